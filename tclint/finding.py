@@ -1,0 +1,115 @@
+"""What a rule says about one place in the source: the finding, its parts and their order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Effect(str, Enum):
+    """What `torch.compile` does at the flagged line."""
+
+    GRAPH_BREAK = "graph-break"
+    RECOMPILE = "recompile"
+    CUDAGRAPH = "cudagraph"
+    ERROR = "error"
+    SILENT = "silent"
+    SLOW = "slow"
+
+
+class Severity(str, Enum):
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Confidence(str, Enum):
+    """How sure the interpreter is that the values are what the rule took them for."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Applicability(str, Enum):
+    """How a fix may be applied: by `--fix`, by `--unsafe-fixes`, or only shown."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    DISPLAY = "display"
+
+
+RANK = {"low": 0, "medium": 1, "high": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of source. Lines and columns count from 1, columns in characters, the end is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One link of the chain that makes a line compiled, outermost first."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A second place that explains the finding: "tensor since here"."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace a span of one file by a text."""
+
+    path: str
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    title: str
+    applicability: Applicability
+    edits: tuple[Edit, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One hazard at one place. `path` is relative to the folder tclint runs in, with forward slashes."""
+
+    code: str
+    name: str
+    path: str
+    span: Span
+    message: str
+    effect: Effect
+    severity: Severity
+    confidence: Confidence
+    help: str = ""
+    function: str = ""
+    chain: tuple[Step, ...] = ()
+    labels: tuple[Label, ...] = ()
+    graph_breaks: tuple[str, ...] = ()
+    fix: Fix | None = None
+    same_as: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def line(self) -> int:
+        return self.span.line
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str, str]:
+        return (self.path, self.span.line, self.span.column, self.code, self.message)
