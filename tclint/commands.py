@@ -1,0 +1,402 @@
+"""The sub-commands that need no torch: lint, rule, config, clean."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tclint import __version__, output
+from tclint import config as settings_module
+from tclint.config import LEVELS, Settings, UserError, did_you_mean
+
+if TYPE_CHECKING:
+    from tclint.files import InputFile
+    from tclint.report import Report
+    from tclint.rule import Rule
+
+_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+_EPILOG = """\b
+Other commands: tclint rule [CODE|NAME|GBxxxx], tclint config, tclint clean.
+Exit code: 0 nothing found, 1 findings, 2 error."""
+
+_WIDTH = 110
+"""Columns where the output goes to no terminal."""
+
+
+def _config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--isolated", is_flag=True, help="Read no configuration file."),
+        click.option("--config", "config_file", metavar="FILE", help="Read this configuration file."),
+    ):
+        command = option(command)
+    return command
+
+
+def _listed(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> list[str] | None:
+    """A repeatable, comma-separated option; None where it was not given."""
+    items = [item.strip() for value in values for item in value.split(",") if item.strip()]
+    if values and not items:
+        raise click.BadParameter("names nothing")
+    return items or None
+
+
+@click.command("tclint", context_settings=_CONTEXT, epilog=_EPILOG)
+@click.argument("paths", nargs=-1)
+@click.option(
+    "--output-format",
+    type=click.Choice(list(output.FORMATS)),
+    default="full",
+    show_default=True,
+    help="How findings are written.",
+)
+@click.option("--output-file", "-o", metavar="FILE", help="Write to a file instead of stdout.")
+@click.option(
+    "--select", multiple=True, callback=_listed, metavar="RULES", help="Run only these: codes, prefixes, names, ALL."
+)
+@click.option("--extend-select", multiple=True, callback=_listed, metavar="RULES", help="Run these too.")
+@click.option("--ignore", multiple=True, callback=_listed, metavar="RULES", help="Do not run these.")
+@click.option("--min-confidence", type=click.Choice(LEVELS), help="Leave out what tclint is less sure of.")
+@click.option("--severity", type=click.Choice(LEVELS), help="Leave out what matters less.")
+@_config_options
+@click.option(
+    "--exclude", multiple=True, callback=_listed, metavar="GLOBS", help="Leave these out, instead of the defaults."
+)
+@click.option("--extend-exclude", multiple=True, callback=_listed, metavar="GLOBS", help="Leave these out too.")
+@click.option("--force-exclude", is_flag=True, help="Apply the excludes to paths given by name as well.")
+@click.option("--target-torch", metavar="VERSION", help="The torch the code runs on, such as 2.13.")
+@click.option(
+    "--assume-compiled",
+    type=click.Choice(["auto", "all", "never"]),
+    help="Take every nn.Module.forward as compiled: auto does where no compile site is seen.",
+)
+@click.option(
+    "--project-root", metavar="DIR", help="Link this whole project, report only PATHS (default: found from PATHS)."
+)
+@click.option("--no-project", is_flag=True, help="Look at PATHS only, not at the project around them.")
+@click.option("--stdin-filename", metavar="FILE", help="The name of what comes on stdin (path '-').")
+@click.option("--exit-zero", is_flag=True, help="Exit 0 even with findings.")
+@click.option("--statistics", is_flag=True, help="Show how often each rule fired, not the findings.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
+@click.option("--cache-dir", metavar="DIR", help="Where the cache is kept.")
+@click.option("--jobs", "-j", type=click.IntRange(min=0), metavar="N", help="Processes to use; 0 decides by itself.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours in the output.")
+@click.option("--quiet", "-q", is_flag=True, help="Findings only, no summary.")
+@click.option("--verbose", "-v", is_flag=True, help="Say on stderr what is read and how long it took.")
+@click.version_option(__version__, "--version", "-V", message="tclint %(version)s")
+def lint(
+    paths: tuple[str, ...],
+    output_format: str,
+    output_file: str | None,
+    config_file: str | None,
+    isolated: bool,
+    force_exclude: bool,
+    project_root: str | None,
+    no_project: bool,
+    stdin_filename: str | None,
+    exit_zero: bool,
+    statistics: bool,
+    no_cache: bool,
+    color: str,
+    quiet: bool,
+    verbose: bool,
+    **overrides: Any,
+) -> int:
+    """Find torch.compile hazards in PATHS (files and folders; default: the current folder).
+
+    Where only files are given, the project around them is read too, so that a compile site in train.py is seen, but
+    only the given files are reported.
+    """
+    started = time.perf_counter()
+    cwd = os.getcwd()
+    given = {key.replace("_", "-"): value for key, value in overrides.items() if value is not None}
+    if no_cache:
+        given["no-cache"] = True
+    paths = paths or (".",)
+    if no_project and project_root is not None:
+        raise click.UsageError("--no-project and --project-root exclude each other")
+    start = [stdin_filename or "."] if paths == ("-",) else paths
+    settings = settings_module.load(start, cwd=cwd, config=config_file, isolated=isolated, overrides=given)
+    problems: list[str] = []
+    files = _inputs(paths, settings, cwd, stdin_filename, force_exclude, problems)
+    if not no_project:
+        files = _linked(files, settings, cwd, project_root)
+    if verbose:
+        _say(f"settings: {settings.config_file or 'defaults'}")
+        _say(f"files: {len(files)}, reported: {sum(file.report for file in files)}")
+    if not any(file.report for file in files):
+        _say(f"warning: no Python files in {', '.join(paths)}")
+
+    from tclint import engine
+    from tclint.rule import load_rules
+
+    rules = load_rules(settings.rules)
+    settings_module.check_selectors(settings, rules)
+    report = engine.lint(files, settings)
+    if problems:
+        report = replace(report, notes=(*report.notes, *problems))
+    if verbose:
+        _say(f"torch: {report.torch}, functions: {report.functions}, suppressed: {report.suppressed}")
+        _say(f"time: {time.perf_counter() - started:.2f} s")
+    _emit(report, files, rules, output_format, output_file, statistics, color, quiet)
+    return 0 if exit_zero or not report.findings else 1
+
+
+def _inputs(
+    paths: tuple[str, ...],
+    settings: Settings,
+    cwd: str,
+    stdin_filename: str | None,
+    force_exclude: bool,
+    problems: list[str],
+) -> list[InputFile]:
+    from tclint import files
+
+    if "-" in paths:
+        if len(paths) > 1:
+            raise click.UsageError("'-' (stdin) cannot be mixed with other paths")
+        return [files.stdin_file(sys.stdin.buffer.read(), stdin_filename or "", cwd)]
+    if stdin_filename is not None:
+        raise click.UsageError("--stdin-filename needs the path '-'")
+    return files.discover(paths, settings, cwd, force_exclude=force_exclude, on_problem=problems.append)
+
+
+def _linked(files: list[InputFile], settings: Settings, cwd: str, given: str | None) -> list[InputFile]:
+    """`files` and, where they are single files, the project they belong to."""
+    from tclint.files import InputError, link
+    from tclint.files import project_root as find_root
+
+    if given is not None and given != "auto":
+        root = os.path.normpath(os.path.join(cwd, given))
+        if not os.path.isdir(root):
+            raise InputError(f"--project-root {given}: no such folder")
+        return link(files, root, settings, cwd)
+    # Text from stdin without a name belongs to no project.
+    if not files or not all(file.explicit and file.path != "-" for file in files):
+        return files
+    found = find_root(files[0].absolute)
+    return link(files, found, settings, cwd) if found is not None else files
+
+
+def _emit(
+    report: Report,
+    files: Sequence[InputFile],
+    rules: Sequence[Rule],
+    output_format: str,
+    output_file: str | None,
+    statistics: bool,
+    color: str,
+    quiet: bool,
+) -> None:
+    from tclint.output import palette, write
+
+    colored = palette.wants_color(color, None if output_file else sys.stdout, os.environ)
+    if output_format not in output.FOR_PEOPLE:
+        colored = False
+    if statistics:
+        from tclint.output import statistics as counts
+
+        text = counts.render(report, color=colored, as_json=output_format == "json")
+    else:
+        text = output.renderer(output_format)(
+            report, color=colored, width=_width(output_file), sources=_reader(files), rules=rules, summary=not quiet
+        )
+    if output_file:
+        write.to_file(text, output_file)
+    else:
+        write.to_stdout(text, utf8=output_format not in output.FOR_PEOPLE)
+
+
+def _width(output_file: str | None) -> int:
+    if output_file or not sys.stdout.isatty():
+        return _WIDTH
+    import shutil
+
+    return shutil.get_terminal_size((_WIDTH, 24)).columns
+
+
+def _reader(files: Sequence[InputFile]) -> Callable[[str], str]:
+    """The text of a file by the path shown. Only files with findings are asked for."""
+    by_path = {file.path: file for file in files}
+
+    def read(path: str) -> str:
+        file = by_path.get(path)
+        if file is not None and file.text is not None:
+            return _decoded(file.text)
+        with open(file.absolute if file else path, "rb") as source:
+            return _decoded(source.read())
+
+    return read
+
+
+def _decoded(data: bytes) -> str:
+    import io
+    import tokenize
+
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError:  # an encoding nobody knows: the engine says so, here only lines are quoted
+        encoding = "utf-8"
+    return data.decode(encoding, "replace")
+
+
+def _say(text: str) -> None:
+    print(f"tclint: {text}", file=sys.stderr)
+
+
+# --- rule ------------------------------------------------------------------------------------------------------------
+
+
+@click.command("rule", context_settings=_CONTEXT)
+@click.argument("what", nargs=-1, metavar="[CODE|NAME|GBxxxx]...")
+@click.option("--all", "everything", is_flag=True, help="Show the page of every rule.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@_config_options
+def rule(what: tuple[str, ...], everything: bool, output_format: str, config_file: str | None, isolated: bool) -> int:
+    """Explain rules: by code, by prefix, by name, or by Dynamo's graph-break id. Without argument, list them."""
+    from tclint.output import write
+    from tclint.rule import load_rules
+
+    settings = settings_module.load(cwd=os.getcwd(), config=config_file, isolated=isolated)
+    rules = load_rules(settings.rules)
+    chosen = list(rules) if everything or not what else _chosen(what, rules)
+    if output_format == "json":
+        text = json.dumps([_rule_object(each) for each in chosen], indent=2, ensure_ascii=False) + "\n"
+    elif everything or what:
+        text = "\n\n".join(_page(each) for each in chosen) + "\n"
+    else:
+        text = _table(chosen, settings)
+    write.to_stdout(text, utf8=output_format == "json")
+    return 0
+
+
+def _chosen(what: Sequence[str], rules: Sequence[Rule]) -> list[Rule]:
+    chosen: dict[str, Rule] = {}
+    for word in what:
+        found = [
+            each
+            for each in rules
+            if settings_module.matches(word, each.code, each.name) or word.upper() in each.graph_breaks
+        ]
+        if not found:
+            ids = [gb for each in rules for gb in each.graph_breaks]
+            known = [each.code for each in rules] + [each.name for each in rules] + ids
+            why = "no rule stands for" if word.upper().startswith("GB") else "no rule is called"
+            raise UserError(f"{why} {word!r}{did_you_mean(word, known) or '; `tclint rule` lists the rules'}")
+        chosen.update({each.code: each for each in found})
+    return list(chosen.values())
+
+
+def _rule_object(each: Rule) -> dict[str, Any]:
+    return {
+        "code": each.code,
+        "name": each.name,
+        "effect": each.effect.value,
+        "severity": each.severity.value,
+        "default": each.default,
+        "graph_breaks": list(each.graph_breaks),
+        "torch": each.torch,
+        "page": _doc(each),
+    }
+
+
+def _doc(each: Rule) -> str:
+    import inspect
+
+    return inspect.cleandoc(type(each).__doc__ or "(this rule has no page yet)")
+
+
+def _page(each: Rule) -> str:
+    from tclint.output.words import ONE
+
+    facts = [each.severity.value, ONE[each.effect], "on by default" if each.default else "off by default"]
+    if each.torch:
+        facts.append(f"torch {each.torch}")
+    facts += each.graph_breaks
+    title = f"{each.code} {each.name}"
+    return f"{title}\n{'=' * len(title)}\n{' · '.join(facts)}\n\n{_doc(each)}"
+
+
+def _table(rules: Sequence[Rule], settings: Settings) -> str:
+    from tclint.output.words import ONE
+
+    longest = max((len(each.name) for each in rules), default=0)
+    rows = []
+    for each in rules:
+        on = "on " if settings.selects(each.code, each.name, each.default) else "off"
+        what = f"{each.severity.value} · {ONE[each.effect]}"
+        rows.append(f"{each.code}  {on}  {each.name:<{longest}}  {what}\n")
+    return "".join(rows)
+
+
+# --- config and clean ------------------------------------------------------------------------------------------------
+
+
+@click.command("config", context_settings=_CONTEXT)
+@click.argument("paths", nargs=-1)
+@_config_options
+def config(paths: tuple[str, ...], config_file: str | None, isolated: bool) -> int:
+    """Show the settings in effect for PATHS, and where each comes from."""
+    settings = settings_module.load(paths, cwd=os.getcwd(), config=config_file, isolated=isolated)
+    print(f"# configuration: {settings.config_file or 'none found'}")
+    print(f"# root: {settings.root}")
+    for key in settings_module.KEYS:
+        value = getattr(settings, key.replace("-", "_"))
+        origin = settings.source.get(key, "default")
+        if key == "cudagraph":
+            value = {each.name.replace("_", "-"): getattr(value, each.name) for each in fields(value)}
+        print(f"{key} = {_toml(value)}  # {origin}")
+    return 0
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        inner = ", ".join(f"{_toml_key(key)} = {_toml(each)}" for key, each in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(_toml(each) for each in value)}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _toml_key(key: str) -> str:
+    return key if key.replace("-", "").replace("_", "").isalnum() and key.isascii() else json.dumps(key)
+
+
+@click.command("clean", context_settings=_CONTEXT)
+@click.option("--cache-dir", metavar="DIR", help="The cache to remove.")
+@_config_options
+def clean(cache_dir: str | None, config_file: str | None, isolated: bool) -> int:
+    """Remove the cache."""
+    import shutil
+
+    overrides = {"cache-dir": cache_dir} if cache_dir is not None else None
+    settings = settings_module.load(cwd=os.getcwd(), config=config_file, isolated=isolated, overrides=overrides)
+    folder = settings.cache_dir
+    if not os.path.isdir(folder):
+        print(f"no cache at {folder}")
+        return 0
+    if not _is_cache(folder):
+        # A cache-dir of "." must not cost anybody a project.
+        raise UserError(f"{folder} does not look like a cache of tclint (no CACHEDIR.TAG): remove it by hand")
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be removed: {error.strerror}") from error
+    print(f"removed {folder}")
+    return 0
+
+
+def _is_cache(folder: str) -> bool:
+    from tclint.files import CACHE_TAG
+
+    try:
+        with open(os.path.join(folder, "CACHEDIR.TAG"), encoding="utf-8", errors="replace") as file:
+            return file.read() == CACHE_TAG
+    except FileNotFoundError:
+        return False

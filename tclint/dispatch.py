@@ -1,0 +1,90 @@
+"""From events to rules and back to findings: who listens to what, and what they said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tclint.finding import RANK, Finding
+from tclint.report import Problem
+
+if TYPE_CHECKING:
+    from tclint.events import Event
+    from tclint.rule import Rule
+
+Handler = Callable[[Any], Iterable[Finding]]
+
+CRASHED = "TCL905"
+
+
+class Dispatcher:
+    """Knows which rules want which events, and keeps the best finding for each place."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = rules
+        self.found: dict[tuple[str, int, int, str], tuple[Finding, Rule, Event]] = {}
+        self.problems: list[Problem] = []
+        self._crashed: set[tuple[str, str]] = set()
+        self._by_kind: dict[tuple[str, bool], list[tuple[Rule, Handler]]] = {}
+        self._by_call: dict[tuple[str, bool], list[tuple[Rule, Handler]]] = {}
+        self._callers = [r for r in rules if hasattr(r, "on_call")]
+        self._exact: dict[str, list[Rule]] = {}
+        self._prefixes: list[tuple[str, Rule]] = []
+        for rule in self._callers:
+            for pattern in rule.calls:
+                if pattern.endswith("*"):
+                    self._prefixes.append((pattern[:-1], rule))
+                else:
+                    self._exact.setdefault(pattern, []).append(rule)
+
+    def handlers(self, kind: type[Event], compiled: bool) -> list[tuple[Rule, Handler]]:
+        key = (kind.kind, compiled)
+        known = self._by_kind.get(key)
+        if known is None:
+            method = "on_" + kind.kind
+            known = self._by_kind[key] = [
+                (r, getattr(r, method)) for r in self.rules if hasattr(r, method) and _looks(r, compiled)
+            ]
+        return known
+
+    def call_handlers(self, name: str, compiled: bool) -> list[tuple[Rule, Handler]]:
+        key = (name, compiled)
+        known = self._by_call.get(key)
+        if known is None:
+            wanted = {id(r): r for r in self._exact.get(name, ())}
+            for prefix, rule in self._prefixes:
+                if name.startswith(prefix):
+                    wanted[id(rule)] = rule
+            known = self._by_call[key] = [
+                (r, r.on_call)  # type: ignore[attr-defined]
+                for r in self._callers
+                if id(r) in wanted and _looks(r, compiled)
+            ]
+        return known
+
+    def dispatch(self, handlers: Sequence[tuple[Rule, Handler]], event: Event) -> None:
+        if not event.module.report:
+            return
+        for rule, handler in handlers:
+            try:
+                for finding in handler(event) or ():
+                    self.record(finding, rule, event)
+            except Exception as error:
+                self.crashed(rule, event.module.path, getattr(event.node, "lineno", 1), error)
+
+    def record(self, finding: Finding, rule: Rule, event: Event) -> None:
+        key = (finding.path, finding.span.line, finding.span.column, finding.code)
+        old = self.found.get(key)
+        if old is None or RANK[finding.confidence.value] > RANK[old[0].confidence.value]:
+            self.found[key] = (finding, rule, event)
+
+    def crashed(self, rule: Rule, path: str, line: int, error: Exception) -> None:
+        """A rule that throws costs one diagnostic for each file, not the run."""
+        if (rule.code, path) not in self._crashed:
+            self._crashed.add((rule.code, path))
+            what = f"rule {rule.code} failed here: {type(error).__name__}: {error}; the other rules went on"
+            self.problems.append(Problem(path, line, CRASHED, what))
+
+
+def _looks(rule: Rule, compiled: bool) -> bool:
+    return rule.scope == "any" or (rule.scope == "region") is compiled

@@ -1,0 +1,367 @@
+"""One run: files in, report out."""
+
+from __future__ import annotations
+
+import gc
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from tclint import suppress, versions
+from tclint.dispatch import Dispatcher
+from tclint.finding import RANK, Confidence, Effect, Finding, Severity, Span
+from tclint.interpreter.machine import Interpreter, Options
+from tclint.program import Class, Function, Module, Program
+from tclint.regions import CompileSite, Region
+from tclint.report import Problem, Report, Site
+from tclint.rule import ModuleEvent, Rule, load_rules
+from tclint.source import TOO_DEEP, UNREADABLE, Unparsable, decode
+from tclint.values import (
+    ClassValue,
+    Compiled,
+    FunctionValue,
+    Instance,
+    Object,
+    Partial,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from tclint.config import Settings
+    from tclint.files import InputFile
+
+_NAMES: Final = {
+    "TCL902": "unreadable-file",
+    "TCL903": "syntax-error",
+    "TCL904": "too-deep",
+    "TCL905": "rule-crashed",
+}
+# A file can only hold a root if one of these is in it; everything else is read when a root leads there.
+_ROOT: Final = re.compile(rb"def forward\b|\bcompile\b|\bcudagraph|CUDAGraph|graphed_callables")
+_EAGER: Final = re.compile(rb"\bcompile\b|\bcudagraph|CUDAGraph|graphed_callables")
+
+
+def lint(files: Sequence[InputFile], settings: Settings) -> Report:
+    """Lint files under settings."""
+    limit = sys.getrecursionlimit()
+    # Interpretation nests a few Python frames for each nested expression and call.
+    sys.setrecursionlimit(max(limit, 12_000 if sys.version_info >= (3, 11) else 4_000))
+    collecting = gc.isenabled()
+    # Trees and values are freed by reference counts; cycle collection over millions of nodes only costs time.
+    gc.disable()
+    try:
+        return _Run(files, settings).report()
+    finally:
+        sys.setrecursionlimit(limit)
+        if collecting:
+            gc.enable()
+
+
+class _Run:
+    def __init__(self, files: Sequence[InputFile], settings: Settings) -> None:
+        self.settings = settings
+        self.problems: list[Problem] = []
+        self.program = Program.build(list(self._read(files)))
+        self.target = versions.parse(settings.target_torch) or versions.NEWEST
+        self.all_rules = load_rules(settings.rules)
+        self.rules = self._active_rules()
+        self.dispatcher = Dispatcher(self.rules)
+        options = Options(settings.compile_functions, settings.cudagraph.callables, settings.tokenizers)
+        options.cudagraph_default = any(_turns_on_cudagraphs(m.data) for m in self.program.modules)
+        self.interp = Interpreter(self.program, options, self.dispatcher)
+        self.assumed = False
+
+    def _read(self, files: Sequence[InputFile]) -> Iterator[tuple[str, str, bytes, bool, bool]]:
+        for file in files:
+            data = file.text
+            if data is None:
+                try:
+                    with open(file.absolute, "rb") as stream:
+                        data = stream.read()
+                except OSError as error:
+                    why = f"cannot be read: {error.strerror or error}; not analysed"
+                    self.problems.append(Problem(file.path, 1, UNREADABLE, why))
+                    continue
+            yield (file.path, file.absolute, data, file.report, file.explicit)
+
+    def _active_rules(self) -> list[Rule]:
+        active = []
+        for rule in self.all_rules:
+            rule.target = self.target
+            rule.settings = self.settings  # type: ignore[attr-defined]
+            if self.settings.selects(rule.code, rule.name, rule.default) and rule.holds():
+                active.append(rule)
+        return active
+
+    # -- the order of things ----------------------------------------------------------------------------------
+
+    def report(self) -> Report:
+        modules = [m for m in self.program.modules if m.explicit or _ROOT.search(m.data)]
+        for module in modules:
+            module.names  # noqa: B018  index it: a syntax error shows here
+        eager = [m for m in modules if _EAGER.search(m.data)]
+        self._find_sites(eager)
+        self._run_regions(modules)
+        self._run_eager(eager)
+        self._run_module_rules()
+        return self._assemble()
+
+    def _find_sites(self, eager: Sequence[Module]) -> None:
+        """A silent pass over eager code: which callables are compiled, where and how."""
+        if not eager:
+            return
+        self.interp.quiet += 1
+        for module in eager:
+            self._enter_module(module)
+        self.interp.quiet -= 1
+        # The second pass must not reuse what the first one did not know yet.
+        self.interp.forget_calls()
+
+    def _enter_module(self, module: Module) -> None:
+        from tclint.interpreter import statements
+        from tclint.interpreter.frame import Frame
+
+        frame = Frame(self.interp, module, None, {}, None)
+        try:
+            for statement in module.tree.body:
+                if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
+                    statements.run_block(frame, [statement])
+                    frame.dead = False
+        except RecursionError:
+            self.problems.append(Problem(module.path, 1, TOO_DEEP, "nested too deeply; this file's top level is skipped"))
+        for function in list(module.functions):
+            if (module.path, function.qualname, function.node.lineno) in self.interp.reached:
+                continue
+            self.interp.function_value(function)
+            receiver = self._receiver(function)
+            self.interp.enter_root(function, receiver, None)
+
+    def _receiver(self, function: Function) -> Value | None:
+        if function.cls is None:
+            return None
+        kind = self.interp.method_kind(function)
+        if kind == "static":
+            return None
+        return ClassValue(function.cls) if kind == "class" else Instance(function.cls)
+
+    def _run_regions(self, modules: Sequence[Module]) -> None:
+        """Interpret everything compiled: the targets of the sites, then what is only assumed to be compiled."""
+        precise: set[str] = set()
+        open_components = _Components(self.program, modules)
+        for target, site in list(self.interp.targets):
+            roots = list(self._roots_of(target))
+            for function, receiver in roots:
+                self.interp.enter_root(function, receiver, Region(site))
+            component = open_components.of(site.path)
+            is_model = any(f.cls is not None and self.interp.is_nn_module(f.cls) for f, _ in roots)
+            if is_model and not site.test:
+                precise.add(component)
+            elif not roots and not site.decorator and not site.test and not _external(target):
+                open_components.unresolved.add(component)
+        setting = self.settings.assume_compiled
+        if setting == "never":
+            return
+        assumed = [
+            m
+            for m in modules
+            if setting == "all"
+            or open_components.of(m.path) not in precise
+            or open_components.of(m.path) in open_components.unresolved
+        ]
+        self._run_assumed(assumed)
+
+    def _run_assumed(self, modules: Sequence[Module]) -> None:
+        """Every forward as a root, outermost modules first: what they reach is then known by its real arguments."""
+        region = Region(None)
+        candidates: list[tuple[Class, Function]] = []
+        built: set[str] = set()
+        for module in modules:
+            if b"forward" not in module.data:
+                continue
+            for cls in module.classes:
+                own = cls.methods.get("forward")
+                method = own or (self.interp.find_method(cls, "forward") if cls.methods else None)
+                if method is not None and self.interp.is_nn_module(cls):
+                    candidates.append((cls, method))
+            built.update(_constructed_names(module.data))
+        candidates.sort(key=lambda c: (c[0].name in built, c[0].module.path, c[0].ordinal))
+        for cls, method in candidates:
+            self.assumed = True
+            own = cls.methods.get("forward")
+            place = (method.module.path, method.qualname, method.node.lineno)
+            if own is not None and place in self.interp.reached:
+                continue
+            self.interp.enter_root(method, Instance(cls), region)
+
+    def _roots_of(self, target: Value) -> Iterator[tuple[Function, Value | None]]:
+        """The functions that compiling a value compiles."""
+        if isinstance(target, FunctionValue):
+            yield target.function, target.bound
+        elif isinstance(target, Instance):
+            method = self.interp.find_method(target.cls, "forward") or self.interp.find_method(target.cls, "__call__")
+            if method is not None:
+                yield method, target
+        elif isinstance(target, ClassValue):
+            method = self.interp.find_method(target.cls, "forward")
+            if method is not None:
+                yield method, Instance(target.cls)
+        elif isinstance(target, (Compiled,)):
+            yield from self._roots_of(target.target)
+        elif isinstance(target, Partial):
+            yield from self._roots_of(target.func)
+        elif isinstance(target, Object) and target.args is not None:
+            yield from self._roots_of(target.args)
+        elif isinstance(target, Seq):
+            for item in target.items if target.items is not None else (target.elem,):
+                yield from self._roots_of(item)
+        elif isinstance(target, Union):
+            for option in target.options:
+                yield from self._roots_of(option)
+
+    def _run_eager(self, eager: Sequence[Module]) -> None:
+        for module in eager:
+            self._enter_module(module)
+
+    def _run_module_rules(self) -> None:
+        for rule in self.rules:
+            handler = getattr(rule, "on_module", None)
+            if handler is None:
+                continue
+            for module in self.program.modules:
+                if not module.report or not any(t in module.data for t in rule.triggers):
+                    continue
+                event = ModuleEvent(self.interp.module_frame(module), module.tree)
+                try:
+                    for finding in handler(event):
+                        self.dispatcher.record(finding, rule, event)  # type: ignore[arg-type]
+                except Exception as error:
+                    self.dispatcher.crashed(rule, module.path, 1, error)
+
+    # -- the report -------------------------------------------------------------------------------------------
+
+    def _assemble(self) -> Report:
+        findings: list[Finding] = []
+        absolute = {m.path: f"{m.directory}/{m.path.rpartition('/')[2]}" for m in self.program.modules}
+        for finding, rule, event in self.dispatcher.found.values():
+            if self.settings.ignored_in(absolute.get(finding.path, finding.path), finding.code, finding.name):
+                continue
+            del rule, event
+            findings.append(finding)
+        findings.extend(self._problem_findings())
+        reported = {m.path: m for m in self.program.modules if m.report}
+        texts: dict[str, str] = {}
+        for path, module in reported.items():
+            if b"tclint:" in module.data or b"noqa" in module.data:
+                try:
+                    texts[path] = decode(path, module.data)
+                except Unparsable:
+                    continue
+        known = [(r.code, r.name) for r in self.all_rules] + [("TCL901", "unused-suppression")]
+        ran = [(r.code, r.name) for r in self.rules]
+        if self.settings.selects("TCL901", "unused-suppression", True):
+            ran.append(("TCL901", "unused-suppression"))
+        suppressed = suppress.apply(findings, texts, suppress.activity(known, ran))
+        least = RANK[self.settings.min_confidence]
+        severe = RANK[self.settings.severity]
+        kept = [
+            f
+            for f in suppressed.kept
+            if RANK[f.confidence.value] >= least and RANK[f.severity.value] >= severe
+        ]
+        kept.sort(key=lambda f: f.sort_key)
+        return Report(
+            findings=tuple(kept),
+            sites=tuple(self._sites()),
+            assumed=self.assumed,
+            files=len(reported),
+            functions=len(self.interp.reached),
+            suppressed=suppressed.suppressed,
+            torch=".".join(map(str, self.target)),
+        )
+
+    def _sites(self) -> Iterator[Site]:
+        for _, site in sorted(self.interp.sites.items()):
+            yield Site(site.path, site.line, site.text, _mode(site), 0)
+
+    def _problem_findings(self) -> Iterator[Finding]:
+        problems = [*self.problems, *self.dispatcher.problems]
+        problems.extend(m.problem for m in self.program.modules if m.problem is not None and m.report)
+        for function, _ in self.interp.errors:
+            line = function.node.lineno
+            why = f"`{function.qualname}` is nested too deeply; it is skipped"
+            problems.append(Problem(function.module.path, line, TOO_DEEP, why))
+        seen: set[Problem] = set()
+        for problem in problems:
+            if problem in seen:
+                continue
+            seen.add(problem)
+            yield Finding(
+                code=problem.code,
+                name=_NAMES.get(problem.code, "problem"),
+                path=problem.path,
+                span=Span(problem.line, 1, problem.line, 1),
+                message=problem.message,
+                effect=Effect.ERROR,
+                severity=Severity.HIGH,
+                confidence=Confidence.HIGH,
+            )
+
+
+def _mode(site: CompileSite) -> str:
+    if site.options:
+        return "options"
+    return str(site.mode or "default")
+
+
+def _external(target: Value) -> bool:
+    """A target outside the program says nothing about the program's own modules."""
+    from tclint.values import External
+
+    return isinstance(target, (External, Tensor)) or (isinstance(target, Object) and target.args is None)
+
+
+_CALLED = re.compile(rb"\b([A-Z][A-Za-z0-9_]*)\(")
+
+
+def _constructed_names(data: bytes) -> set[str]:
+    """Class names that a file calls: a module built by another is no outermost root."""
+    return {name.decode() for line in data.split(b"\n") if not line.lstrip().startswith(b"class ") for name in _CALLED.findall(line)}
+
+
+def _turns_on_cudagraphs(data: bytes) -> bool:
+    return re.search(rb"triton\.cudagraphs\s*=\s*True", data) is not None
+
+
+class _Components:
+    """Which files belong together: a compile site speaks for what is linked with it by imports."""
+
+    def __init__(self, program: Program, modules: Sequence[Module]) -> None:
+        from tclint.program import Import
+
+        self.unresolved: set[str] = set()
+        self._parent: dict[str, str] = {}
+        for module in modules:
+            for definition in module.names.values():
+                if isinstance(definition, Import):
+                    for dotted in (definition.target, f"{definition.target}.{definition.attribute}"):
+                        found = program.find(module, dotted)
+                        if found is not None:
+                            self._union(module.path, found.path)
+            for star in module.stars:
+                found = program.find(module, star)
+                if found is not None:
+                    self._union(module.path, found.path)
+
+    def of(self, path: str) -> str:
+        while self._parent.get(path, path) != path:
+            path = self._parent[path]
+        return path
+
+    def _union(self, a: str, b: str) -> None:
+        a, b = self.of(a), self.of(b)
+        if a != b:
+            self._parent[max(a, b)] = min(a, b)

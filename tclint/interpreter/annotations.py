@@ -1,0 +1,164 @@
+"""Annotations: the weaker witness of what a parameter or attribute is."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Final
+
+from tclint.program import Assignment, Class, Import
+from tclint.values import (
+    BOOL,
+    FLOAT,
+    INT,
+    NONE,
+    PROVEN,
+    STR,
+    UNKNOWN,
+    Dict,
+    Instance,
+    Object,
+    Origin,
+    Scalar,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    join,
+    join_all,
+)
+
+if TYPE_CHECKING:
+    from tclint.interpreter.machine import Interpreter
+    from tclint.program import Module
+
+_TENSORS: Final = {
+    "Tensor": "",
+    "LongTensor": "i",
+    "IntTensor": "i",
+    "ByteTensor": "i",
+    "FloatTensor": "f",
+    "HalfTensor": "f",
+    "DoubleTensor": "f",
+    "BFloat16Tensor": "f",
+    "BoolTensor": "b",
+}
+# jaxtyping and friends: Float[Tensor, "b t"].
+_SHAPED: Final = {"Float": "f", "Int": "i", "Bool": "b", "Integer": "i", "Shaped": "", "Num": "", "Complex": "c"}
+_SCALARS: Final = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR}
+_LISTS: Final = frozenset({"List", "list", "Sequence", "Iterable", "Collection", "Iterator", "MutableSequence"})
+_TUPLES: Final = frozenset({"Tuple", "tuple"})
+_DICTS: Final = frozenset({"Dict", "dict", "Mapping", "OrderedDict", "MutableMapping", "DefaultDict", "defaultdict"})
+
+
+def evaluate(interp: Interpreter, module: Module, node: ast.expr | None, origin: Origin, depth: int = 0) -> Value:
+    """The value an annotation promises, unknown where it says nothing."""
+    if node is None or depth > 6:
+        return UNKNOWN
+    if isinstance(node, ast.Constant):
+        if node.value is None:
+            return NONE
+        if isinstance(node.value, str):
+            try:
+                return evaluate(interp, module, ast.parse(node.value, mode="eval").body, origin, depth + 1)
+            except (SyntaxError, ValueError, RecursionError):
+                return UNKNOWN
+        return UNKNOWN
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return _either(
+            evaluate(interp, module, node.left, origin, depth + 1),
+            evaluate(interp, module, node.right, origin, depth + 1),
+        )
+    if isinstance(node, ast.Name):
+        return _named(interp, module, node.id, origin, node, depth)
+    if isinstance(node, ast.Attribute):
+        return _named(interp, module, node.attr, origin, node, depth)
+    if isinstance(node, ast.Subscript):
+        return _generic(interp, module, node, origin, depth)
+    return UNKNOWN
+
+
+def _either(a: Value, b: Value) -> Value:
+    """`A | B`. Next to None an unknown alternative stays unknown; next to a tensor it makes the whole unknown."""
+    if a is UNKNOWN or b is UNKNOWN:
+        return UNKNOWN
+    return join(a, b)
+
+
+def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node: ast.expr, depth: int) -> Value:
+    if name in _TENSORS:
+        return Tensor(PROVEN, _TENSORS[name], -1, 0, origin)
+    if isinstance(node, ast.Name):
+        scalar = _SCALARS.get(name)
+        if scalar is not None:
+            return Scalar(scalar.type, "", origin)
+        if name in _LISTS or name in _TUPLES:
+            return Seq("list" if name in _LISTS else "tuple", None, UNKNOWN)
+        if name in _DICTS:
+            return Dict({}, UNKNOWN)
+    if "Tokenizer" in name:
+        return Object("tokenizer", origin)
+    if name == "Logger":
+        return Object("logging.Logger", origin)
+    if name == "Module" and isinstance(node, ast.Attribute):
+        return Object("torch.nn.Module", origin)
+    if name == "ndarray":
+        from tclint.values import ARRAY
+
+        return Tensor(PROVEN, "", -1, ARRAY, origin)
+    if isinstance(node, ast.Name):
+        definition = module.names.get(name)
+        if isinstance(definition, Class):
+            return Instance(definition)
+        if isinstance(definition, Import):
+            found = interp.class_of(interp.module_value(module, name))
+            return Instance(found) if found is not None else UNKNOWN
+        if isinstance(definition, Assignment):
+            statement = module.node(definition.ordinal)
+            value = getattr(statement, "value", None)
+            if isinstance(value, (ast.Subscript, ast.BinOp, ast.Name, ast.Attribute)):
+                return evaluate(interp, module, value, origin, depth + 1)
+    return UNKNOWN
+
+
+def _generic(interp: Interpreter, module: Module, node: ast.Subscript, origin: Origin, depth: int) -> Value:
+    base = node.value
+    name = base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else ""
+    inner = node.slice
+    parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+    if name in _SHAPED:
+        return Tensor(PROVEN, _SHAPED[name], _shaped_ndim(parts), 0, origin)
+    if name == "Optional":
+        return _either(evaluate(interp, module, inner, origin, depth + 1), NONE)
+    if name == "Union":
+        values = [evaluate(interp, module, p, origin, depth + 1) for p in parts]
+        return UNKNOWN if any(v is UNKNOWN for v in values) else join_all(values)
+    if name in ("Annotated", "Final", "ClassVar", "Required"):
+        return evaluate(interp, module, parts[0], origin, depth + 1)
+    if name in _LISTS:
+        return Seq("list", None, evaluate(interp, module, parts[0], origin, depth + 1))
+    if name in _TUPLES:
+        if len(parts) == 2 and isinstance(parts[1], ast.Constant) and parts[1].value is Ellipsis:
+            return Seq("tuple", None, evaluate(interp, module, parts[0], origin, depth + 1))
+        values = [evaluate(interp, module, p, origin, depth + 1) for p in parts]
+        # `Tuple[Tensor]` is often written for a tuple of any length.
+        return Seq("tuple", tuple(values)) if len(values) > 1 else Seq("tuple", None, values[0])
+    if name in _DICTS and len(parts) == 2:
+        return Dict({}, evaluate(interp, module, parts[1], origin, depth + 1))
+    if name == "Literal":
+        values = [p.value for p in parts if isinstance(p, ast.Constant)]
+        if values and all(isinstance(v, str) for v in values):
+            return STR
+        if values and all(isinstance(v, int) for v in values):
+            return INT
+    return UNKNOWN
+
+
+def _shaped_ndim(parts: list[ast.expr]) -> int:
+    if len(parts) == 2 and isinstance(parts[1], ast.Constant) and isinstance(parts[1].value, str):
+        axes = parts[1].value.split()
+        if not any(a.startswith(("*", "...")) for a in axes):
+            return len(axes)
+    return -1
+
+
+__all__ = ["Union", "evaluate"]

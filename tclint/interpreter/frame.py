@@ -1,0 +1,140 @@
+"""The frame of one call: its names, and how it came to be compiled."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tclint.finding import Step
+from tclint.regions import Region
+from tclint.values import Origin, Value, join
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tclint.interpreter.machine import Interpreter
+    from tclint.program import Class, Function, Module
+
+Env = dict[str, Value]
+
+
+class Frame:
+    """One function being interpreted. `env` maps names, and paths such as `self.cache`, to values."""
+
+    __slots__ = (
+        "blocks",
+        "call_node",
+        "closure",
+        "continues",
+        "breaks",
+        "cls",
+        "constructing",
+        "dead",
+        "depth",
+        "env",
+        "function",
+        "globals",
+        "in_lambda",
+        "interp",
+        "module",
+        "nonlocals",
+        "parent",
+        "paths",
+        "region",
+        "returns",
+        "yields",
+    )
+
+    def __init__(
+        self,
+        interp: Interpreter,
+        module: Module,
+        function: Function | None,
+        env: Env,
+        region: Region | None,
+        parent: Frame | None = None,
+        call_node: ast.AST | None = None,
+        closure: Mapping[str, Value] | None = None,
+        cls: Class | None = None,
+    ) -> None:
+        self.interp = interp
+        self.module = module
+        self.function = function
+        self.env = env
+        self.region = region
+        self.parent = parent
+        self.call_node = call_node
+        self.closure = closure
+        self.cls = cls if cls is not None else (function.cls if function is not None else None)
+        self.depth: int = parent.depth + 1 if parent is not None else 0
+        self.returns: list[Value] = []
+        self.yields: list[Value] = []
+        self.dead = False
+        self.blocks: list[str] = []
+        self.breaks: list[list[Env]] = []
+        self.continues: list[list[Env]] = []
+        self.paths = False
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        self.constructing = False
+        self.in_lambda = False
+
+    def origin(self, node: ast.AST) -> Origin:
+        return Origin(getattr(node, "lineno", 0), node)
+
+    def chain(self, line: int) -> tuple[Step, ...]:
+        """Why this line is compiled: from the compile site inwards."""
+        steps: list[Step] = []
+        frame: Frame | None = self
+        at = line
+        while frame is not None and frame.region is self.region:
+            name = frame.function.qualname if frame.function is not None else "<module>"
+            steps.append(Step(frame.module.path, at, name))
+            at = getattr(frame.call_node, "lineno", 0)
+            frame = frame.parent
+        site = self.region.site if self.region is not None else None
+        if site is not None:
+            steps.append(Step(site.path, site.line, site.text))
+        steps.reverse()
+        return tuple(steps)
+
+    def set(self, name: str, value: Value) -> None:
+        self.env[name] = value
+        if self.paths:
+            prefix = name + "."
+            stale = [k for k in self.env if k.startswith(prefix)]
+            for k in stale:
+                del self.env[k]
+
+    def set_path(self, path: str, value: Value) -> None:
+        self.env[path] = value
+        self.paths = True
+
+
+def join_env(a: Env | None, b: Env | None) -> Env | None:
+    """Names that only one side knows keep that side's value: reading them on the other path would be an error."""
+    if a is None:
+        return b
+    if b is None or a is b:
+        return a
+    result: Env = {}
+    for name, value in a.items():
+        other = b.get(name)
+        if other is None:
+            # A refined path (`self.cache`) known on one side only is not known after the join.
+            if "." not in name:
+                result[name] = value
+        elif other is value:
+            result[name] = value
+        else:
+            result[name] = join(value, other)
+    for name, value in b.items():
+        if name not in a and "." not in name:
+            result[name] = value
+    return result
+
+
+def same_env(a: Env, b: Env) -> bool:
+    if a.keys() != b.keys():
+        return False
+    return all(value is b[name] or value.key == b[name].key for name, value in a.items())

@@ -1,0 +1,821 @@
+"""The interpreter: names to values across the program, calls with memory, objects and their attributes."""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint import events
+from tclint.interpreter import annotations, calls, parameters, sites, statements, wrappers
+from tclint.interpreter.expressions import element_of, evaluate
+from tclint.interpreter.frame import Env, Frame
+from tclint.program import Assignment, Class, Definition, Function, Import, Module, Program
+from tclint.regions import CompileSite, Region
+from tclint.values import (
+    BOOL,
+    CALLABLES,
+    NONE,
+    OWNED,
+    PARAMETER,
+    STR,
+    UNKNOWN,
+    ClassValue,
+    Compiled,
+    Const,
+    Dict,
+    External,
+    FunctionValue,
+    Instance,
+    Method,
+    ModuleValue,
+    Object,
+    Partial,
+    Scalar,
+    Seq,
+    Super,
+    Tensor,
+    Union,
+    Value,
+    join,
+    join_all,
+    scalar_type,
+    widen,
+)
+
+if TYPE_CHECKING:
+    from tclint.dispatch import Dispatcher
+
+_MAX_DEPTH: Final = 40
+_MAX_EAGER_DEPTH: Final = 10
+_MAX_CONTEXTS: Final = 6
+_MAX_CONSTRUCTIONS: Final = 12
+
+# Other names under which torch's modules are reached.
+_ALIASES: Final = {
+    "torch.nn.modules.module.Module": "torch.nn.Module",
+    "torch.functional": "torch",
+    "torch.nn.init": "torch.nn.init",
+    "np": "numpy",
+}
+
+
+class Options:
+    """What the configuration tells the interpreter."""
+
+    __slots__ = ("compile_functions", "cudagraph_callables", "cudagraph_default", "tokenizers")
+
+    def __init__(
+        self,
+        compile_functions: Sequence[str] = (),
+        cudagraph_callables: Sequence[str] = (),
+        tokenizers: Sequence[str] = ("*tokenizer*",),
+    ) -> None:
+        self.compile_functions = tuple(compile_functions)
+        self.cudagraph_callables = tuple(cudagraph_callables)
+        self.tokenizers = tuple(tokenizers)
+        self.cudagraph_default = False
+
+
+class Interpreter:
+    """Interprets functions of a program abstractly and hands events to a dispatcher."""
+
+    def __init__(self, program: Program, options: Options, dispatcher: Dispatcher) -> None:
+        self.program = program
+        self.options = options
+        self.dispatcher = dispatcher
+        self.quiet = 0
+        self.sites: dict[tuple[str, int], CompileSite] = {}
+        self.targets: list[tuple[Value, CompileSite]] = []
+        self.reached: set[tuple[str, str, int]] = set()
+        self.late: dict[tuple[str, str], dict[str, Value]] = {}
+        self.errors: list[tuple[Function, BaseException]] = []
+        self._memo: dict[Any, Value] = {}
+        self._contexts: dict[Any, int] = {}
+        self._running: set[Any] = set()
+        self._attrs: dict[Any, dict[str, Value]] = {}
+        self._constructions: dict[Any, tuple[Sequence[Value], Mapping[str, Value]]] = {}
+        self._construction_count: dict[Class, int] = {}
+        self._function_values: dict[Function, Value] = {}
+        self._mro: dict[Class, list[Class]] = {}
+        self._external_base: dict[Class, str] = {}
+        self._evaluating: set[tuple[str, str]] = set()
+        self._compile_names: dict[str, bool] = {}
+        self._tokenizer = re.compile("|".join(fnmatch.translate(p) for p in self.options.tokenizers) or r"(?!)")
+        self._module_frames: dict[str, Frame] = {}
+
+    def forget_calls(self) -> None:
+        """Forget what calls gave, so that a second pass sees what the first one learned."""
+        self._memo.clear()
+        self._contexts.clear()
+        self._attrs.clear()
+        self._function_values.clear()
+        for module in self.program.modules:
+            module.values.clear()
+
+    # -- events -------------------------------------------------------------------------------------------------
+
+    def emit(self, kind: type[events.Event], frame: Frame, node: ast.AST, *details: Any) -> None:
+        if self.quiet:
+            return
+        handlers = self.dispatcher.handlers(kind, frame.region is not None)
+        if handlers:
+            self.dispatcher.dispatch(handlers, kind(frame, node, *details))
+
+    def emit_branch(self, frame: Frame, node: ast.AST, value: Value, keyword: str) -> None:
+        kind = type(value)
+        if kind is Tensor or kind is Scalar or kind is Union or kind is Instance or kind is Object or kind is Seq:
+            self.emit(events.Branch, frame, node, value, keyword)
+
+    def emit_call(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        receiver: Value | None,
+        result: Value,
+    ) -> None:
+        if self.quiet:
+            return
+        handlers = self.dispatcher.call_handlers(name, frame.region is not None)
+        if handlers:
+            self.dispatcher.dispatch(handlers, events.Call(frame, node, name, args, keywords, receiver, result))
+
+    # -- names --------------------------------------------------------------------------------------------------
+
+    def module_frame(self, module: Module) -> Frame:
+        frame = self._module_frames.get(module.path)
+        if frame is None:
+            frame = self._module_frames[module.path] = Frame(self, module, None, {}, None)
+        return frame
+
+    def module_value(self, module: Module, name: str) -> Value | None:
+        """The value of a module-level name, or None where the module has none."""
+        found = module.values.get(name)
+        if found is not None:
+            return found  # type: ignore[return-value]
+        definition = module.names.get(name)
+        if definition is None:
+            for star in module.stars:
+                target = self.program.find(module, star)
+                if target is not None and target is not module:
+                    value = self.module_value(target, name)
+                    if value is not None:
+                        return value
+            return STR if name in ("__name__", "__file__") else None
+        key = (module.path, name)
+        if key in self._evaluating:
+            return UNKNOWN
+        self._evaluating.add(key)
+        self.quiet += 1
+        try:
+            value = self._define(module, name, definition)
+        finally:
+            self.quiet -= 1
+            self._evaluating.discard(key)
+        module.values[name] = value
+        return value
+
+    def _define(self, module: Module, name: str, definition: Definition) -> Value:
+        if isinstance(definition, Import):
+            if definition.attribute:
+                return self.imported(module, definition.target, definition.attribute)
+            found = self.program.find(module, definition.target)
+            return ModuleValue(found) if found is not None else External(definition.target)
+        if isinstance(definition, Function):
+            return self.function_value(definition)
+        if isinstance(definition, Class):
+            return ClassValue(definition)
+        return self._assigned(module, definition, generalise=module.rebinds(name))
+
+    def _assigned(self, module: Module, definition: Assignment, generalise: bool) -> Value:
+        statement = module.node(definition.ordinal)
+        expression = getattr(statement, "value", None)
+        annotation = getattr(statement, "annotation", None)
+        if expression is None:
+            return annotations.evaluate(self, module, annotation, self.module_frame(module).origin(statement))
+        value = evaluate(self.module_frame(module), expression)
+        for index in definition.path:
+            value = value.items[index] if isinstance(value, Seq) and value.items and index < len(value.items) else UNKNOWN
+        if value is UNKNOWN and annotation is not None:
+            value = annotations.evaluate(self, module, annotation, self.module_frame(module).origin(statement))
+        if generalise and isinstance(value, Const) and value.value is not None:
+            return Scalar(scalar_type(value.value), "global", self.module_frame(module).origin(statement))
+        return value
+
+    def imported(self, module: Module, target: str, name: str) -> Value:
+        """The value of `from target import name` in `module`."""
+        found = self.program.find(module, target)
+        if found is not None:
+            value = self.module_value(found, name)
+            if value is not None:
+                return value
+        sub = self.program.find(module, f"{target}.{name}")
+        if sub is not None:
+            return ModuleValue(sub)
+        if found is not None:
+            return UNKNOWN
+        return External(_ALIASES.get(f"{target}.{name}", f"{target}.{name}"))
+
+    def external_attribute(self, value: External, name: str) -> Value:
+        dotted = f"{value.name}.{name}"
+        if value.name.startswith("torch.") and value.name.endswith("()"):
+            return UNKNOWN
+        return External(_ALIASES.get(dotted, dotted))
+
+    def module_attribute(self, module: Module, name: str) -> Value:
+        value = self.module_value(module, name)
+        if value is not None:
+            return value
+        if module.is_package:
+            sub = self.program.by_place.get(f"{module.directory}/{name}")
+            if sub is not None:
+                return ModuleValue(sub)
+        return UNKNOWN
+
+    def class_of(self, value: Value | None) -> Class | None:
+        return value.cls if isinstance(value, ClassValue) else None
+
+    # -- functions ----------------------------------------------------------------------------------------------
+
+    def function_value(self, function: Function) -> Value:
+        """A module-level function or a method, as its decorators leave it."""
+        known = self._function_values.get(function)
+        if known is None:
+            self._function_values[function] = FunctionValue(function)
+            known = self.decorate(self.module_frame(function.module), function, FunctionValue(function))
+            self._function_values[function] = known
+        return known
+
+    def decorate(self, frame: Frame, function: Function, value: Value) -> Value:
+        for decorator in reversed(function.decorators):
+            value = self._decorated(frame, decorator, value)
+        return value
+
+    def _decorated(self, frame: Frame, decorator: ast.expr, value: Value) -> Value:
+        self.quiet += 1
+        try:
+            func = evaluate(frame, decorator.func if isinstance(decorator, ast.Call) else decorator)
+            if isinstance(func, External):
+                if self.is_compile_function(func.name):
+                    args: list[Value] = [value]
+                    keywords: dict[str, Value] = {}
+                    if isinstance(decorator, ast.Call):
+                        _, keywords, _ = calls.arguments(frame, decorator)
+                    self.quiet -= 1
+                    try:
+                        return self.compile_call(frame, decorator, func.name, args, keywords, decorator=True)
+                    finally:
+                        self.quiet += 1
+                if func.name in calls._DISABLE:
+                    return Object(func.name, frame.origin(decorator), "disabled", value)
+                if func.name == "contextlib.contextmanager":
+                    return Object(func.name, frame.origin(decorator), "", value)
+                if func.name == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args:
+                    inner = evaluate(frame, decorator.args[0])
+                    if isinstance(inner, External) and self.is_compile_function(inner.name):
+                        _, keywords, _ = calls.arguments(frame, decorator)
+                        return self.compile_call(frame, decorator, inner.name, [value], keywords, decorator=True)
+                return value
+            if isinstance(func, Partial) and isinstance(func.func, External) and self.is_compile_function(func.func.name):
+                return self.compile_call(frame, decorator, func.func.name, [value], dict(func.keywords), decorator=True)
+            if isinstance(func, FunctionValue):
+                return wrappers.wrap(self, func, value)
+        finally:
+            self.quiet -= 1
+        return value
+
+    def module_lambda(self, frame: Frame, node: ast.Lambda) -> Value:
+        place = Function(frame.module, "<lambda>", "<lambda>", None, node=node)
+        return FunctionValue(place)
+
+    def call_function(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        value: FunctionValue,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        function = value.function
+        if value.bound is not None:
+            args = [value.bound, *args]
+        self.emit(events.ProgramCall, frame, node, value, args, keywords)
+        limit = _MAX_DEPTH if frame.region is not None else _MAX_EAGER_DEPTH
+        if frame.depth >= limit:
+            return UNKNOWN
+        return self.run(frame, node, value, parameters.bind(self, function, args, keywords, open_ended), frame.region)
+
+    def run(self, frame: Frame | None, node: ast.AST | None, value: FunctionValue, env: Env, region: Region | None) -> Value:
+        """Interpret a function in an environment of bound parameters, or remember what it gave."""
+        function = value.function
+        region_key = region.key if region is not None else None
+        identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
+        key = (*identity, tuple((n, v.key) for n, v in env.items()))
+        known = self._memo.get(key)
+        if known is not None:
+            return known
+        if key in self._running:
+            return UNKNOWN
+        count = self._contexts.get(identity, 0)
+        if count >= _MAX_CONTEXTS:
+            env = {n: widen(v) for n, v in env.items()}
+            key = (*identity, "wide", tuple((n, v.key) for n, v in env.items()))
+            known = self._memo.get(key)
+            if known is not None:
+                return known
+            if key in self._running or count >= 4 * _MAX_CONTEXTS:
+                return UNKNOWN
+        self._contexts[identity] = count + 1
+        self._running.add(key)
+        try:
+            result = self._interpret(frame, node, value, env, region)
+        except RecursionError as error:
+            self.errors.append((function, error))
+            result = UNKNOWN
+        finally:
+            self._running.discard(key)
+        self._memo[key] = result
+        return result
+
+    def _interpret(
+        self, caller: Frame | None, node: ast.AST | None, value: FunctionValue, env: Env, region: Region | None
+    ) -> Value:
+        function = value.function
+        body = function.node
+        frame = Frame(self, function.module, function, env, region, caller, node, value.closure)
+        if caller is not None and caller.constructing and region is None:
+            frame.constructing = True
+        if region is not None and not self.quiet:
+            self.reached.add((function.module.path, function.qualname, body.lineno))
+        self.emit(events.Enter, frame, body)
+        if isinstance(body, ast.Lambda):
+            frame.in_lambda = True
+            return evaluate(frame, body.body)
+        statements.run_block(frame, body.body)
+        if frame.yields:
+            return Seq("generator", None, join_all(frame.yields))
+        if not frame.dead:
+            frame.returns.append(NONE)
+        result = join_all(frame.returns) if frame.returns else UNKNOWN
+        if result is UNKNOWN and body.returns is not None:
+            result = annotations.evaluate(self, function.module, body.returns, frame.origin(body))
+        return result
+
+    # -- classes ------------------------------------------------------------------------------------------------
+
+    def mro(self, cls: Class) -> list[Class]:
+        """The classes of the program an attribute is looked up in, in order."""
+        known = self._mro.get(cls)
+        if known is None:
+            self._mro[cls] = [cls]  # a class that inherits from itself must not hang us
+            order = [cls]
+            for base in self.bases(cls):
+                if isinstance(base, ClassValue):
+                    for ancestor in self.mro(base.cls):
+                        if ancestor in order:
+                            order.remove(ancestor)
+                        order.append(ancestor)
+            known = self._mro[cls] = order
+        return known
+
+    def bases(self, cls: Class) -> list[Value]:
+        self.quiet += 1
+        try:
+            frame = self.module_frame(cls.module)
+            return [evaluate(frame, base) for base in cls.node.bases if not isinstance(base, ast.Starred)]
+        finally:
+            self.quiet -= 1
+
+    def external_base(self, cls: Class) -> str:
+        """The dotted name of the first base outside the program, empty where there is none or it is unknown."""
+        known = self._external_base.get(cls)
+        if known is None:
+            known = ""
+            for ancestor in self.mro(cls):
+                for base in self.bases(ancestor):
+                    if isinstance(base, External) and base.name not in ("builtins.object", "abc.ABC"):
+                        known = known or base.name
+                        if base.name.startswith("torch.nn."):
+                            known = base.name
+                            break
+            self._external_base[cls] = known
+        return known
+
+    def is_nn_module(self, cls: Class) -> bool:
+        base = self.external_base(cls)
+        if base.startswith("torch.nn.") or base.endswith(("LightningModule", ".Module")):
+            return True
+        if base.startswith("torch.autograd"):
+            return False
+        unknown = any(b is UNKNOWN for a in self.mro(cls) for b in self.bases(a))
+        # A base we cannot see, and a forward: a module in all likelihood.
+        return (bool(base) or unknown) and self.find_method(cls, "forward") is not None and base not in _NOT_MODULES
+
+    def find_method(self, cls: Class, name: str) -> Function | None:
+        for ancestor in self.mro(cls):
+            found = ancestor.methods.get(name)
+            if found is not None:
+                return found
+        return None
+
+    def subclass_of(self, cls: Class, name: str) -> bool:
+        return any(a.name == name for a in self.mro(cls)) or self.external_base(cls).endswith("." + name)
+
+    def construct(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        cls: Class,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        """The value of `Class(*args, **keywords)`."""
+        self.emit(events.ProgramCall, frame, node, ClassValue(cls), args, keywords)
+        if self.find_method(cls, "__init__") is None:
+            fields = self._fields(cls)
+            if fields:
+                given = dict(zip(fields, args, strict=False))
+                given.update({k: v for k, v in keywords.items() if k in fields})
+                return Instance(cls, "fields", given)
+            if self.subclass_of(cls, "Enum"):
+                return UNKNOWN
+        base = self.external_base(cls)
+        if "Tokenizer" in base:
+            return Object("tokenizer", frame.origin(node))
+        if base == "torch.Tensor":
+            return Tensor(origin=frame.origin(node))
+        context: list[Any] = []
+        for i, value in enumerate(args):
+            if _decides_code(value):
+                context.append((i, value.key))
+        for name, value in keywords.items():
+            if _decides_code(value):
+                context.append((name, value.key))
+        instance = Instance(cls, tuple(context))
+        if instance.key not in self._constructions:
+            count = self._construction_count.get(cls, 0)
+            if count >= _MAX_CONSTRUCTIONS:
+                return Instance(cls)
+            self._construction_count[cls] = count + 1
+            self._constructions[instance.key] = (list(args), dict(keywords))
+        return instance
+
+    def _fields(self, cls: Class) -> list[str]:
+        """The fields of a dataclass-like class, base classes first."""
+        names: dict[str, None] = {}
+        for ancestor in reversed(self.mro(cls)):
+            for name in ancestor.assignments:
+                statement = ancestor.module.node(ancestor.assignments[name].ordinal)
+                if isinstance(statement, ast.AnnAssign):
+                    names[name] = None
+        return list(names)
+
+    def attributes(self, instance: Instance) -> dict[str, Value]:
+        """The attributes `__init__` gives an instance, computed once for each way of constructing it."""
+        known = self._attrs.get(instance.key)
+        if known is None:
+            known = self._attrs[instance.key] = {}
+            init = self.find_method(instance.cls, "__init__")
+            if init is not None:
+                self._run_init(instance, init)
+        return known
+
+    def _run_init(self, instance: Instance, init: Function) -> None:
+        construction = self._constructions.get(instance.key)
+        if construction is not None:
+            env = parameters.bind(self, init, [instance, *construction[0]], construction[1], False)
+        else:
+            env = parameters.entry(self, init, instance, constructor=True)
+        self.quiet += 1
+        try:
+            frame = Frame(self, init.module, init, env, None)
+            frame.constructing = True
+            statements.run_block(frame, init.node.body)  # type: ignore[arg-type]
+        except RecursionError as error:
+            self.errors.append((init, error))
+        finally:
+            self.quiet -= 1
+
+    def note_attribute(
+        self, frame: Frame, instance: Instance, name: str, value: Value, replace: bool = False
+    ) -> None:
+        """Remember that an attribute was stored."""
+        if frame.constructing:
+            attrs = self._attrs.setdefault(instance.key, {})
+            old = attrs.get(name)
+            attrs[name] = value if old is None or replace else join(old, value)
+        elif _holds_compiled(value):
+            late = self.late.setdefault((instance.cls.module.path, instance.cls.qualname), {})
+            old = late.get(name)
+            late[name] = value if old is None else join(old, value)
+
+    def instance_attribute(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> Value:
+        """The value of `instance.name`."""
+        if instance.fields is not None and name in instance.fields:
+            return instance.fields[name]
+        cls = instance.cls
+        if self.late:
+            for ancestor in self.mro(cls):
+                stored = self.late.get((ancestor.module.path, ancestor.qualname))
+                if stored is not None and name in stored:
+                    return stored[name]
+        value = self.attributes(instance).get(name)
+        if value is not None:
+            return self._attribute_value(value, name, frame, node)
+        for ancestor in self.mro(cls):
+            method = ancestor.methods.get(name)
+            if method is not None:
+                return self._method(frame, node, instance, method)
+            assigned = ancestor.assignments.get(name)
+            if assigned is not None:
+                return self._class_level(ancestor, assigned, name, frame, node)
+        if name == "training":
+            return BOOL
+        if name in calls._MODULE_METHODS:
+            return Method(instance, name)
+        if name in ("__dict__",):
+            return Dict({}, UNKNOWN)
+        dynamic = self.attributes(instance).get("*")
+        if dynamic is not None and "*" not in name and self.find_method(cls, "__getattr__") is None:
+            return dynamic
+        return self._by_name(UNKNOWN, name, frame, node)
+
+    def _attribute_value(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
+        """An attribute as code elsewhere sees it: constants may have been changed by then."""
+        if isinstance(value, Const):
+            if value.value is None:
+                return Union((NONE, UNKNOWN))
+            kind = scalar_type(value.value)
+            return Scalar(kind, "attr", frame.origin(node)) if kind != "other" else UNKNOWN
+        if isinstance(value, Scalar):
+            return Scalar(value.type, "attr", frame.origin(node))
+        return self._by_name(value, name, frame, node)
+
+    def _by_name(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
+        if value is UNKNOWN and self._tokenizer.match(name):
+            return Object("tokenizer", frame.origin(node))
+        return value
+
+    def _class_level(
+        self, cls: Class, assigned: Assignment, name: str, frame: Frame, node: ast.AST
+    ) -> Value:
+        key = (cls.module.path, f"{cls.qualname}.{name}")
+        if key in self._evaluating:
+            return UNKNOWN
+        self._evaluating.add(key)
+        self.quiet += 1
+        try:
+            value = self._assigned(cls.module, assigned, generalise=False)
+        finally:
+            self.quiet -= 1
+            self._evaluating.discard(key)
+        if isinstance(value, FunctionValue) and value.bound is None:
+            return value
+        return self._attribute_value(value, name, frame, node)
+
+    def _method(self, frame: Frame, node: ast.AST, instance: Instance, method: Function) -> Value:
+        kind = self.method_kind(method)
+        if kind == "property":
+            value = FunctionValue(method, instance)
+            return self.call_function(frame, node, value, [], {})
+        decorated = self.function_value(method)
+        if kind == "static":
+            return decorated
+        receiver: Value = ClassValue(instance.cls) if kind == "class" else instance
+        return bind_receiver(decorated, receiver)
+
+    def method_kind(self, method: Function) -> str:
+        for decorator in method.decorators:
+            node = decorator.func if isinstance(decorator, ast.Call) else decorator
+            name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+            if name in ("property", "cached_property"):
+                return "property"
+            if name == "staticmethod":
+                return "static"
+            if name == "classmethod":
+                return "class"
+        return ""
+
+    def class_attribute(self, frame: Frame, node: ast.AST, cls: Class, name: str) -> Value:
+        """The value of `Class.name`."""
+        for ancestor in self.mro(cls):
+            method = ancestor.methods.get(name)
+            if method is not None:
+                decorated = self.function_value(method)
+                if self.method_kind(method) == "class":
+                    return bind_receiver(decorated, ClassValue(cls))
+                return decorated
+            assigned = ancestor.assignments.get(name)
+            if assigned is not None:
+                return self._class_level(ancestor, assigned, name, frame, node)
+        if name == "apply" and self.external_base(cls).startswith("torch.autograd"):
+            return Method(Object("torch.autograd.Function", frame.origin(node), "", ClassValue(cls)), "apply")
+        base = self.external_base(cls)
+        return External(f"{base}.{name}") if base else UNKNOWN
+
+    def super_attribute(self, frame: Frame, value: Super, name: str) -> Value:
+        instance = value.instance
+        cls = instance.cls if isinstance(instance, (Instance, ClassValue)) else None
+        if cls is None:
+            return UNKNOWN
+        order = self.mro(cls)
+        start = order.index(value.after) + 1 if value.after in order else 1
+        for ancestor in order[start:]:
+            method = ancestor.methods.get(name)
+            if method is not None:
+                return bind_receiver(self.function_value(method), instance)
+        return UNKNOWN
+
+    def call_instance(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        instance: Instance,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        for name in ("__call__", "forward"):
+            method = self.find_method(instance.cls, name)
+            if method is not None:
+                bound = bind_receiver(self.function_value(method), instance)
+                return calls.call(frame, node, bound, args, keywords, open_ended)
+        base = self.external_base(instance.cls)
+        if base.startswith("torch.nn."):
+            from tclint.interpreter import torch_model
+
+            if base == "torch.nn.Sequential":
+                return UNKNOWN
+            return torch_model.module_call(frame, node, base, args, keywords, Object(base))
+        return UNKNOWN
+
+    def tuple_fields(self, instance: Instance) -> tuple[Value, ...] | None:
+        if instance.fields is None:
+            return None
+        return tuple(v for v in instance.fields.values() if not (isinstance(v, Const) and v.value is None))
+
+    def instance_item(self, frame: Frame, node: ast.AST, instance: Instance, index: Value) -> Value:
+        """`instance[index]`: a field of a tuple-like class, or its `__getitem__`."""
+        if instance.fields is not None:
+            fields = self.tuple_fields(instance) or ()
+            if isinstance(index, Const) and isinstance(index.value, int) and -len(fields) <= index.value < len(fields):
+                return fields[index.value]
+            if isinstance(index, Const) and index.value in instance.fields:
+                return instance.fields[index.value]
+            return UNKNOWN
+        method = self.find_method(instance.cls, "__getitem__")
+        if method is not None:
+            bound = bind_receiver(self.function_value(method), instance)
+            return calls.call(frame, node, bound, [index], {})
+        return UNKNOWN
+
+    def iterate_instance(self, frame: Frame, node: ast.AST, instance: Instance) -> Value:
+        method = self.find_method(instance.cls, "__iter__")
+        if method is not None:
+            result = calls.call(frame, node, bind_receiver(self.function_value(method), instance), [], {})
+            if isinstance(result, (Seq, Object, Dict, Tensor)):
+                return element_of(frame, result, node)
+        return UNKNOWN
+
+    def dynamic_attribute(self, instance: Instance) -> Value:
+        attrs = self.attributes(instance)
+        return attrs.get("*", UNKNOWN)
+
+    def instance_isinstance(self, instance: Instance, wanted: Value) -> bool | None:
+        names = {a.name for a in self.mro(instance.cls)}
+        classes = {a for a in self.mro(instance.cls)}
+        options = wanted.items if isinstance(wanted, Seq) and wanted.items is not None else (wanted,)
+        for option in options:
+            if isinstance(option, ClassValue) and option.cls in classes:
+                return True
+            if isinstance(option, External):
+                if option.name.rpartition(".")[2] in names or option.name == self.external_base(instance.cls):
+                    return True
+        if all(isinstance(o, External) and o.name in _NEVER_INSTANCES for o in options):
+            return False
+        return None
+
+    # -- compile sites ------------------------------------------------------------------------------------------
+
+    def is_compile_function(self, name: str) -> bool:
+        known = self._compile_names.get(name)
+        if known is None:
+            known = name in sites.COMPILERS or any(
+                fnmatch.fnmatch(name, p) or fnmatch.fnmatch(name, "*." + p) for p in self.options.compile_functions
+            )
+            self._compile_names[name] = known
+        return known
+
+    def compile_call(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        decorator: bool = False,
+    ) -> Value:
+        return sites.compile_call(self, frame, node, name, args, keywords, decorator)
+
+    def call_compiled(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        value: Compiled,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        return sites.call_compiled(self, frame, node, value, args, keywords, open_ended)
+
+    def own(self, value: Value, site: CompileSite | None, frame: Frame, node: ast.AST) -> Value:
+        return sites.own(value, site, frame.origin(node))
+
+    # -- entries ------------------------------------------------------------------------------------------------
+
+    def enter_root(self, function: Function, receiver: Value | None, region: Region | None) -> Value:
+        """Interpret a function as the entry of a region (or of eager code) with what its signature says."""
+        decorated = self.function_value(function)
+        env = parameters.entry(self, function, receiver, region=region)
+        while isinstance(decorated, Compiled):
+            decorated = decorated.target
+        if isinstance(decorated, Object) and decorated.kind == "disabled":
+            if region is not None:
+                return UNKNOWN
+            decorated = decorated.args or UNKNOWN
+        if isinstance(decorated, FunctionValue) and decorated.function is not function:
+            # A wrapper stands before the function: enter through it.
+            frame = Frame(self, function.module, None, {}, region)
+            args = [v for n, v in env.items() if not n.startswith("*")]
+            names = [n for n in env if not n.startswith("*")]
+            positional = [env[n] for n in names[:1]] if receiver is not None else []
+            rest = {n: env[n] for n in names[len(positional) :] if n not in parameters.variadic(function)}
+            del args
+            return calls.call(frame, function.node, decorated, positional, rest)
+        return self.run(None, None, FunctionValue(function), env, region)
+
+
+_NOT_MODULES: Final = frozenset(
+    {"builtins.object", "torch.autograd.Function", "torch.autograd.function.Function", "typing.Protocol", "enum.Enum"}
+    | {"abc.ABC", "torch.utils.data.Dataset", "torch.optim.Optimizer"}
+)
+_NEVER_INSTANCES: Final = frozenset(
+    {"builtins.list", "builtins.tuple", "builtins.str", "builtins.int", "builtins.float", "builtins.dict"}
+    | {"builtins.bool", "torch.Tensor", "numpy.ndarray"}
+)
+
+
+def bind_receiver(value: Value, receiver: Value) -> Value:
+    """A method taken from a class, bound to an object."""
+    if isinstance(value, FunctionValue):
+        return FunctionValue(value.function, receiver, value.closure)
+    if isinstance(value, Compiled):
+        return Compiled(bind_receiver(value.target, receiver), value.site)
+    if isinstance(value, Object) and value.args is not None:
+        return Object(value.name, value.origin, value.kind, bind_receiver(value.args, receiver))
+    if isinstance(value, Partial):
+        return Partial(bind_receiver(value.func, receiver), value.args, value.keywords)
+    return value
+
+
+def _decides_code(value: Value) -> bool:
+    """Whether a constructor argument decides which code runs later."""
+    if isinstance(value, CALLABLES):
+        return True
+    if isinstance(value, Object):
+        return value.name.startswith("torch.nn.") or value.kind == "disabled" or value.name == "tokenizer"
+    if isinstance(value, Seq) and value.items is not None:
+        return any(_decides_code(v) for v in value.items)
+    return isinstance(value, Union) and any(_decides_code(o) for o in value.options)
+
+
+def _holds_compiled(value: Value) -> bool:
+    if isinstance(value, Compiled):
+        return True
+    if isinstance(value, Object) and value.args is not None:
+        return _holds_compiled(value.args)
+    if isinstance(value, Seq):
+        return any(_holds_compiled(v) for v in (value.items if value.items is not None else (value.elem,)))
+    if isinstance(value, Dict):
+        return any(_holds_compiled(v) for v in value.items.values()) or (
+            value.elem is not None and _holds_compiled(value.elem)
+        )
+    if isinstance(value, Union):
+        return any(_holds_compiled(o) for o in value.options)
+    return False
+
+
+def functions_of(module: Module) -> Iterator[Function]:
+    """Every function and method of a module, in source order."""
+    module.names  # noqa: B018  reading the names indexes the file
+    yield from module.functions
+
+
+__all__ = ["OWNED", "PARAMETER", "Interpreter", "Options", "bind_receiver", "functions_of"]

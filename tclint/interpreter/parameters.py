@@ -1,0 +1,266 @@
+"""Parameters: what a caller passes, and what a signature alone says of an entry."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from tclint.interpreter import annotations
+from tclint.interpreter.frame import Env
+from tclint.program import Function
+from tclint.regions import Region
+from tclint.torch_facts import generated as facts
+from tclint.values import (
+    INPUT,
+    NAMED,
+    NONE,
+    RAW,
+    UNKNOWN,
+    USED,
+    ClassValue,
+    Const,
+    Dict,
+    External,
+    FunctionValue,
+    Instance,
+    Origin,
+    Partial,
+    Scalar,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    join,
+    scalar_type,
+)
+
+if TYPE_CHECKING:
+    from tclint.interpreter.machine import Interpreter
+
+_TENSOR_NAMES: Final = re.compile(
+    r"^(x\d?|y|z|q|k|v|h|c|t|src|tgt|inp|inputs?|out|outputs?|quer(y|ies)|keys?|values?|hidden(_states?)?|masks?|.*_masks?"
+    r"|.*_ids|ids|.*embeds?|.*embeddings?|embed|pixel_values|imgs?|images?|logits|labels?|targets?|features?|feats?|tokens?"
+    r"|weights?|scores?|tensor|boxes|coords|points|audio|video|waveform|mel|latents?|noise|.*_states?|.*_tensor|cos|sin"
+    r"|residual|memory|bias|preds?|attn|attention)$"
+)
+
+
+class Signature:
+    """The parameters of a function, read once."""
+
+    __slots__ = ("kwarg", "kwonly", "names", "nodes", "used", "vararg")
+
+    def __init__(self, function: Function) -> None:
+        arguments = function.node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+        defaults.extend(arguments.defaults)
+        self.nodes: list[tuple[ast.arg, ast.expr | None]] = list(zip(positional, defaults, strict=True))
+        self.kwonly: list[tuple[ast.arg, ast.expr | None]] = list(
+            zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        )
+        self.names = [a.arg for a in positional]
+        self.vararg = arguments.vararg.arg if arguments.vararg else ""
+        self.kwarg = arguments.kwarg.arg if arguments.kwarg else ""
+        self.used: frozenset[str] | None = None
+
+
+def signature(function: Function) -> Signature:
+    if function.facts is None:
+        function.facts = Signature(function)
+    assert isinstance(function.facts, Signature)
+    return function.facts
+
+
+def variadic(function: Function) -> tuple[str, str]:
+    known = signature(function)
+    return known.vararg, known.kwarg
+
+
+def bind(
+    interp: Interpreter, function: Function, args: Sequence[Value], keywords: Mapping[str, Value], open_ended: bool
+) -> Env:
+    """Bind a call's arguments to a function's parameters."""
+    known = signature(function)
+    env: Env = {}
+    rest: list[Value] = []
+    star: Value | None = None
+    plain: list[Value] = []
+    for value in args:
+        if isinstance(value, Seq) and value.kind == "star":
+            star = value.elem
+            break
+        plain.append(value)
+    for i, (node, default) in enumerate(known.nodes):
+        name = node.arg
+        if i < len(plain):
+            value = plain[i]
+        elif name in keywords:
+            value = keywords[name]
+        elif star is not None:
+            value = star
+        elif open_ended:
+            value = UNKNOWN
+        elif default is not None:
+            value = default_value(interp, function, default)
+        else:
+            value = UNKNOWN
+        env[name] = value if value is not UNKNOWN else _evidence(interp, function, node, known)
+    if len(plain) > len(known.nodes):
+        rest = plain[len(known.nodes) :]
+    for node, default in known.kwonly:
+        if node.arg in keywords:
+            value = keywords[node.arg]
+        elif default is not None and not open_ended:
+            value = default_value(interp, function, default)
+        else:
+            value = UNKNOWN
+        env[node.arg] = value if value is not UNKNOWN else _evidence(interp, function, node, known)
+    if known.vararg:
+        env[known.vararg] = Seq("tuple", None, star) if star is not None else Seq("tuple", tuple(rest))
+    if known.kwarg:
+        taken = {*known.names, *(n.arg for n, _ in known.kwonly)}
+        extra = {k: v for k, v in keywords.items() if k not in taken}
+        env[known.kwarg] = Dict(extra, UNKNOWN if open_ended else None)
+    return env
+
+
+def default_value(interp: Interpreter, function: Function, default: ast.expr) -> Value:
+    if isinstance(default, ast.Constant):
+        value = default.value
+        return NONE if value is None else Const(value) if value is not Ellipsis else UNKNOWN
+    from tclint.interpreter.expressions import evaluate
+
+    interp.quiet += 1
+    try:
+        return evaluate(interp.module_frame(function.module), default)
+    finally:
+        interp.quiet -= 1
+
+
+def _evidence(interp: Interpreter, function: Function, node: ast.arg, known: Signature) -> Value:
+    """An argument nobody knows: its annotation, or how the function uses it."""
+    origin = Origin(node.lineno, node)
+    if node.annotation is not None:
+        return annotations.evaluate(interp, function.module, node.annotation, origin)
+    if node.arg in used_as_tensor(function, known):
+        return Tensor(USED, "", -1, 0, origin)
+    return UNKNOWN
+
+
+_TENSOR_ATTRIBUTES: Final = frozenset({"shape", "ndim", "is_cuda", "requires_grad", "grad"})
+
+
+def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
+    """Names on which the function uses what only tensors have."""
+    if known.used is None:
+        found: set[str] = set()
+        names = {*known.names, *(n.arg for n, _ in known.kwonly)}
+        for node in ast.walk(function.node):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
+                if node.attr in facts.TENSOR_ONLY_METHODS or node.attr in _TENSOR_ATTRIBUTES:
+                    found.add(node.value.id)
+            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+                for side in (node.left, node.right):
+                    if isinstance(side, ast.Name):
+                        found.add(side.id)
+            elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
+                func = node.func
+                if (
+                    isinstance(func, ast.Attribute)
+                    and isinstance(func.value, ast.Name)
+                    and func.value.id in ("torch", "F")
+                    and func.attr in _TAKES_TENSOR
+                ):
+                    found.add(node.args[0].id)
+        known.used = frozenset(found & names)
+    return known.used
+
+
+# torch.f(x): x is a tensor for every f that is also a tensor method, and for the usual functionals.
+_TAKES_TENSOR: Final = frozenset(
+    n
+    for n, kind in facts.METHODS.items()
+    if kind == "tensor" and n not in ("tensor", "zeros", "ones", "full", "arange", "rand", "randn")
+) | frozenset("linear conv1d conv2d interpolate pad gelu silu softmax cross_entropy layer_norm dropout".split())
+
+
+def entry(
+    interp: Interpreter,
+    function: Function,
+    receiver: Value | None,
+    region: Region | None = None,
+    constructor: bool = False,
+) -> Env:
+    """The environment of a function nobody in sight calls: its signature is all there is."""
+    known = signature(function)
+    env: Env = {}
+    forward = region is not None
+    for i, (node, default) in enumerate([*known.nodes, *known.kwonly]):
+        if i == 0 and receiver is not None:
+            env[node.arg] = receiver
+            continue
+        env[node.arg] = _entry_value(interp, function, node, default, known, forward, constructor)
+    if known.vararg:
+        env[known.vararg] = Seq("tuple", None, Tensor(NAMED) if forward else UNKNOWN)
+    if known.kwarg:
+        env[known.kwarg] = Dict({}, UNKNOWN)
+    return env
+
+
+def _entry_value(
+    interp: Interpreter,
+    function: Function,
+    node: ast.arg,
+    default: ast.expr | None,
+    known: Signature,
+    forward: bool,
+    constructor: bool,
+) -> Value:
+    origin = Origin(node.lineno, node)
+    value: Value = UNKNOWN
+    if node.annotation is not None:
+        value = annotations.evaluate(interp, function.module, node.annotation, origin)
+    fallback = default_value(interp, function, default) if default is not None else None
+    if value is UNKNOWN and fallback is not None:
+        if isinstance(fallback, Const) and fallback.value is not None:
+            value = Scalar(scalar_type(fallback.value), "", origin) if scalar_type(fallback.value) != "other" else UNKNOWN
+        elif isinstance(fallback, (External, ClassValue, FunctionValue, Partial)):
+            # A default class or function (`norm_layer=nn.LayerNorm`) is what most callers get.
+            return fallback
+    if value is UNKNOWN and not constructor:
+        if node.arg in used_as_tensor(function, known):
+            value = Tensor(USED, "", -1, 0, origin)
+        elif forward and node.annotation is None:
+            named = bool(_TENSOR_NAMES.match(node.arg))
+            if fallback is None:
+                value = Tensor(USED if named else NAMED, "", -1, 0, origin)
+            elif named:
+                value = Tensor(NAMED, "", -1, 0, origin)
+        if fallback is not None and isinstance(fallback, Const) and fallback.value is None and value is not UNKNOWN:
+            value = join(value, NONE)
+    elif fallback is not None and isinstance(fallback, Const) and fallback.value is None and value is not UNKNOWN:
+        value = join(value, NONE)
+    return as_input(value, node.arg, origin) if forward else value
+
+
+def as_input(value: Value, name: str, origin: Origin) -> Value:
+    """Mark a value as an argument of the compiled callable."""
+    if isinstance(value, Tensor):
+        return value.with_(flags=value.flags | INPUT | RAW, base=value.base or name, origin=origin)
+    if isinstance(value, Scalar):
+        return Scalar(value.type, "arg", origin)
+    if isinstance(value, Union):
+        return Union(tuple(as_input(o, name, origin) for o in value.options))
+    if isinstance(value, Seq):
+        if value.items is not None:
+            return Seq(value.kind, tuple(as_input(i, name, origin) for i in value.items), UNKNOWN, "arg")
+        return Seq(value.kind, None, as_input(value.elem, name, origin), "arg")
+    if isinstance(value, Dict) and value.elem is not None:
+        return Dict({k: as_input(v, name, origin) for k, v in value.items.items()}, as_input(value.elem, name, origin))
+    return value
+
+
+__all__ = ["Instance", "Signature", "as_input", "bind", "entry", "signature", "used_as_tensor", "variadic"]

@@ -1,0 +1,371 @@
+"""Statements: how names get their values, and in which order things happen."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from tclint import events
+from tclint.interpreter import annotations, expressions, stores
+from tclint.interpreter.frame import Env, Frame, join_env, same_env
+from tclint.program import absolute_name
+from tclint.values import (
+    NONE,
+    UNKNOWN,
+    Const,
+    Dict,
+    External,
+    FunctionValue,
+    ModuleValue,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    join,
+    tensor_of,
+)
+
+if TYPE_CHECKING:
+    from tclint.interpreter.machine import Interpreter
+
+_LOOP_PASSES: Final = 3
+
+
+def run_block(frame: Frame, body: Sequence[ast.stmt]) -> None:
+    for statement in body:
+        if frame.dead:
+            return
+        handler = _HANDLERS.get(type(statement))
+        if handler is not None:
+            handler(frame, statement)
+
+
+def _expr(frame: Frame, node: ast.Expr) -> None:
+    value = node.value
+    if type(value) is ast.Constant:
+        return
+    expressions.evaluate(frame, value)
+
+
+def _assign(frame: Frame, node: ast.Assign) -> None:
+    value = expressions.evaluate(frame, node.value)
+    for target in node.targets:
+        stores.store(frame, target, value, node)
+
+
+def _ann_assign(frame: Frame, node: ast.AnnAssign) -> None:
+    if node.value is None:
+        return
+    value = expressions.evaluate(frame, node.value)
+    if value is UNKNOWN:
+        value = annotations.evaluate(frame.interp, frame.module, node.annotation, frame.origin(node))
+    stores.store(frame, node.target, value, node)
+
+
+def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
+    target = node.target
+    load: ast.expr
+    if isinstance(target, ast.Name):
+        old = expressions.lookup(frame, target.id)
+    else:
+        old = expressions.evaluate(frame, target, quiet_store=True)
+    value = expressions.evaluate(frame, node.value)
+    result = expressions.binary(frame, node, type(node.op).__name__, old, value)
+    tensor = tensor_of(old)
+    if tensor is not None and isinstance(result, Tensor):
+        # `x += y` writes into x's storage: the result is x.
+        result = Tensor(tensor.conf, tensor.dtype, tensor.ndim, tensor.flags, tensor.origin, tensor.base, tensor.site)
+    stores.store(frame, target, result, node, augmented=True, old=old)
+
+
+def _return(frame: Frame, node: ast.Return) -> None:
+    value = NONE if node.value is None else expressions.evaluate(frame, node.value)
+    frame.interp.emit(events.Return, frame, node, value)
+    frame.returns.append(value)
+    frame.dead = True
+
+
+def _raise(frame: Frame, node: ast.Raise) -> None:
+    # What an exception is built from runs only when things have already gone wrong; Dynamo does not get there
+    # in a program that works.
+    frame.dead = True
+
+
+def _if(frame: Frame, node: ast.If) -> None:
+    then, otherwise = expressions.branch(frame, node.test, "if")
+    after: Env | None = None
+    if then is not None:
+        frame.env = then
+        run_block(frame, node.body)
+        if not frame.dead:
+            after = frame.env
+        frame.dead = False
+    if otherwise is not None:
+        frame.env = otherwise
+        run_block(frame, node.orelse)
+        if not frame.dead:
+            after = join_env(after, frame.env)
+        frame.dead = False
+    if after is None:
+        frame.dead = True
+        after = frame.env
+    frame.env = after
+
+
+def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable[[], Env | None], keyword: str) -> None:
+    """Run a loop's body until its names stop changing. `head` gives the environment in which the body starts."""
+    frame.blocks.append(keyword)
+    exits: Env | None = None
+    entry = dict(frame.env)
+    broken: list[Env] = []
+    for _ in range(_LOOP_PASSES):
+        frame.breaks.append([])
+        frame.continues.append([])
+        before = dict(frame.env)
+        start = head()
+        exits = join_env(exits, frame.env if keyword == "while" else before)
+        if start is None:
+            frame.breaks.pop()
+            frame.continues.pop()
+            break
+        frame.env = start
+        run_block(frame, node.body)
+        ends: Env | None = None if frame.dead else frame.env
+        frame.dead = False
+        for env in frame.continues.pop():
+            ends = join_env(ends, env)
+        broken.extend(frame.breaks.pop())
+        if ends is None:
+            frame.env = entry
+            break
+        merged = join_env(dict(before), ends)
+        assert merged is not None
+        settled = same_env(before, merged)
+        frame.env = merged
+        exits = join_env(exits, dict(merged))
+        if settled:
+            break
+    frame.blocks.pop()
+    frame.env = exits if exits is not None else entry
+    if node.orelse:
+        run_block(frame, node.orelse)
+    after: Env | None = None if frame.dead else frame.env
+    for env in broken:
+        after = join_env(after, env)
+    if after is not None:
+        frame.env = after
+        frame.dead = False
+
+
+def _for(frame: Frame, node: ast.For) -> None:
+    iterable = expressions.evaluate(frame, node.iter)
+    frame.interp.emit(events.Loop, frame, node, iterable, False)
+
+    def head() -> Env:
+        env = dict(frame.env)
+        frame.env = env
+        stores.store(frame, node.target, expressions.element_of(frame, iterable, node), node, quiet=True)
+        return frame.env
+
+    _loop(frame, node, head, "for")
+
+
+def _while(frame: Frame, node: ast.While) -> None:
+    def head() -> Env | None:
+        then, otherwise = expressions.branch(frame, node.test, "while")
+        if otherwise is not None:
+            frame.env = otherwise
+        return None if then is None else dict(then)
+
+    _loop(frame, node, head, "while")
+
+
+def _break(frame: Frame, node: ast.Break) -> None:
+    if frame.breaks:
+        frame.breaks[-1].append(frame.env)
+        frame.env = dict(frame.env)
+    frame.dead = True
+
+
+def _continue(frame: Frame, node: ast.Continue) -> None:
+    if frame.continues:
+        frame.continues[-1].append(frame.env)
+        frame.env = dict(frame.env)
+    frame.dead = True
+
+
+def _with(frame: Frame, node: ast.With) -> None:
+    for item in node.items:
+        context = expressions.evaluate(frame, item.context_expr)
+        frame.interp.emit(events.With, frame, item.context_expr, context)
+        if item.optional_vars is not None:
+            stores.store(frame, item.optional_vars, context, node, quiet=True)
+    frame.blocks.append("with")
+    run_block(frame, node.body)
+    frame.blocks.pop()
+
+
+def _try(frame: Frame, node: ast.Try) -> None:
+    before = dict(frame.env)
+    frame.blocks.append("try")
+    run_block(frame, node.body)
+    frame.blocks.pop()
+    body_dead = frame.dead
+    after_body = frame.env
+    after: Env | None = None
+    frame.dead = body_dead
+    if not body_dead:
+        if node.orelse:
+            run_block(frame, node.orelse)
+        if not frame.dead:
+            after = frame.env
+    frame.dead = False
+    for handler in node.handlers:
+        merged = join_env(dict(before), dict(after_body))
+        assert merged is not None
+        frame.env = merged
+        if handler.name:
+            frame.env[handler.name] = UNKNOWN
+        frame.blocks.append("except")
+        run_block(frame, handler.body)
+        frame.blocks.pop()
+        if not frame.dead:
+            after = join_env(after, frame.env)
+        frame.dead = False
+    if after is None:
+        # Every path left: `finally` still runs, in the last state seen.
+        frame.env = dict(after_body)
+        run_block(frame, node.finalbody)
+        frame.dead = True
+        return
+    frame.env = after
+    run_block(frame, node.finalbody)
+
+
+def _function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    frame.interp.emit(events.Define, frame, node, "function")
+    frame.set(node.name, make_function(frame, node))
+
+
+def make_function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
+    """The value of a nested `def`, decorated."""
+    parent = frame.function
+    if parent is None:
+        return UNKNOWN
+    function = parent.nested(node, node.name)
+    # The closure sees later assignments of its scope: share the environment, not a copy.
+    value: Value = FunctionValue(function, None, frame.env)
+    return frame.interp.decorate(frame, function, value)
+
+
+def _class(frame: Frame, node: ast.ClassDef) -> None:
+    frame.interp.emit(events.Define, frame, node, "class")
+    frame.set(node.name, UNKNOWN)
+
+
+def _import(frame: Frame, node: ast.Import) -> None:
+    frame.interp.emit(events.Define, frame, node, "import")
+    for alias in node.names:
+        dotted = alias.name if alias.asname else alias.name.partition(".")[0]
+        module = frame.module.program.find(frame.module, dotted)
+        frame.set(alias.asname or dotted, ModuleValue(module) if module is not None else External(dotted))
+
+
+def _import_from(frame: Frame, node: ast.ImportFrom) -> None:
+    frame.interp.emit(events.Define, frame, node, "import")
+    target = absolute_name(frame.module, node.module, node.level)
+    for alias in node.names:
+        if alias.name != "*":
+            frame.set(alias.asname or alias.name, frame.interp.imported(frame.module, target, alias.name))
+
+
+def _global(frame: Frame, node: ast.Global) -> None:
+    frame.globals.update(node.names)
+
+
+def _nonlocal(frame: Frame, node: ast.Nonlocal) -> None:
+    frame.nonlocals.update(node.names)
+
+
+def _assert(frame: Frame, node: ast.Assert) -> None:
+    value = expressions.assert_test(frame, node)
+    frame.interp.emit(events.Assert, frame, node, value)
+
+
+def _delete(frame: Frame, node: ast.Delete) -> None:
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            frame.env.pop(target.id, None)
+        elif isinstance(target, ast.Subscript):
+            expressions.evaluate(frame, target.value)
+            expressions.evaluate(frame, target.slice)
+
+
+def _match(frame: Frame, node: ast.Match) -> None:
+    subject = expressions.evaluate(frame, node.subject)
+    tensor = tensor_of(subject)
+    literal = any(isinstance(p, ast.MatchValue) for case in node.cases for p in ast.walk(case.pattern))
+    if tensor is not None and literal:
+        for case in node.cases:
+            if any(isinstance(p, ast.MatchValue) for p in ast.walk(case.pattern)):
+                frame.interp.emit(events.Branch, frame, case.pattern, tensor, "match")
+                break
+    before = frame.env
+    after: Env | None = None
+    exhaustive = False
+    for case in node.cases:
+        frame.env = dict(before)
+        for pattern in ast.walk(case.pattern):
+            name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
+            if isinstance(name, str):
+                frame.env[name] = subject if pattern is case.pattern else UNKNOWN
+        exhaustive = exhaustive or (
+            isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
+        )
+        if case.guard is not None:
+            then, _ = expressions.branch(frame, case.guard, "match")
+            if then is None:
+                continue
+            frame.env = then
+        run_block(frame, case.body)
+        if not frame.dead:
+            after = join_env(after, frame.env)
+        frame.dead = False
+    if not exhaustive:
+        after = join_env(after, before)
+    if after is None:
+        frame.dead = True
+    else:
+        frame.env = after
+
+
+_HANDLERS: Final[dict[type[ast.stmt], Callable[[Frame, ast.stmt], None]]] = {
+    ast.Expr: _expr,
+    ast.Assign: _assign,
+    ast.AnnAssign: _ann_assign,
+    ast.AugAssign: _aug_assign,
+    ast.Return: _return,
+    ast.Raise: _raise,
+    ast.If: _if,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.While: _while,
+    ast.Break: _break,
+    ast.Continue: _continue,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.Try: _try,
+    ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function,
+    ast.ClassDef: _class,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.Global: _global,
+    ast.Nonlocal: _nonlocal,
+    ast.Assert: _assert,
+    ast.Delete: _delete,
+    ast.Match: _match,
+}  # type: ignore[dict-item]
+if hasattr(ast, "TryStar"):
+    _HANDLERS[ast.TryStar] = _try  # type: ignore[assignment]

@@ -1,0 +1,58 @@
+"""Formats: one module each, imported only when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from tclint.report import Report
+
+Sources: TypeAlias = "Mapping[str, str] | Callable[[str], str]"
+"""The text of a file by the path shown, to quote lines from; raises or lacks what cannot be read."""
+
+FORMATS: Mapping[str, str] = {
+    "full": "full",
+    "text": "full",
+    "concise": "concise",
+    "json": "json_",
+    "sarif": "sarif",
+    "rdjson": "rdjson",
+    "rdjsonl": "rdjsonl",
+    "github": "github",
+    "gitlab": "gitlab",
+    "junit": "junit",
+}
+"""Format -> module of this package."""
+
+FOR_PEOPLE = frozenset({"full", "text", "concise"})
+
+
+class RuleInfo(Protocol):
+    """The part of a rule that a format shows; the page is the docstring of its class."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+
+class Renderer(Protocol):
+    """What every format module offers as `render`."""
+
+    def __call__(
+        self,
+        report: Report,
+        *,
+        color: bool,
+        width: int,
+        sources: Sources,
+        rules: Sequence[RuleInfo] = (),
+        summary: bool = True,
+    ) -> str: ...
+
+
+def renderer(name: str) -> Renderer:
+    """The `render` function of a format named in `FORMATS`."""
+    return cast(Renderer, import_module(f"tclint.output.{FORMATS[name]}").render)

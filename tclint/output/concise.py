@@ -1,0 +1,31 @@
+"""One line per finding, for grep and for editors: path:line:col: CODE[name] message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tclint.output import RuleInfo, Sources, words
+from tclint.output.lines import shown
+from tclint.output.palette import Palette
+
+if TYPE_CHECKING:
+    from tclint.report import Report
+
+
+def render(
+    report: Report,
+    *,
+    color: bool,
+    width: int,
+    sources: Sources,
+    rules: Sequence[RuleInfo] = (),
+    summary: bool = True,
+) -> str:
+    paint = Palette(color)
+    lines = []
+    for finding in report.findings:
+        place = paint.bold(f"{shown(finding.path)}:{finding.span.line}:{finding.span.column}:")
+        code = paint.severity(finding.severity.value, f"{finding.code}[{finding.name}]")
+        lines.append(f"{place} {code} {shown(' '.join(words.message(finding).splitlines()))}\n")
+    return "".join(lines)

@@ -1,0 +1,207 @@
+"""For people: each finding with its code frame, then a summary of the run."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tclint.finding import Applicability, Effect, Finding, Severity
+from tclint.output import RuleInfo, Sources, words
+from tclint.output.lines import Lines, crop, shown, width
+from tclint.output.palette import Palette
+from tclint.output.words import plural
+
+if TYPE_CHECKING:
+    from tclint.report import Report
+
+_MAX_SITES = 10
+_MAX_LINES = 3
+
+
+def render(
+    report: Report,
+    *,
+    color: bool,
+    width: int,
+    sources: Sources,
+    rules: Sequence[RuleInfo] = (),
+    summary: bool = True,
+) -> str:
+    paint = Palette(color)
+    lines = Lines(sources)
+    blocks = ["\n".join(_finding(finding, lines, paint, max(width, 40))) for finding in report.findings]
+    if summary:
+        blocks.append("\n".join(_summary(report, paint)))
+    return "\n\n".join(blocks) + "\n" if blocks else ""
+
+
+def _finding(finding: Finding, lines: Lines, paint: Palette, room: int) -> Iterator[str]:
+    yield _header(finding, paint, room)
+    gutter = len(str(max([finding.span.end_line, *(label.line for label in finding.labels)])))
+    bar = " " * (gutter + 1) + paint.gutter("|")
+    if lines.line(finding.path, finding.line):
+        yield bar
+        yield from _frame(finding, lines, paint, gutter, room)
+        yield bar
+    else:
+        # The file changed or vanished since it was read; what was found in it still stands.
+        yield f"{bar} {words.message(finding)}"
+    for title, text in _notes(finding):
+        start = f"{' ' * (gutter + 1)}{paint.gutter('=')} {paint.bold(title)}{' ' * (17 - len(title))} "
+        yield from _wrapped(shown(text.replace("\n", " ")), start, gutter + 21, room)
+
+
+def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
+    if finding.chain:
+        yield "compiled because", words.chain(finding)
+    if advice := words.advice(finding):
+        yield "help", advice
+    if finding.fix and finding.fix.note:
+        yield "note", finding.fix.note
+    if finding.same_as:
+        yield "same as", ", ".join(finding.same_as)
+
+
+def _header(finding: Finding, paint: Palette, room: int) -> str:
+    place = f"{finding.path}:{finding.span.line}:{finding.span.column}"
+    right = f"{finding.severity.value} · {words.ONE[finding.effect]}"
+    if finding.confidence.value != "high":
+        right += f" · {finding.confidence.value} confidence"
+    gap = max(2, room - len(place) - len(finding.code) - len(finding.name) - len(right) - 3)
+    level = finding.severity.value
+    return (
+        f"{paint.bold(shown(place))}  {paint.severity(level, finding.code)} {finding.name}"
+        f"{' ' * gap}{paint.severity(level, right)}"
+    )
+
+
+def _frame(finding: Finding, lines: Lines, paint: Palette, gutter: int, room: int) -> Iterator[str]:
+    span = finding.span
+    last = min(span.end_line, span.line + _MAX_LINES - 1)
+    if span.end_column <= 1 and last > span.line:
+        last -= 1
+    previous = 0
+    marks = {label.line: label.text for label in sorted(finding.labels, key=lambda label: label.line)}
+    for number in sorted({*marks, *range(span.line, last + 1)}):
+        text = lines.line(finding.path, number)
+        if not text and number != span.line:
+            continue
+        if previous and number > previous + 1:
+            yield paint.gutter("...")
+        previous = number
+        if number == span.line:
+            end = span.end_column - 1 if span.end_line == span.line else len(text.rstrip())
+            marked = [words.message(finding)]
+            if number in marks:
+                marked.append(marks[number])
+            yield from _marked(text, span.column - 1, end, "^", marked, number, finding, paint, gutter, room)
+        elif number in marks:
+            start = len(text) - len(text.lstrip())
+            yield from _marked(text, start, len(text.rstrip()), "-", [marks[number]], number, None, paint, gutter, room)
+        else:
+            body, _, _ = crop(shown(text), 0, 1, room - gutter - 3)
+            yield f"{paint.gutter(f'{number:>{gutter}} |')} {body}"
+    if span.end_line > last + 1:
+        yield paint.gutter("...")
+
+
+def _marked(
+    text: str,
+    start: int,
+    end: int,
+    mark: str,
+    notes: Sequence[str],
+    number: int,
+    finding: Finding | None,
+    paint: Palette,
+    gutter: int,
+    room: int,
+) -> Iterator[str]:
+    """A line of source and, below it, its marked part with what there is to say about it."""
+    start = min(start, len(text))
+    before, part = shown(text[:start]), shown(text[start : max(end, start)])
+    body, left, right = crop(
+        before + part + shown(text[max(end, start) :]), len(before), len(before) + len(part), room - gutter - 3
+    )
+    yield f"{paint.gutter(f'{number:>{gutter}} |')} {body}".rstrip()
+    indent = width(body[:left])
+    carets = mark * max(1, width(body[left:right]))
+    level = finding.severity.value if finding else ""
+    bar = " " * (gutter + 1) + paint.gutter("|")
+    first, *more = [shown(" ".join(note.split())) for note in notes]
+    line = f"{bar} {' ' * indent}{paint.severity(level, carets)}"
+    if gutter + 3 + indent + len(carets) + 1 + width(first) <= room:
+        yield f"{line} {paint.severity(level, first)}"
+    else:
+        yield line
+        more.insert(0, first)
+    for note in more:
+        # Where little room is left at the right, the note starts at the margin.
+        at = indent if room - gutter - 3 - indent >= 50 else 2
+        for piece in textwrap.wrap(note, max(30, room - gutter - 3 - at), break_on_hyphens=False) or [""]:
+            yield f"{bar} {' ' * at}{paint.severity(level, piece)}"
+
+
+def _wrapped(text: str, start: str, indent: int, room: int) -> Iterator[str]:
+    # Long words (paths, code) stay whole: people copy them.
+    pieces = textwrap.wrap(text, max(30, room - indent), break_long_words=False, break_on_hyphens=False) or [""]
+    yield start + pieces[0]
+    for piece in pieces[1:]:
+        yield " " * indent + piece
+
+
+def _summary(report: Report, paint: Palette) -> Iterator[str]:
+    findings = report.findings
+    suppressed = f" ({report.suppressed} suppressed)" if report.suppressed else ""
+    if findings:
+        files = len({finding.path for finding in findings})
+        total = f" of {report.files}" if report.files else ""
+        noun = "file" if (report.files or files) == 1 else "files"
+        yield paint.bold(f"found {plural(len(findings), 'hazard')} in {files}{total} {noun}{suppressed}")
+        yield ""
+        yield from _table(findings, paint)
+        yield ""
+        if fixable := _fixable(findings):
+            yield fixable
+    else:
+        yield paint.good(f"no hazards found in {plural(report.files, 'file')}{suppressed}")
+    yield from _reach(report)
+    for note in report.notes:
+        yield f"note: {shown(note)}"
+
+
+def _table(findings: Sequence[Finding], paint: Palette) -> Iterator[str]:
+    counts = Counter((finding.effect, finding.severity) for finding in findings)
+    yield paint.dim(" " * 16 + "".join(f"{level.value:>8}" for level in Severity))
+    for effect in Effect:
+        row = [counts[effect, level] for level in Severity]
+        if any(row):
+            yield f"  {words.MANY[effect]:<14}" + "".join(f"{count or '-':>8}" for count in row)
+
+
+def _fixable(findings: Sequence[Finding]) -> str:
+    counts = Counter(finding.fix.applicability for finding in findings if finding.fix)
+    parts = []
+    if counts[Applicability.SAFE]:
+        parts.append(f"{counts[Applicability.SAFE]} fixable with --fix")
+    if counts[Applicability.UNSAFE]:
+        parts.append(f"{counts[Applicability.UNSAFE]}{' more' if parts else ' fixable'} with --unsafe-fixes")
+    return ", ".join(parts)
+
+
+def _reach(report: Report) -> Iterator[str]:
+    torch = f" (torch {report.torch})" if report.torch else ""
+    if report.assumed:
+        yield f"no compile site in sight: every nn.Module.forward is taken as compiled{torch}"
+    elif report.sites:
+        sites = plural(len(report.sites), "compile site")
+        yield f"{sites}, reaching {plural(report.functions, 'function')}{torch}:"
+        for site in report.sites[:_MAX_SITES]:
+            mode = f", mode {site.mode}" if site.mode else ""
+            yield f"  {site.path}:{site.line}  {shown(site.text)}{mode}: {plural(site.reaches, 'function')}"
+        if len(report.sites) > _MAX_SITES:
+            yield f"  ... and {len(report.sites) - _MAX_SITES} more"
+    else:
+        yield f"no compile site found: nothing is taken as compiled{torch}"

@@ -1,0 +1,51 @@
+"""GitHub workflow commands: annotations on the lines of a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tclint.finding import Finding, Severity
+from tclint.output import RuleInfo, Sources, words
+
+if TYPE_CHECKING:
+    from tclint.report import Report
+
+_LEVEL = {Severity.HIGH: "error", Severity.MEDIUM: "warning", Severity.LOW: "notice"}
+
+
+def render(
+    report: Report,
+    *,
+    color: bool,
+    width: int,
+    sources: Sources,
+    rules: Sequence[RuleInfo] = (),
+    summary: bool = True,
+) -> str:
+    return "".join(_annotation(finding) + "\n" for finding in report.findings)
+
+
+def _annotation(finding: Finding) -> str:
+    span = finding.span
+    properties = {"title": f"tclint {finding.code} {finding.name}", "file": finding.path, "line": str(span.line)}
+    if span.line == span.end_line:
+        # GitHub takes columns only where the annotation stays on one line.
+        properties |= {"col": str(span.column), "endLine": str(span.end_line), "endColumn": str(span.end_column)}
+    else:
+        properties["endLine"] = str(span.end_line)
+    parts = [f"{finding.path}:{span.line}:{span.column}: {finding.code}[{finding.name}] {words.message(finding)}"]
+    if finding.chain:
+        parts.append(f"compiled because {words.chain(finding)}")
+    if finding.help:
+        parts.append(f"help: {finding.help}")
+    listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{_LEVEL[finding.severity]} {listed}::{_data(chr(10).join(parts))}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,99 @@
+"""Everything, for programs. The shape is a promise: `version` changes when it does."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tclint import __version__
+from tclint.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.output import RuleInfo, Sources, words
+
+if TYPE_CHECKING:
+    from tclint.report import Report
+
+
+def render(
+    report: Report,
+    *,
+    color: bool,
+    width: int,
+    sources: Sources,
+    rules: Sequence[RuleInfo] = (),
+    summary: bool = True,
+) -> str:
+    document = {
+        "version": 1,
+        "tclint": __version__,
+        "torch": report.torch,
+        "findings": [finding_object(finding) for finding in report.findings],
+        "summary": _summary(report),
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def finding_object(finding: Finding) -> dict[str, Any]:
+    span = finding.span
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "path": finding.path,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "message": finding.message,
+        "effect": finding.effect.value,
+        "severity": finding.severity.value,
+        "confidence": finding.confidence.value,
+        "function": finding.function,
+        "compiled_because": words.because(finding.chain),
+        "help": finding.help,
+        "graph_breaks": list(finding.graph_breaks),
+        "labels": [{"line": label.line, "text": label.text} for label in finding.labels],
+        "fix": _fix(finding.fix) if finding.fix else None,
+        "same_as": list(finding.same_as),
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {
+        "title": fix.title,
+        "applicability": fix.applicability.value,
+        "edits": [
+            {
+                "path": edit.path,
+                "line": edit.span.line,
+                "column": edit.span.column,
+                "end_line": edit.span.end_line,
+                "end_column": edit.span.end_column,
+                "text": edit.text,
+            }
+            for edit in fix.edits
+        ],
+        "note": fix.note,
+    }
+
+
+def _summary(report: Report) -> dict[str, Any]:
+    findings = report.findings
+    fixes = Counter(finding.fix.applicability for finding in findings if finding.fix)
+    severities = Counter(finding.severity for finding in findings)
+    effects = Counter(finding.effect for finding in findings)
+    return {
+        "findings": len(findings),
+        "files": report.files,
+        "functions": report.functions,
+        "suppressed": report.suppressed,
+        "severity": {level.value: severities[level] for level in Severity},
+        "effect": {effect.value: effects[effect] for effect in Effect},
+        "fixable": {how.value: fixes[how] for how in Applicability},
+        "assumed": report.assumed,
+        "sites": [
+            {"path": site.path, "line": site.line, "text": site.text, "mode": site.mode, "reaches": site.reaches}
+            for site in report.sites
+        ],
+        "notes": list(report.notes),
+    }

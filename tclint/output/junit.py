@@ -1,0 +1,70 @@
+"""JUnit XML, for CI systems that only know tests: a suite for each file, a failed test for each finding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
+
+from tclint.output import RuleInfo, Sources, words
+
+if TYPE_CHECKING:
+    from tclint.report import Report
+
+# XML 1.0 has no way to write these, not even escaped.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(
+    report: Report,
+    *,
+    color: bool,
+    width: int,
+    sources: Sources,
+    rules: Sequence[RuleInfo] = (),
+    summary: bool = True,
+) -> str:
+    count = len(report.findings)
+    # A document without tests is an error to some readers, so a clean run is one test that passed.
+    out = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        f'<testsuites name="tclint" tests="{count or 1}" failures="{count}" errors="0">',
+    ]
+    if not count:
+        out += [
+            '  <testsuite name="tclint" tests="1" failures="0" errors="0">',
+            '    <testcase name="no hazards" classname="tclint"/>',
+            "  </testsuite>",
+        ]
+    for path, group in groupby(report.findings, key=lambda finding: finding.path):
+        findings = list(group)
+        attributes = f'tests="{len(findings)}" failures="{len(findings)}" errors="0"'
+        out.append(f"  <testsuite name={_attribute(path)} {attributes}>")
+        for finding in findings:
+            span = finding.span
+            body = f"{path}:{span.line}:{span.column} {words.message(finding)}"
+            if finding.chain:
+                body += f"\ncompiled because {words.chain(finding)}"
+            if finding.help:
+                body += f"\nhelp: {finding.help}"
+            name = f"{finding.code} {finding.name} ({span.line}:{span.column})"
+            place = f'classname={_attribute(path)} file={_attribute(path)} line="{span.line}"'
+            message = _attribute(words.message(finding))
+            out += [
+                f"    <testcase name={_attribute(name)} {place}>",
+                f'      <failure type="{finding.code}" message={message}>{_text(body)}</failure>',
+                "    </testcase>",
+            ]
+        out.append("  </testsuite>")
+    out.append("</testsuites>")
+    return "\n".join(out) + "\n"
+
+
+def _text(text: str) -> str:
+    return escape(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text))

@@ -1,0 +1,60 @@
+"""The words of findings that several formats share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tclint.finding import Applicability, Effect, Finding, Step
+
+ONE = {
+    Effect.GRAPH_BREAK: "graph break",
+    Effect.RECOMPILE: "recompile",
+    Effect.CUDAGRAPH: "CUDA graph",
+    Effect.ERROR: "error",
+    Effect.SILENT: "silent",
+    Effect.SLOW: "slow",
+}
+MANY = {
+    Effect.GRAPH_BREAK: "graph breaks",
+    Effect.RECOMPILE: "recompiles",
+    Effect.CUDAGRAPH: "CUDA graphs",
+    Effect.ERROR: "errors",
+    Effect.SILENT: "silent",
+    Effect.SLOW: "slow",
+}
+_HOW = {
+    Applicability.SAFE: "--fix, safe",
+    Applicability.UNSAFE: "--unsafe-fixes",
+    Applicability.DISPLAY: "by hand",
+}
+
+
+def message(finding: Finding) -> str:
+    """The message, with the graph-break ids it does not name itself."""
+    missing = [gb for gb in finding.graph_breaks if gb not in finding.message]
+    return f"{finding.message} ({', '.join(missing)})" if missing else finding.message
+
+
+def because(chain: Iterable[Step]) -> list[str]:
+    """The chain, a string for each link: `train.py:135 torch.compile(model)`."""
+    return [f"{step.path}:{step.line} {step.text}" for step in chain]
+
+
+def chain(finding: Finding) -> str:
+    """The chain on one line; links in the finding's own file go without its path."""
+    links = [
+        f"{step.text}:{step.line}" if i and step.path == finding.path else f"{step.path}:{step.line} {step.text}"
+        for i, step in enumerate(finding.chain)
+    ]
+    return " → ".join(links)
+
+
+def advice(finding: Finding) -> str:
+    """What to do about it, and whether tclint can do it."""
+    fix = finding.fix
+    text = finding.help or (fix.title if fix else "")
+    return f"{text}   [{_HOW[fix.applicability]}]" if fix else text
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    return f"{count} {noun if count == 1 else many or noun + 's'}"

@@ -1,0 +1,64 @@
+"""Compiled regions: the compile sites, what their options mean, and why a function counts as compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class CompileSite:
+    """One place that hands a callable to the compiler.
+
+    `mode`, `backend`, `dynamic` and `fullgraph` are None where they are not given, "?" where they cannot be read.
+    """
+
+    path: str
+    line: int
+    text: str
+    mode: Any = None
+    backend: Any = None
+    dynamic: Any = None
+    fullgraph: Any = None
+    options: Mapping[str, Any] | None = field(default=None, hash=False)
+    cudagraphs: bool = False
+    decorator: bool = False
+    test: bool = False
+    """The site stands in a test or an example: it compiles, but says nothing about the rest of the program."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return (self.path, self.line, self.cudagraphs)
+
+
+@dataclass(frozen=True)
+class Region:
+    """What a root compiles under: its site, or the assumption that every forward is compiled."""
+
+    site: CompileSite | None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Regions whose findings cannot differ share a key."""
+        if self.site is None:
+            return ("assumed",)
+        return (self.site.cudagraphs, self.site.fullgraph is True, self.site.dynamic)
+
+
+CUDAGRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
+
+
+def uses_cudagraphs(mode: Any, backend: Any, options: Mapping[str, Any] | None, default: bool = False) -> bool:
+    """Whether a call of torch.compile with these arguments records CUDA graphs."""
+    if options is not None:
+        for name in ("triton.cudagraphs", "triton.cudagraph_trees"):
+            if options.get(name) is False and name == "triton.cudagraphs":
+                return False
+        if options.get("triton.cudagraphs") is True:
+            return True
+    if backend == "cudagraphs":
+        return True
+    if backend not in (None, "inductor", "?"):
+        return False
+    return mode in CUDAGRAPH_MODES or default

@@ -1,0 +1,60 @@
+"""One source file: its bytes, its text, its tree."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+import warnings
+
+from tclint.report import Problem
+
+UNREADABLE = "TCL902"
+SYNTAX = "TCL903"
+TOO_DEEP = "TCL904"
+
+
+class Unparsable(Exception):
+    """The file has no tree; `problem` says why in the words the user gets."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+def decode(path: str, data: bytes) -> str:
+    """The text of a file, by its coding line or byte-order mark, with line endings as they are."""
+    if data.isascii():
+        return data.decode("ascii")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding)
+    except (SyntaxError, LookupError) as error:
+        raise Unparsable(Problem(path, 1, UNREADABLE, f"cannot be decoded: {error}; save the file as UTF-8")) from None
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        what = f"byte 0x{data[error.start]:02x} is not valid {error.encoding}; save the file as UTF-8"
+        raise Unparsable(Problem(path, line, UNREADABLE, f"cannot be decoded: {what}")) from None
+
+
+def parse(path: str, data: bytes) -> ast.Module:
+    """The tree of a file, or `Unparsable`."""
+    try:
+        with warnings.catch_warnings():
+            # An invalid escape in linted code is not our warning to give.
+            warnings.simplefilter("ignore")
+            return ast.parse(data, filename=path)
+    except UnicodeDecodeError:
+        decode(path, data)
+        raise
+    except SyntaxError as error:
+        try:
+            decode(path, data)
+        except Unparsable as unreadable:
+            raise unreadable from None
+        where = error.lineno or 1
+        raise Unparsable(Problem(path, where, SYNTAX, f"syntax error: {error.msg}; not analysed")) from None
+    except ValueError as error:
+        raise Unparsable(Problem(path, 1, SYNTAX, f"cannot be parsed: {error}; not analysed")) from None
+    except (RecursionError, MemoryError):
+        raise Unparsable(Problem(path, 1, TOO_DEEP, "nested too deeply to be parsed; not analysed")) from None

@@ -1,0 +1,13 @@
+"""`tclint --verify`: runs flagged modules under Dynamo, each in a process of its own, and judges every finding.
+
+Nothing here imports torch but the files named `child*.py`, which only ever run in the child processes.
+"""
+
+from __future__ import annotations
+
+from tclint.verify.examples import example
+from tclint.verify.options import VerifyOptions
+from tclint.verify.parent import verify
+from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
+
+__all__ = ["Missed", "Outcome", "Verdict", "VerifyOptions", "VerifyReport", "example", "verify"]

@@ -1,0 +1,90 @@
+"""The process that imports torch and runs the user's code: one job in, one JSON answer out.
+
+    python child.py --serve          jobs on standard input, one JSON line each; every job runs in a fork of its own
+    python child.py JOB ANSWER       one job, in this process
+
+Run by path, in the user's interpreter, where tclint itself need not be installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tclint.verify.heard import Heard
+    from tclint.verify.job import Job
+
+
+def adopt_tclint() -> None:
+    """Make `tclint` importable from beside this file, without its parent folder (a whole site-packages) on `sys.path`."""
+    folder = Path(__file__).resolve().parents[1]
+    here = str(Path(__file__).resolve().parent)
+    sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry or ".") != here]
+    init = folder / "__init__.py"
+    if init.is_file():
+        spec = importlib.util.spec_from_file_location("tclint", init, submodule_search_locations=[str(folder)])
+        assert spec is not None and spec.loader is not None
+        package = importlib.util.module_from_spec(spec)
+        sys.modules["tclint"] = package
+        spec.loader.exec_module(package)
+    else:
+        package = ModuleType("tclint")
+        package.__path__ = [str(folder)]
+        sys.modules["tclint"] = package
+
+
+def answer(job: Job) -> Heard:
+    """Everything that could be learned about the job's places."""
+    import torch
+
+    from tclint.verify import child_compile
+    from tclint.verify.child_plan import carry_out
+
+    torch.set_num_threads(max(1, job.threads))
+    real_modes = job.device != "cpu" and any(place.effect == "cudagraph" for place in job.places)
+    if not real_modes:
+        child_compile.adopt_sites()
+    heard = carry_out(job)
+    return replace(heard, torch=torch.__version__, python=sys.version.split()[0], device=job.device)
+
+
+def write_answer(path: str, data: dict[str, Any]) -> None:
+    """The answer appears whole or not at all."""
+    partial = path + ".part"
+    with open(partial, "w", encoding="utf-8") as file:
+        json.dump(data, file)
+    os.replace(partial, path)
+
+
+def run_one(job_path: str, answer_path: str) -> None:
+    from tclint.verify.job import job_from_json
+
+    with open(job_path, encoding="utf-8") as file:
+        job = job_from_json(json.load(file))
+    write_answer(answer_path, answer(job).to_json())
+
+
+def main(arguments: list[str]) -> int:
+    sys.dont_write_bytecode = True
+    if arguments == ["--serve"]:
+        from tclint.verify.child_serve import serve
+
+        serve()
+        return 0
+    run_one(*arguments)
+    return 0
+
+
+if __name__ == "__main__":
+    adopt_tclint()
+    # The modules below import `tclint.verify.child_*`; run the one copy of this file that they would see.
+    from tclint.verify.child import main as _main
+
+    sys.exit(_main(sys.argv[1:]))

@@ -1,0 +1,159 @@
+"""What a parameter probably wants, from its name, annotation and default. No torch: shapes are tuples, dtypes are names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+BATCH, SEQUENCE, WIDTH, SIDE, VOCABULARY = 2, 8, 32, 32, 128
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """A tensor to make."""
+
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+    high: int = 2
+    """Exclusive bound of integer values: small enough for any table that is looked up."""
+
+    def with_rank(self, rank: int) -> TensorSpec:
+        """The nearest shape of another rank: the batch first, the features where layers of that rank look for them."""
+        width = self.shape[-1] if len(self.shape) in (2, 3) else self.shape[1] if len(self.shape) > 1 else WIDTH
+        shapes = {
+            0: (),
+            1: (BATCH,),
+            2: (BATCH, width),
+            3: (BATCH, SEQUENCE, width),
+            4: (BATCH, width, SIDE, SIDE),
+            5: (BATCH, width, 4, SIDE, SIDE),
+        }
+        return replace(self, shape=shapes.get(rank, self.shape))
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A tuple, list or dict of things to make."""
+
+    items: tuple[Any, ...]
+    kind: str = "tuple"
+
+
+_NUMBERS: tuple[tuple[str, int | float], ...] = (
+    (r"dropout|drop_?(rate|path|prob)|^drop|_drop$|^p$|_prob$|pdrop", 0.0),
+    (r"eps(ilon)?$", 1e-5),
+    (r"momentum|decay|alpha|beta|gamma|temperature|_scale$|^scale$|slope|theta|std$|sigma|init_values?", 1.0),
+    (r"vocab|num_embeddings|n_tokens|num_tokens|codebook_size|ntoken|n_words", VOCABULARY),
+    (r"kv_heads|key_value_heads|kv_groups|num_groups|^groups$|n_groups", 2),
+    (r"head_dim|dim_head|d_head|d_k$|d_v$|head_size|qk_dim", 8),
+    (r"heads?$|n_?head|num_head|attn_heads", 4),
+    (r"experts?_per|top_?k|^k$|n_active", 2),
+    (r"expert", 4),
+    (r"num_classes|n_classes|nclass|num_labels|n_labels|classes$", 10),
+    (r"layer_idx|layer_id|block_idx|^idx$|^index$|start_pos|offset$", 0),
+    (r"depth|layers?$|blocks?$|n_layer|num_layer|num_block|repeats?$|stages?$|hops$|iters?$|steps$|levels?$", 2),
+    (r"kernel|ksize|window", 3),
+    (r"stride|dilation", 1),
+    (r"padding|^pad$", 1),
+    (r"max_?(pos|seq|len|source|target|tokens)|seq_?len|length|context|block_size|n_ctx|n_positions|^n$|^t$", 64),
+    (r"patch", 8),
+    (r"im(g|age)_?size|resolution|^size$|input_size_hw|height|^h$|^w$", SIDE),
+    (r"in_chans|img_channels|image_channels|num_channels|n_channels$", 3),
+    (r"reduction|squeeze|ratio|factor|expansion|expand|mult|upscale|downscale|scale_factor|r$", 4),
+    (r"hidden|dim|width|channel|chan|feature|embed|d_model|n_embd|planes?$|inplanes|units|nf$|ngf|ndf|size$|_c$|^c$|filters|ffn", WIDTH),
+    (r"rank", 4),
+    (r"time|frames?$", 4),
+    (r"num|^n_|count|len", 4),
+)
+_FLAGS = re.compile(
+    r"^(use|is|with|has|do|enable|return|output|add|apply|training|causal|bias|affine|inplace|batch_first|bidirectional|"
+    r"pre_?norm|residual|skip|shortcut|flash|gated|learnable|deterministic|verbose|debug|norm_first)(_|$)|_bias$|^bias"
+)
+_WORDS = {
+    "act": "gelu", "activation": "gelu", "hidden_act": "gelu", "nonlinearity": "relu", "norm": "layer", "padding_mode": "zeros",
+    "mode": "nearest", "reduction": "mean", "pool": "mean", "device": "cpu", "dtype": "float32",
+}  # fmt: skip
+
+
+def number_for(name: str) -> int | float | None:
+    """A number for a parameter of that name; None where the name says nothing."""
+    lowered = name.lower()
+    return next((value for pattern, value in _NUMBERS if re.search(pattern, lowered)), None)
+
+
+def is_flag(name: str) -> bool:
+    return bool(_FLAGS.search(name.lower()))
+
+
+def word_for(name: str) -> str:
+    lowered = name.lower()
+    return next((word for part, word in _WORDS.items() if part in lowered), "")
+
+
+_IDS = re.compile(r"(^|_)(ids?|idx|indices|index|tokens?|labels?|targets?|tgt|src|captions?|words?|edge_index|seq|chars?)$")
+_MASK = re.compile(r"mask")
+_IMAGE = re.compile(r"im(g|age)s?$|pixel_values|frames?$|picture|photo|^rgb$|pixels")
+_VIDEO = re.compile(r"video|clip")
+_TIME = re.compile(r"^t$|time_?steps?|^time$|sigmas?$|^noise_level$|lengths?$|^lens$|scale$")
+_POSITION = re.compile(r"position_embeddings|rotary|freqs_cis|cos_sin|rope")
+_PLAIN = re.compile(r"^(n|k|h|w|height|width|size|start|start_pos|offset|length|seq_len|step|num_\w+|n_\w+|layer_idx|chunk_size|dim)$")
+
+
+def tensor_for(name: str, width: int = WIDTH) -> TensorSpec:
+    """The tensor that a parameter of that name most often is."""
+    lowered = name.lower()
+    if lowered in ("input_features", "input_values", "inputs_embeds"):
+        return TensorSpec((BATCH, SEQUENCE, width))
+    if _MASK.search(lowered):
+        return TensorSpec((BATCH, SEQUENCE), "bool" if "padding" in lowered else "int64", 2)
+    if _VIDEO.search(lowered):
+        return TensorSpec((BATCH, 3, 4, SIDE, SIDE))
+    if _IMAGE.search(lowered):
+        return TensorSpec((BATCH, 3, SIDE, SIDE))
+    if _IDS.search(lowered):
+        return TensorSpec((BATCH, SEQUENCE), "int64", 2)
+    if lowered in ("bbox",):
+        return TensorSpec((BATCH, SEQUENCE, 4), "int64", 2)
+    if _TIME.search(lowered):
+        return TensorSpec((BATCH,))
+    return TensorSpec((BATCH, SEQUENCE, width))
+
+
+def value_for(name: str, width: int = WIDTH) -> Any:
+    """A call argument from its name alone: a number where names of that kind are numbers, else a tensor."""
+    lowered = name.lower()
+    if is_flag(lowered):
+        return False
+    if _PLAIN.match(lowered):
+        found = number_for(lowered)
+        return int(found) if found is not None else 4
+    if _POSITION.search(lowered):
+        part = TensorSpec((1, SEQUENCE, 8))
+        return Several((part, part))
+    return tensor_for(name, width)
+
+
+_AXES = {"b": BATCH, "batch": BATCH, "bs": BATCH, "n": SEQUENCE, "s": SEQUENCE, "t": SEQUENCE, "l": SEQUENCE, "seq": SEQUENCE}
+_AXES |= {"h": SIDE, "w": SIDE, "height": SIDE, "width": SIDE, "time": SEQUENCE, "tokens": SEQUENCE, "length": SEQUENCE}
+_JAXTYPED = re.compile(r"^\s*(?:\w+\.)*(?P<dtype>[A-Z]\w*)\[\s*[\w.]+\s*,\s*[\"'](?P<dims>[^\"']*)[\"']\s*\]")
+
+
+def from_jaxtyping(annotation: Any, width: int = WIDTH) -> TensorSpec | None:
+    """The tensor of `Float[Tensor, "batch seq dim"]`, written out or as the object jaxtyping makes of it."""
+    dims = getattr(annotation, "dim_str", None)
+    dtype = getattr(getattr(annotation, "dtype", None), "__name__", "") or getattr(annotation, "__name__", "")
+    if not isinstance(dims, str):
+        match = _JAXTYPED.match(annotation) if isinstance(annotation, str) else None
+        if match is None:
+            return None
+        dims, dtype = match["dims"], match["dtype"]
+    shape: list[int] = []
+    for axis in dims.split():
+        if axis == "..." or axis.startswith("*"):
+            shape.append(BATCH)
+            continue
+        name = axis.lstrip("#_?").rpartition("=")[2].lower()
+        shape.append(int(name) if name.isdigit() else 3 if name in ("rgb", "xyz") else _AXES.get(name, width))
+    kind = "bool" if dtype.startswith("Bool") else "int64" if dtype.startswith(("Int", "UInt", "Long")) else "float32"
+    return TensorSpec(tuple(shape), kind)

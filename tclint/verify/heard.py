@@ -1,0 +1,214 @@
+"""What one child process heard from Dynamo, as plain data that crosses the process boundary as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from tclint.finding import Step
+
+Lines = Mapping[str, tuple[int, ...]]
+"""Line numbers by path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """One graph break: where, why, and whether the whole frame was given up for it."""
+
+    path: str
+    line: int
+    kind: str
+    words: str
+    gb_id: str = ""
+    stack: tuple[Step, ...] = ()
+    """The user's frames, outermost first; the last one is the place of the break."""
+    frame: str = ""
+    skips: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One code object that Dynamo compiled: how often, why again, and which lines it traced on the way."""
+
+    path: str
+    line: int
+    name: str
+    compiles: int = 0
+    reasons: tuple[str, ...] = ()
+    traced: Lines = field(default_factory=dict)
+    limit: str = ""
+    """Dynamo's words where it gave up recompiling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An exception: where in the user's code, in which act (import, inputs, eager, compiled)."""
+
+    act: str
+    kind: str
+    message: str
+    stack: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Graphs:
+    """What happened to CUDA graphs in a run."""
+
+    outcome: str
+    """One of: error, wrong, skip, partition, rerecord, fine."""
+    words: str = ""
+    skips: tuple[str, ...] = ()
+    counters: Mapping[str, int] = field(default_factory=dict)
+    stack: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One experiment on one target."""
+
+    experiment: str
+    """One of: breaks, recompiles, cudagraphs."""
+    label: str
+    """For people: "eval, float32"."""
+    source: str
+    """Where the inputs came from."""
+    dtype: str = ""
+    target: str = ""
+    covered: Lines = field(default_factory=dict)
+    traced: Lines = field(default_factory=dict)
+    breaks: tuple[Break, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    expected: int = 2
+    """How often a code object may be compiled in this run before it counts as recompiling."""
+    calls: int = 0
+    fault: Fault | None = None
+    graphs: Graphs | None = None
+    differs: str = ""
+    """How the compiled values differ from the eager ones, where they do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """The report of `torch._dynamo.explain`, which knows less than the trace (see DESIGN.md)."""
+
+    graphs: int
+    breaks: int
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The whole answer of one child."""
+
+    torch: str = ""
+    python: str = ""
+    device: str = "cpu"
+    runs: tuple[Run, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    """What went wrong before any experiment could run, one per input source that was tried."""
+    tried: tuple[str, ...] = ()
+    """Input sources tried, in order, each with what became of it."""
+    hint: str = ""
+    """What to write to make the target run."""
+    explain: Explain | None = None
+    sources: tuple[str, ...] = ()
+    """Files of the project that the target imported: the result holds as long as they do not change."""
+    gpu: str = ""
+    trouble: str = ""
+    """Why there is no answer at all: the process died, hung, or was stopped."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def _step(data: Mapping[str, Any]) -> Step:
+    return Step(str(data["path"]), int(data["line"]), str(data["text"]))
+
+
+def _steps(data: Any) -> tuple[Step, ...]:
+    return tuple(_step(step) for step in data or ())
+
+
+def _lines(data: Mapping[str, Any] | None) -> dict[str, tuple[int, ...]]:
+    return {path: tuple(int(line) for line in lines) for path, lines in (data or {}).items()}
+
+
+def _fault(data: Mapping[str, Any] | None) -> Fault | None:
+    if data is None:
+        return None
+    return Fault(str(data["act"]), str(data["kind"]), str(data["message"]), _steps(data.get("stack")))
+
+
+def _break(data: Mapping[str, Any]) -> Break:
+    return Break(**{**data, "stack": _steps(data.get("stack"))})
+
+
+def _frame(data: Mapping[str, Any]) -> Frame:
+    return Frame(**{**data, "reasons": tuple(data.get("reasons", ())), "traced": _lines(data.get("traced"))})
+
+
+def _graphs(data: Mapping[str, Any] | None) -> Graphs | None:
+    if data is None:
+        return None
+    return Graphs(**{**data, "skips": tuple(data.get("skips", ())), "stack": _steps(data.get("stack"))})
+
+
+def _run(data: Mapping[str, Any]) -> Run:
+    return Run(
+        **{
+            **data,
+            "covered": _lines(data.get("covered")),
+            "traced": _lines(data.get("traced")),
+            "breaks": tuple(_break(item) for item in data.get("breaks", ())),
+            "frames": tuple(_frame(item) for item in data.get("frames", ())),
+            "fault": _fault(data.get("fault")),
+            "graphs": _graphs(data.get("graphs")),
+        }
+    )
+
+
+def heard_from_json(data: Mapping[str, Any]) -> Heard:
+    """The inverse of `Heard.to_json`. Raises KeyError, TypeError or ValueError on anything else."""
+    explain = data.get("explain")
+    return Heard(
+        **{
+            **data,
+            "runs": tuple(_run(run) for run in data.get("runs", ())),
+            "faults": tuple(fault for item in data.get("faults", ()) if (fault := _fault(item)) is not None),
+            "tried": tuple(data.get("tried", ())),
+            "sources": tuple(data.get("sources", ())),
+            "explain": Explain(explain["graphs"], explain["breaks"], tuple(explain["reasons"])) if explain else None,
+        }
+    )
+
+
+def with_paths(heard: Heard, rename: Callable[[str], str]) -> Heard:
+    """The same answer with every path renamed: the child speaks of absolute paths, findings of relative ones."""
+
+    def steps(stack: tuple[Step, ...]) -> tuple[Step, ...]:
+        return tuple(replace(step, path=rename(step.path)) for step in stack)
+
+    def lines(by_path: Lines) -> Lines:
+        return {rename(path): numbers for path, numbers in by_path.items()}
+
+    def fault(item: Fault) -> Fault:
+        return replace(item, stack=steps(item.stack))
+
+    def run(item: Run) -> Run:
+        return replace(
+            item,
+            covered=lines(item.covered),
+            traced=lines(item.traced),
+            breaks=tuple(replace(b, path=rename(b.path), stack=steps(b.stack)) for b in item.breaks),
+            frames=tuple(replace(f, path=rename(f.path), traced=lines(f.traced)) for f in item.frames),
+            fault=fault(item.fault) if item.fault else None,
+            graphs=replace(item.graphs, stack=steps(item.graphs.stack)) if item.graphs else None,
+        )
+
+    return replace(
+        heard,
+        runs=tuple(run(item) for item in heard.runs),
+        faults=tuple(fault(item) for item in heard.faults),
+        sources=tuple(rename(path) for path in heard.sources),
+    )

@@ -1,0 +1,57 @@
+"""What the parent asks of one child, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that could be run: a class or function of one file."""
+
+    path: str
+    """Absolute."""
+    name: str
+    """Qualified within the file: `Model`, `Model.encode`, `helper`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A finding as the child needs it: the lines to reach, and which experiment they call for."""
+
+    path: str
+    line: int
+    end_line: int
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    root: str
+    candidates: tuple[Candidate, ...]
+    """In order of preference: the head of the chain first, then the function that holds the finding."""
+    places: tuple[Place, ...]
+    device: str = "cpu"
+    seed: int = 0
+    factories: Mapping[str, str] = field(default_factory=dict)
+    threads: int = 1
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def title(self) -> str:
+        first = self.candidates[0]
+        return f"{first.path}:{first.name}"
+
+
+def job_from_json(data: Mapping[str, Any]) -> Job:
+    return Job(
+        **{
+            **data,
+            "candidates": tuple(Candidate(**item) for item in data["candidates"]),
+            "places": tuple(Place(**item) for item in data["places"]),
+        }
+    )

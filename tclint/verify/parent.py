@@ -1,0 +1,149 @@
+"""Runs a verification: targets to jobs, jobs to children, what they heard to verdicts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from tclint.finding import Effect, Finding
+from tclint.verify.cache import Cache
+from tclint.verify.heard import Heard, with_paths
+from tclint.verify.options import VerifyOptions
+from tclint.verify.process import Limits, run_job, stop_servers
+from tclint.verify.statements import Outline, outline
+from tclint.verify.targets import Target, absolute, relative, targets_of
+from tclint.verify.verdict import Verdict, VerifyReport
+from tclint.verify.verdicts import missed_of, verdicts_of
+
+Progress = Callable[[int, int, str], None]
+"""Called after each target: how many are done, how many there are, which one it was."""
+
+
+def verify(findings: Sequence[Finding], options: VerifyOptions, progress: Progress | None = None) -> VerifyReport:
+    """One verdict per finding, in the findings' order, and what nobody predicted."""
+    root = os.path.realpath(options.root)
+    targets = targets_of(findings, options)
+    heards = _hear(targets, options, progress)
+
+    def outlines(path: str) -> Outline:
+        return outline(absolute(path, root))
+
+    by_finding: dict[int, Verdict] = {}
+    told: list[Heard] = []
+    for target, raw in zip(targets, heards, strict=True):
+        heard = with_paths(raw, lambda path: relative(path, root))
+        told.append(heard)
+        for finding, verdict in zip(target.findings, verdicts_of(target.findings, heard, outlines), strict=True):
+            by_finding[id(finding)] = verdict
+    torch = next((heard.torch for heard in told if heard.torch), "")
+    return VerifyReport(
+        verdicts=tuple(by_finding[id(finding)] for finding in findings),
+        missed=missed_of(findings, told, outlines),
+        torch=torch,
+        device=options.device,
+    )
+
+
+def _hear(targets: Sequence[Target], options: VerifyOptions, progress: Progress | None) -> list[Heard]:
+    limits = Limits(options.python, options.device, options.timeout, options.memory_mb)
+    cache = Cache(options.cache_dir)
+    torch = torch_version(options.python) if options.cache_dir else ""
+    answers: dict[int, Heard] = {}
+    asked: dict[Future[Heard], int] = {}
+    files = {place.path for target in targets for place in target.job.places}
+    kept = _Sources(files)
+    pool = executor_for(options)
+    try:
+        for number, target in enumerate(targets):
+            answer = _known(target, options) or cache.get(target.job, torch)
+            if answer is None:
+                asked[pool.submit(run_job, target.job, limits)] = number
+            else:
+                answers[number] = answer
+        for done, future in enumerate(as_completed(asked), start=len(answers) + 1):
+            number = asked[future]
+            job = targets[number].job
+            answer = _result(future)
+            changed = kept.restore({place.path for place in job.places})
+            if changed:
+                answer = Heard(device=job.device, trouble=f"the target changed {changed[0]} (put back)")
+            cache.put(job, torch, answer)
+            answers[number] = answer
+            if progress is not None:
+                progress(done, len(targets), job.candidates[0].name)
+    except BaseException:
+        # Ctrl-C among others: end the children first, so that no worker waits for them.
+        for future in asked:
+            future.cancel()
+        stop_servers()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        stop_servers()
+    return [answers[number] for number in range(len(targets))]
+
+
+def _known(target: Target, options: VerifyOptions) -> Heard | None:
+    """The answer to a job that no child can give: CUDA graphs on a machine without CUDA."""
+    only_graphs = all(finding.effect is Effect.CUDAGRAPH for finding in target.findings)
+    if only_graphs and not options.device.startswith("cuda"):
+        return Heard(device=options.device, trouble="CUDA graphs need a CUDA device: run with --device cuda")
+    return None
+
+
+def _result(future: Future[Heard]) -> Heard:
+    try:
+        return future.result()
+    except Exception as error:
+        # A remote worker that died, a disk that is full: the other targets go on.
+        return Heard(trouble=f"the job could not be run: {type(error).__name__}: {error}")
+
+
+class _Sources:
+    """The users' files as they were: a target that rewrites its own source must not leave it so."""
+
+    def __init__(self, paths: set[str]) -> None:
+        self.bytes = {path: data for path in paths if (data := self._read(path)) is not None}
+
+    @staticmethod
+    def _read(path: str) -> bytes | None:
+        try:
+            return Path(path).read_bytes()
+        except OSError:
+            return None
+
+    def restore(self, paths: set[str]) -> list[str]:
+        """Put back what changed among these paths; gives the names."""
+        changed = []
+        for path in sorted(paths & self.bytes.keys()):
+            if self._read(path) != self.bytes[path]:
+                Path(path).write_bytes(self.bytes[path])
+                changed.append(path)
+        return changed
+
+
+def executor_for(options: VerifyOptions) -> Executor:
+    """Where jobs run: threads of this process, each waiting for a child, or a Ray cluster."""
+    if options.executor.startswith("ray"):
+        from tclint.verify.cluster import RayExecutor
+
+        return RayExecutor(options.executor, options.device)
+    return ThreadPoolExecutor(max(1, options.jobs), thread_name_prefix="tclint-verify")
+
+
+@lru_cache(maxsize=8)
+def torch_version(python: str) -> str:
+    """The torch of an interpreter, read from its metadata: importing it would take seconds."""
+    code = "import importlib.metadata as m; print(m.version('torch'))"
+    try:
+        done = subprocess.run([python, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip()
+
+

@@ -1,0 +1,347 @@
+"""The children as the parent sees them: started, watched, ended, and never left behind."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tclint.verify.heard import Heard, heard_from_json
+from tclint.verify.job import Job
+
+CHILD = Path(__file__).with_name("child.py")
+OUTPUT_KEPT = 64 * 1024
+OUTPUT_LIMIT = 4 * 1024 * 1024
+"""A target may print more; it is thrown away as it comes."""
+POLL = 0.05
+START_LIMIT = 300.0
+
+_DROPPED = ("TORCH_LOGS", "TORCH_TRACE", "TORCHDYNAMO_", "TORCHINDUCTOR_", "TORCH_COMPILE", "PYTORCH_", "PYTHONSTARTUP")
+_DROPPED_EXACT = ("PYTHONPATH_TCLINT", "PYTEST_CURRENT_TEST", "PYTHONINSPECT", "PYTHONWARNINGS")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one child may use. Plain data: it travels to other machines with the job."""
+
+    python: str
+    device: str = "cpu"
+    timeout: float = 120
+    memory_mb: int = 0
+
+
+def environment(device: str, scratch: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The parent's environment without what would change Dynamo's behaviour or let a run leave traces."""
+    source = os.environ if base is None else base
+    kept = {
+        name: value
+        for name, value in source.items()
+        if not name.startswith(_DROPPED) and name not in _DROPPED_EXACT
+    }
+    kept.update(
+        PYTHONDONTWRITEBYTECODE="1",
+        PYTHONHASHSEED="0",
+        PYTHONUNBUFFERED="1",
+        PYTHONFAULTHANDLER="1",
+        TORCHINDUCTOR_CACHE_DIR=os.path.join(scratch, "inductor"),
+        TRITON_CACHE_DIR=os.path.join(scratch, "triton"),
+        HF_HUB_OFFLINE="1",
+        TRANSFORMERS_OFFLINE="1",
+        TOKENIZERS_PARALLELISM="false",
+        TCLINT_VERIFY_DEVICE=device,
+    )
+    if device == "cpu":
+        kept["CUDA_VISIBLE_DEVICES"] = ""
+    return kept
+
+
+def default_memory_mb() -> int:
+    """Half of the memory of the machine, or of the control group where that is less."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 8 * 2**30
+    try:
+        group = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
+    except OSError:
+        group = "max"
+    if group.isdigit():
+        total = min(total, int(group))
+    return total // 2 // 2**20
+
+
+class Server:
+    """One fork server. Several threads may run jobs on it at once."""
+
+    def __init__(self, python: str, device: str) -> None:
+        self.scratch = tempfile.mkdtemp(prefix="tclint-verify-")
+        self.python = python
+        self._lock = threading.Lock()
+        self._events: dict[int, queue.SimpleQueue[dict[str, Any]]] = {}
+        self._count = 0
+        self._first: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._log = open(os.path.join(self.scratch, "server.log"), "wb")  # noqa: SIM115
+        self._owner = os.getpid()
+        self.dead = False
+        # Its own session: Ctrl-C reaches the parent only, which then ends the children in order.
+        self._process = subprocess.Popen(
+            [python, str(CHILD), "--serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            cwd=self.scratch,
+            env=environment(device, self.scratch),
+            start_new_session=True,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True, name="tclint-verify-events")
+        self._reader.start()
+        atexit.register(self.stop)
+        try:
+            hello = self._first.get(timeout=START_LIMIT)
+        except queue.Empty:
+            hello = {"event": "failed", "reason": f"no answer within {START_LIMIT:.0f} s"}
+        if hello["event"] != "ready":
+            reason = str(hello.get("reason", ""))
+            self.stop()
+            raise ServerFailed(reason)
+        self.torch = str(hello["torch"])
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            event = json.loads(line)
+            if event["event"] in ("ready", "failed"):
+                self._first.put(event)
+                continue
+            with self._lock:
+                waiting = self._events.get(event["id"])
+            if waiting is not None:
+                waiting.put(event)
+        self.dead = True
+        self._first.put({"event": "failed", "reason": self._last_words()})
+        with self._lock:
+            for waiting in self._events.values():
+                waiting.put({"event": "gone"})
+
+    def _last_words(self) -> str:
+        try:
+            text = Path(self.scratch, "server.log").read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            return "the process ended"
+        return text.splitlines()[-1] if text else "the process ended"
+
+    def _send(self, order: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        data = (json.dumps(order) + "\n").encode()
+        with self._lock:
+            self._process.stdin.write(data)
+            self._process.stdin.flush()
+
+    def run(self, job: Job, limits: Limits) -> Heard:
+        """The answer to one job; where there is none, an empty one that says why."""
+        with self._lock:
+            self._count += 1
+            number = self._count
+            events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+            self._events[number] = events
+        folder = Path(self.scratch, f"job{number}")
+        try:
+            work = folder / "work"
+            work.mkdir(parents=True)
+            (folder / "job.json").write_text(json.dumps(job.to_json()), encoding="utf-8")
+            memory = limits.memory_mb or default_memory_mb()
+            try:
+                self._send(
+                    {
+                        "id": number,
+                        "job": str(folder / "job.json"),
+                        "answer": str(folder / "answer.json"),
+                        "output": str(folder / "output.txt"),
+                        "folder": str(work),
+                        # CUDA reserves address space far beyond what it uses: there only resident memory is watched.
+                        "address_mb": memory if limits.device == "cpu" else 0,
+                    }
+                )
+            except (OSError, ValueError):
+                return Heard(device=job.device, trouble="the process that starts targets is gone")
+            return self._watch(number, events, folder, limits.timeout, memory, job.device)
+        finally:
+            with self._lock:
+                self._events.pop(number, None)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _watch(
+        self,
+        number: int,
+        events: queue.SimpleQueue[dict[str, Any]],
+        folder: Path,
+        timeout: float,
+        memory: int,
+        device: str,
+    ) -> Heard:
+        end = time.monotonic() + timeout
+        pid = 0
+        trouble = ""
+        output = _Output(folder / "output.txt")
+        while True:
+            try:
+                event = events.get(timeout=POLL)
+            except queue.Empty:
+                output.check()
+                if not trouble and time.monotonic() > end:
+                    trouble = f"still running after {timeout:g} s: stopped"
+                elif not trouble and pid and (used := group_memory_mb(pid)) > memory:
+                    trouble = f"used {used} MB of memory, {memory} MB are allowed: stopped"
+                else:
+                    continue
+                try:
+                    self._send({"kill": number})
+                except (OSError, ValueError):
+                    return Heard(device=device, trouble=trouble)
+                continue
+            if event["event"] == "started":
+                pid = int(event["pid"])
+            elif event["event"] == "gone":
+                return Heard(device=device, trouble=trouble or "the process that starts targets was ended by the target")
+            elif event["event"] == "ended":
+                return _outcome(folder / "answer.json", int(event["code"]), output, trouble, device)
+
+    def stop(self) -> None:
+        """End the server and everything it started. Safe to call twice, and from an exit handler."""
+        if os.getpid() != self._owner:
+            return
+        atexit.unregister(self.stop)
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            try:
+                self._process.stdin.close()
+            except OSError:
+                # It is gone already: nothing is left to tell it.
+                self.dead = True
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self.dead = True
+        self._log.close()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+class ServerFailed(Exception):
+    """Torch cannot be imported by the chosen interpreter."""
+
+
+class _Output:
+    """What a target printed: the beginning is kept, the file never grows for long."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.thrown = 0
+        self.head = ""
+
+    def check(self) -> None:
+        try:
+            size = self.path.stat().st_size
+        except OSError:
+            return
+        if size > OUTPUT_LIMIT:
+            self.head = self.head or self._read(0)
+            self.thrown += size
+            os.truncate(self.path, 0)
+
+    def _read(self, start: int) -> str:
+        try:
+            with self.path.open("rb") as file:
+                file.seek(max(0, start))
+                return file.read(OUTPUT_KEPT).decode("utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    def tail(self) -> str:
+        try:
+            size = self.path.stat().st_size
+        except OSError:
+            return self.head
+        return self._read(size - OUTPUT_KEPT) or self.head
+
+
+_SIGNALS = {"SIGSEGV": "a segmentation fault", "SIGABRT": "an abort", "SIGKILL": "SIGKILL (often: out of memory)"}
+
+
+def _outcome(path: Path, code: int, output: _Output, trouble: str, device: str) -> Heard:
+    if trouble:
+        return Heard(device=device, trouble=trouble)
+    if path.is_file():
+        try:
+            return heard_from_json(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError, KeyError) as error:
+            return Heard(device=device, trouble=f"the answer cannot be read ({type(error).__name__}: {error})")
+    if code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        return Heard(device=device, trouble=f"the target's process died of {_SIGNALS.get(name, name)}")
+    last = next((line for line in reversed(output.tail().splitlines()) if line.strip()), "")
+    said = f" (its last words: {last.strip()[:200]})" if last else ""
+    return Heard(device=device, trouble=f"the target ended its own process with status {code}{said}")
+
+
+def group_memory_mb(leader: int) -> int:
+    """Resident memory of a process group, without what is shared with the server it was forked from."""
+    pages = 0
+    for entry in os.scandir("/proc") if os.path.isdir("/proc") else ():
+        if not entry.name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry.name}/stat", encoding="utf-8", errors="replace") as file:
+                group = int(file.read().rpartition(")")[2].split()[2])
+            if group != leader:
+                continue
+            with open(f"/proc/{entry.name}/statm", encoding="ascii") as file:
+                _, resident, shared, *_ = file.read().split()
+        except (OSError, ValueError, IndexError):
+            # Processes end while we look at them.
+            continue
+        pages += max(0, int(resident) - int(shared))
+    return pages * os.sysconf("SC_PAGE_SIZE") // 2**20 if pages else 0
+
+
+_servers: dict[tuple[str, str], Server] = {}
+_servers_lock = threading.Lock()
+
+
+def run_job(job: Job, limits: Limits) -> Heard:
+    """One job on this machine's fork server. A plain function of plain data: it can be sent to another machine."""
+    try:
+        server = _server(limits)
+    except ServerFailed as failed:
+        return Heard(device=job.device, trouble=f"torch cannot be imported by {limits.python}: {failed}")
+    return server.run(job, limits)
+
+
+def _server(limits: Limits) -> Server:
+    key = (limits.python, limits.device)
+    with _servers_lock:
+        server = _servers.get(key)
+        if server is None or server.dead:
+            if server is not None:
+                server.stop()
+            server = _servers[key] = Server(*key)
+        return server
+
+
+def stop_servers() -> None:
+    """End every server of this process and with it every child."""
+    with _servers_lock:
+        for server in _servers.values():
+            server.stop()
+        _servers.clear()

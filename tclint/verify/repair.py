@@ -1,0 +1,279 @@
+"""What a shape error says the inputs should have been. Pure text in, changed inputs out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tclint.verify.guess import BATCH, SEQUENCE, SIDE, WIDTH, Several, TensorSpec, tensor_for
+
+Inputs = Mapping[str, Any]
+"""Arguments by name: TensorSpec, Several, or a plain value."""
+
+
+def _tensors(inputs: Inputs) -> Iterator[tuple[str, TensorSpec]]:
+    for name, value in inputs.items():
+        if isinstance(value, TensorSpec):
+            yield name, value
+
+
+def _change(inputs: Inputs, name: str, value: Any) -> dict[str, Any]:
+    return {**inputs, name: value}
+
+
+def _dims(inputs: Inputs, old: int, new: int, axis: int | None = None) -> Iterator[dict[str, Any]]:
+    """Inputs with one dimension changed from old to new, one tensor at a time; then in all tensors that have it."""
+    every: dict[str, Any] = dict(inputs)
+    touched = 0
+    for name, spec in _tensors(inputs):
+        axes = range(len(spec.shape)) if axis is None else [axis % len(spec.shape)] if spec.shape else []
+        for position in reversed(list(axes)):
+            if spec.shape[position] == old and old != new and new > 0:
+                shape = (*spec.shape[:position], new, *spec.shape[position + 1 :])
+                yield _change(inputs, name, replace(spec, shape=shape))
+                every[name] = replace(spec, shape=shape)
+                touched += 1
+                break
+    if touched > 1:
+        yield every
+
+
+def _ranks(inputs: Inputs, rank: int, only: int | None = None) -> Iterator[dict[str, Any]]:
+    for name, spec in _tensors(inputs):
+        if len(spec.shape) != rank and only in (None, len(spec.shape)):
+            yield _change(inputs, name, spec.with_rank(rank))
+
+
+def _dtypes(inputs: Inputs, dtype: str, only: str | None = None) -> Iterator[dict[str, Any]]:
+    for name, spec in _tensors(inputs):
+        if spec.dtype != dtype and only in (None, spec.dtype):
+            shape = spec.shape[:2] if dtype == "int64" and len(spec.shape) == 3 else spec.shape
+            yield _change(inputs, name, replace(spec, dtype=dtype, shape=shape))
+            if shape != spec.shape:
+                yield _change(inputs, name, replace(spec, dtype=dtype))
+
+
+def _spatial(inputs: Inputs, sides: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+    for name, spec in _tensors(inputs):
+        if len(spec.shape) >= 4:
+            for side in sides:
+                if spec.shape[-1] != side:
+                    yield _change(inputs, name, replace(spec, shape=(*spec.shape[:-2], side, side)))
+
+
+def _sequences(inputs: Inputs, lengths: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+    for name, spec in _tensors(inputs):
+        if len(spec.shape) == 3:
+            for length in lengths:
+                if spec.shape[1] != length:
+                    yield _change(inputs, name, replace(spec, shape=(spec.shape[0], length, spec.shape[2])))
+
+
+Rule = Callable[[re.Match[str], Inputs], Iterator[dict[str, Any]]]
+
+
+def _matmul(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    rows, had, want, _ = (int(number) for number in found.groups())
+    yield from _dims(inputs, had, want, axis=-1)
+    yield from _dims(inputs, had, want)
+    # The width was computed, by flattening an image most often: another image size gives another width.
+    if had > 0 and want > 0:
+        for name, spec in _tensors(inputs):
+            if len(spec.shape) == 4 and had != want:
+                side = round(spec.shape[-1] * (want / had) ** 0.5)
+                if side > 0 and side != spec.shape[-1]:
+                    yield _change(inputs, name, replace(spec, shape=(*spec.shape[:2], side, side)))
+    yield from _spatial(inputs, (28, 64, 224, 84, 96, 128, 16))
+    yield from _ranks(inputs, 2)
+
+
+def _channels(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    want, had = int(found[1]), int(found[2])
+    yield from _dims(inputs, had, want, axis=1)
+    yield from _dims(inputs, had, want)
+
+
+def _conv_rank(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    yield from _ranks(inputs, int(found[1]) + 2)
+
+
+def _pairs(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    left, right = int(found[1]), int(found[2])
+    yield from _dims(inputs, left, right)
+    yield from _dims(inputs, right, left)
+
+
+def _wanted_had(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    yield from _dims(inputs, int(found[2]), int(found[1]), axis=-1)
+    yield from _dims(inputs, int(found[2]), int(found[1]))
+
+
+def _had_wanted(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    yield from _dims(inputs, int(found[1]), int(found[2]))
+
+
+def _side(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    yield from _spatial(inputs, (int(found[2]),))
+    yield from _dims(inputs, int(found[1]), int(found[2]))
+
+
+def _normalized(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    want = [int(number) for number in found[1].split(",")]
+    got = [int(number) for number in found[2].split(",") if number.strip()]
+    if len(want) == 1 and got:
+        yield from _dims(inputs, got[-1], want[0], axis=-1)
+        yield from _dims(inputs, got[-1], want[0])
+    for name, spec in _tensors(inputs):
+        yield _change(inputs, name, replace(spec, shape=(BATCH, *([SEQUENCE] if len(want) == 1 else []), *want)))
+
+
+def _unpack(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    want = int(found[1])
+    yield from _ranks(inputs, want)
+    for name, spec in _tensors(inputs):
+        yield _change(inputs, name, Several((spec,) * want))
+
+
+def _fewer_dims(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    for name, spec in _tensors(inputs):
+        if len(spec.shape) < 5:
+            yield _change(inputs, name, spec.with_rank(len(spec.shape) + 1))
+
+
+def _integers(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    yield from _dtypes(inputs, "int64", "float32")
+
+
+def _floats(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    yield from _dtypes(inputs, "float32", "int64")
+    yield from _dtypes(inputs, "float32", "bool")
+
+
+def _booleans(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    masks = {name: spec for name, spec in _tensors(inputs) if "mask" in name}
+    for name, spec in masks.items():
+        yield _change(inputs, name, replace(spec, dtype="bool"))
+    yield from _dtypes(inputs, "bool")
+
+
+def _out_of_range(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    for name, spec in _tensors(inputs):
+        if spec.dtype == "int64" and spec.high > 1:
+            yield _change(inputs, name, replace(spec, high=1))
+
+
+def _number_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    for name, _ in reversed(list(_tensors(inputs))):
+        yield _change(inputs, name, 4)
+
+
+def _tensor_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    for name, value in inputs.items():
+        if isinstance(value, (int, float)):
+            yield _change(inputs, name, tensor_for(name))
+
+
+def _list_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    for name, value in inputs.items():
+        if isinstance(value, TensorSpec):
+            yield _change(inputs, name, Several((value, value), "list"))
+        elif isinstance(value, int) and not isinstance(value, bool):
+            yield _change(inputs, name, (value, value))
+
+
+def _bigger(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    yield from _spatial(inputs, (64, 128, 224, 256))
+    for name, spec in _tensors(inputs):
+        if len(spec.shape) == 3:
+            for length in (64, 512, 4096):
+                yield _change(inputs, name, replace(spec, shape=(*spec.shape[:2], length)))
+                yield _change(inputs, name, replace(spec, shape=(spec.shape[0], length, spec.shape[2])))
+
+
+def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    yield from _sequences(inputs, (16, 64, 49, 17, 196, 1))
+    yield from _spatial(inputs, (28, 64, 224, 16))
+    for name, spec in _tensors(inputs):
+        for rank in (2, 3, 4):
+            if len(spec.shape) != rank:
+                yield _change(inputs, name, spec.with_rank(rank))
+
+
+_RULES: tuple[tuple[str, Rule], ...] = (
+    (r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", _matmul),
+    (r"a and b must have same reduction dim, but got \[(\d+), (\d+)\] X \[(\d+), (\d+)\]", _matmul),
+    (r"to have (\d+) channels, but got (\d+) channels", _channels),
+    (r"running_mean should contain (?=(\d+) elements not (\d+))", lambda m, i: _dims(i, int(m[1]), int(m[2]), axis=1)),
+    (r"input to conv(?:_transpose)?(\d)d", _conv_rank),
+    (r"[Ee]xpected (?:\d)D or (\d)D input \(got (\d)D input\)", lambda m, i: _ranks(i, int(m[1]))),
+    (r"[Ee]xpected (\d)D input \(got (\d)D input\)", lambda m, i: _ranks(i, int(m[1]))),
+    (r"[Ee]xpected (\d) dims\. Received (\d)-dim", lambda m, i: _ranks(i, int(m[1]))),
+    (r"must be .*?(\d)-?D", lambda m, i: _ranks(i, int(m[1]))),
+    (r"normalized_shape=\[([\d, ]+)\].*?got input of size\[([\d, ]*)\]", _normalized),
+    (r"input_size\. Expected (\d+), got (\d+)", _wanted_had),
+    (r"expecting (?:an )?embed(?:ding)? dim(?:ension)? of (\d+), but got (\d+)", _wanted_had),
+    (r"[Ii]nput (?:image )?(?:height|width|size)\D*?(\d+).*?doesn't match model\D*?(\d+)", _side),
+    (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pairs),
+    (r"Attempting to broadcast a dimension of length (\d+)(?=.*?(\d+))", _pairs),
+    (r"Expected size (\d+) but got size (\d+)", _pairs),
+    (r"[Ee]xpected .*?size (?:to be )?\[?(\d+).*?but got:? \[?(\d+)", _pairs),
+    (r"not enough values to unpack \(expected (\d+), got \d+\)", _unpack),
+    (r"too many values to unpack \(expected (\d+)", _unpack),
+    (r"Dimension out of range|dimension specified as|tuple index out of range|permute\(", _fewer_dims),
+    (r"number of dims don't match|too many indices for tensor|dimensions of freedom", _fewer_dims),
+    (r"scalar types: Long, Int|expected scalar type Long|must be (?:of type )?(?:Long|an? integer)|used as ind(?:ex|ices) must", _integers),
+    (r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast|expected .* dtype", _floats),
+    (r"Input type \((?:torch\.)?(?:Long|Int|long)", _floats),
+    (r"only .*?floating|Can only calculate the mean of floating|must be a? ?floating", _floats),
+    (r"[Bb]ool", _booleans),
+    (r"index out of range|out of bounds", _out_of_range),
+    (r"'Tensor' object cannot be interpreted as an integer|must be (?:tuple of )?ints?,? (?:but found|not).*Tensor", _number_instead),
+    (r"'(?:int|float|bool)' object has no attribute", _tensor_instead),
+    (r"must be Tensor, not (?:int|float|bool)", _tensor_instead),
+    (r"object is not (?:iterable|subscriptable)|has no len|must be tuple of Tensors|but got Tensor|not Tensor", _list_instead),
+    (r"[Kk]ernel size can't be greater|[Oo]utput size is too small|more than 1 value per channel|smaller than|too small", _bigger),
+    (r"shape '\[.*?\]' is invalid for input|cannot reshape|divisible|view size|perfect square", _reshape),
+)
+_COMPILED = tuple((re.compile(pattern, re.DOTALL), rule) for pattern, rule in _RULES)
+
+
+def repairs(message: str, inputs: Inputs, optional: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Inputs worth trying after a failure, the likeliest first.
+
+    `optional` holds parameters that were left to their defaults, with what they would be given.
+    """
+    missing = [
+        name for name in optional if name not in inputs and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", message)
+    ]
+    if missing:
+        yield {**inputs, **{name: optional[name] for name in missing}}
+        for name in missing:
+            yield _change(inputs, name, optional[name])
+    for pattern, rule in _COMPILED:
+        found = pattern.search(message)
+        if found is not None:
+            yield from rule(found, inputs)
+    if "NoneType" in message:
+        for name, value in optional.items():
+            if name not in inputs:
+                yield _change(inputs, name, value)
+
+
+def families(inputs: Inputs, widths: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+    """Other shapes for the first tensor, when no error said anything useful."""
+    first = next((name for name, _ in _tensors(inputs)), None)
+    if first is None:
+        return
+    for width in widths or (WIDTH,):
+        for shape in (
+            (BATCH, SEQUENCE, width),
+            (BATCH, width),
+            (BATCH, width, SIDE, SIDE),
+            (BATCH, width, SIDE),
+            (BATCH, 16, 16, width),
+        ):
+            yield _change(inputs, first, TensorSpec(shape))
+    yield _change(inputs, first, TensorSpec((BATCH, 3, 224, 224)))
+    yield _change(inputs, first, TensorSpec((BATCH, SEQUENCE), "int64"))

@@ -1,0 +1,104 @@
+"""Which class or function must run so that a finding's line runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tclint.finding import Effect, Finding
+from tclint.verify.job import Candidate, Job, Place
+from tclint.verify.options import VerifyOptions
+from tclint.verify.statements import outline
+
+_NAME = re.compile(r"^[A-Za-z_][\w.<>]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One job and the findings it answers."""
+
+    job: Job
+    findings: tuple[Finding, ...]
+
+
+def absolute(path: str, root: str) -> str:
+    return os.path.realpath(path if os.path.isabs(path) else os.path.join(root, path))
+
+
+def relative(path: str, root: str) -> str:
+    """A path as findings have it: relative to the root, with forward slashes."""
+    real = os.path.realpath(path) if os.path.isabs(path) else path
+    base = os.path.join(os.path.realpath(root), "")
+    return real[len(base) :].replace(os.sep, "/") if real.startswith(base) else path
+
+
+def candidates_of(finding: Finding, root: str) -> tuple[Candidate, ...]:
+    """What to run for a finding, best first: the head of its chain, then what holds the line."""
+    found: list[Candidate] = []
+    for step in finding.chain:
+        text = step.text.strip().removesuffix("()")
+        if _NAME.match(text) and step.path and (candidate := _candidate(absolute(step.path, root), text)):
+            found.append(candidate)
+            break
+    path = absolute(finding.path, root)
+    name = finding.function
+    if not name and (function := outline(path).function_at(finding.line)) is not None:
+        name = function.name
+    if name and (candidate := _candidate(path, name)):
+        found.append(candidate)
+    if not found:
+        # Code at module level, or a name that the file does not define: a convention of the file may still run it.
+        found.append(Candidate(path, name or "<module>"))
+    return tuple(dict.fromkeys(found))
+
+
+def _candidate(path: str, name: str) -> Candidate | None:
+    """The runnable thing a qualified name stands for: a class for its `forward`, a function, or a method."""
+    known = outline(path)
+    head = name.split(".<locals>")[0]
+    owner, _, method = head.rpartition(".")
+    if head in known.classes:
+        return Candidate(path, head)
+    if owner in known.classes:
+        if method in ("forward", "__call__", "__init__") or method.startswith("_"):
+            # Private methods are reached through forward: their arguments are nobody's promise.
+            return Candidate(path, owner)
+        return Candidate(path, head)
+    if any(item.name == head for item in known.functions):
+        return Candidate(path, head)
+    return None
+
+
+def targets_of(findings: Sequence[Finding], options: VerifyOptions) -> tuple[Target, ...]:
+    """The findings grouped by what must run. CUDA-graph findings run apart: they need the real modes of each site."""
+    root = os.path.realpath(options.root)
+    groups: dict[tuple[Candidate, bool], list[tuple[Finding, tuple[Candidate, ...]]]] = {}
+    for finding in findings:
+        candidates = candidates_of(finding, root)
+        groups.setdefault((candidates[0], finding.effect is Effect.CUDAGRAPH), []).append((finding, candidates))
+    return tuple(_target(members, root, options) for members in groups.values())
+
+
+def _target(
+    members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str, options: VerifyOptions
+) -> Target:
+    candidates = tuple(dict.fromkeys(c for _, own in members for c in own[:1]))
+    candidates += tuple(dict.fromkeys(c for _, own in members for c in own if c not in candidates))
+    places = []
+    for finding, _ in members:
+        path = absolute(finding.path, root)
+        lines = outline(path).statement(finding.span.line, max(finding.span.line, finding.span.end_line))
+        places.append(Place(path, lines.start, lines.stop - 1, finding.effect.value))
+    factories: Mapping[str, str] = dict(options.factories)
+    job = Job(
+        root=root,
+        candidates=candidates,
+        places=tuple(dict.fromkeys(places)),
+        device=options.device,
+        seed=options.seed,
+        factories=factories,
+        threads=max(1, (os.cpu_count() or 1) // max(1, options.jobs)),
+    )
+    return Target(job, tuple(finding for finding, _ in members))

@@ -1,0 +1,59 @@
+"""The answers of a verification: one verdict per finding, and what no finding had predicted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from tclint.finding import Finding, Step
+
+
+class Outcome(str, Enum):
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    NOT_REACHED = "not-reached"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the compiler says about one finding."""
+
+    finding: Finding
+    outcome: Outcome
+    words: str
+    """Dynamo's own words where it is confirmed, else why the outcome is what it is."""
+    gb_id: str = ""
+    stack: tuple[Step, ...] = ()
+    torch: str = ""
+    device: str = ""
+    dtype: str = ""
+    inputs: str = ""
+    """Where the inputs came from."""
+    hint: str = ""
+    """What to write so that the next run can tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A hazard that Dynamo met and no finding had predicted."""
+
+    path: str
+    line: int
+    effect: str
+    words: str
+    gb_id: str = ""
+    stack: tuple[Step, ...] = ()
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    verdicts: tuple[Verdict, ...]
+    missed: tuple[Missed, ...] = ()
+    torch: str = ""
+    device: str = ""
+    notes: tuple[str, ...] = ()
+
+    def of(self, finding: Finding) -> Verdict | None:
+        return next((verdict for verdict in self.verdicts if verdict.finding == finding), None)

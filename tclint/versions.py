@@ -1,0 +1,39 @@
+"""Torch versions as the rules compare them: (major, minor)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+Version = tuple[int, int]
+
+NEWEST: Final[Version] = (2, 15)
+OLDEST: Final[Version] = (2, 4)
+
+_NUMBER: Final = re.compile(r"(\d+)\.(\d+)")
+_CLAUSE: Final = re.compile(r"(>=|<=|<|>|==)\s*(\d+)\.(\d+)$")
+
+
+def parse(text: str) -> Version | None:
+    """(2, 13) of "2.13.0+cpu", None where there is no version in the text."""
+    found = _NUMBER.match(text.strip())
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def matches(specifier: str, version: Version) -> bool:
+    """Whether a version is in a range such as ">=2.6,<2.14"; an empty one holds for all."""
+    for clause in filter(None, (c.strip() for c in specifier.split(","))):
+        found = _CLAUSE.match(clause)
+        if found is None:
+            raise ValueError(f"not a version range: {clause!r}")
+        bound = (int(found[2]), int(found[3]))
+        holds = {
+            ">=": version >= bound,
+            "<=": version <= bound,
+            "<": version < bound,
+            ">": version > bound,
+            "==": version == bound,
+        }[found[1]]
+        if not holds:
+            return False
+    return True

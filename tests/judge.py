@@ -1,0 +1,337 @@
+"""TorchDynamo as the judge of the fixtures.
+
+A fixture states on its own lines what must be said about them (``# expect: TCL101 x.sum()``); this module runs it and
+reports what the compiler did there. fixtures/README.md has the conventions. Reading expectations needs no torch; torch is
+imported by the functions that run something.
+
+    python tests/judge.py fixtures/rules/TCL101_data_dependent_branch/*.py
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import io
+import logging
+import random
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+VENDOR = FIXTURES / "vendor"  # plays the part of site-packages
+
+_EXPECT = re.compile(r"#\s*expect:\s*(?P<items>.*)$")
+_ITEM = re.compile(r"(?P<code>TCL\d{3})(?:\s+torch(?P<op>>=|<=|==|<|>)(?P<version>\d+\.\d+))?(?:\s+(?P<words>.*))?$")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    line: int
+    code: str
+    words: str
+    torch: str  # "" for every version, else such as ">=2.10"
+
+    def holds_for(self, version: str) -> bool:
+        if not self.torch:
+            return True
+        op, want = re.fullmatch(r"([<>=]+)(.*)", self.torch).groups()  # type: ignore[union-attr]
+        have, bound = _numbers(version), _numbers(want)
+        return {">=": have >= bound, "<=": have <= bound, "==": have == bound, "<": have < bound, ">": have > bound}[op]
+
+
+def _numbers(version: str) -> tuple[int, int]:
+    major, minor = re.match(r"(\d+)\.(\d+)", version).groups()  # type: ignore[union-attr]
+    return int(major), int(minor)
+
+
+def expectations(path: Path) -> list[Expectation]:
+    """What the fixture's lines say: ``# expect: CODE [torch>=2.x] [words] [; CODE ...]``."""
+    found = []
+    for number, text in enumerate(path.read_text().splitlines(), 1):
+        match = _EXPECT.search(text)
+        if not match:
+            continue
+        for item in match["items"].split(";"):
+            parts = _ITEM.fullmatch(item.strip())
+            if parts is None:
+                raise ValueError(f"{path}:{number}: not an expectation: {item.strip()!r}")
+            bound = parts["op"] + parts["version"] if parts["op"] else ""
+            found.append(Expectation(number, parts["code"], (parts["words"] or "").strip(), bound))
+    return found
+
+
+@dataclass(frozen=True)
+class Break:
+    file: str
+    line: int
+    gb: str
+    kind: str
+
+
+@dataclass
+class Verdict:
+    """What happened, with files relative to the fixture's root."""
+
+    breaks: list[Break] = field(default_factory=list)
+    errors: list[Break] = field(default_factory=list)  # a compiled call that raised: gb is the exception's name
+    executed: dict[str, set[int]] = field(default_factory=dict)
+    compiles: Counter[str] = field(default_factory=Counter)  # per code object: "file:line name"
+    reasons: list[str] = field(default_factory=list)
+
+    def lines(self, file: str) -> set[int]:
+        return {b.line for b in (*self.breaks, *self.errors) if b.file == file}
+
+    @property
+    def most_compiles(self) -> int:
+        return max(self.compiles.values(), default=0)
+
+
+# --- Dynamo's own words ---------------------------------------------------------------------------------------------
+
+_FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)', re.M)
+
+
+def _innermost(text: str, root: Path) -> tuple[str, int] | None:
+    """The last frame of a traceback that lies in the fixture."""
+    found = None
+    for match in _FRAME.finditer(text):
+        file = Path(match["file"])
+        if file.is_relative_to(root):
+            found = str(file.relative_to(root)), int(match["line"])
+    return found
+
+
+def _parse_break(text: str, root: Path) -> Break | None:
+    head, _, stack = text.partition("User code traceback:")
+    # What follows a blank line is Dynamo's own traceback.
+    where = _innermost(re.split(r"\n\s*\n", stack, maxsplit=1)[0], root)
+    if where is None:
+        at = re.search(r"Graph break in user code at (?P<file>.+):(?P<line>\d+)", head)
+        if at is None or not Path(at["file"]).is_relative_to(root):
+            return None
+        where = str(Path(at["file"]).relative_to(root)), int(at["line"])
+    gb = re.search(r"/gb(\d{4})\.html", text)
+    kind = re.search(r"^(?:Graph Break Reason: )?(?P<kind>\S.*)\n  Explanation:", head, re.M)
+    return Break(*where, f"GB{gb[1]}" if gb else "", kind["kind"].removeprefix("Graph Break Reason: ") if kind else "")
+
+
+class _Trace(logging.Handler):
+    """Listens to the structured trace: explain() and the counters do not see every break."""
+
+    def __init__(self, root: Path, verdict: Verdict) -> None:
+        super().__init__()
+        self.root, self.verdict = root, verdict
+
+    def emit(self, record: logging.LogRecord) -> None:
+        artifact = (getattr(record, "metadata", None) or {}).get("artifact") or {}
+        payload = getattr(record, "payload", None)
+        text = payload() if callable(payload) else payload
+        if artifact.get("name") == "dynamo_graph_break_reason":
+            found = _parse_break(str(text), self.root)
+            if found is not None and found not in self.verdict.breaks:
+                self.verdict.breaks.append(found)
+        elif artifact.get("name") == "recompile_reasons":
+            self.verdict.reasons.append(str(text))
+
+
+@contextlib.contextmanager
+def _listening(root: Path, verdict: Verdict) -> Iterator[None]:
+    trace, handler = logging.getLogger("torch.__trace"), _Trace(root, verdict)
+    before = trace.level, trace.propagate
+    trace.addHandler(handler)
+    trace.setLevel(logging.DEBUG)
+    trace.propagate = False
+    try:
+        yield
+    finally:
+        trace.removeHandler(handler)
+        trace.level, trace.propagate = before
+
+
+# --- running a fixture ----------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _compiling_with(backend: str) -> Iterator[None]:
+    """Every torch.compile in the fixture uses `backend`: modes and options are for Inductor, which is not asked here."""
+    import torch
+
+    real = torch.compile
+
+    def compile(model: Any = None, **kwargs: Any) -> Any:  # noqa: A001
+        kwargs.pop("mode", None)
+        kwargs.pop("options", None)
+        kwargs["backend"] = backend
+        return functools.partial(compile, **kwargs) if model is None else real(model, **kwargs)
+
+    torch.compile = compile  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        torch.compile = real
+
+
+@contextlib.contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """The fixture's own modules are importable, and forgotten afterwards: demo and twin use the same names."""
+    known = set(sys.modules)
+    sys.path[:0] = [str(root), str(VENDOR)]
+    try:
+        yield
+    finally:
+        del sys.path[:2]
+        for name in set(sys.modules) - known:
+            file = getattr(sys.modules[name], "__file__", None)
+            if file and Path(file).is_relative_to(root):
+                del sys.modules[name]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    dynamo = logging.getLogger("torch._dynamo")
+    level = dynamo.level
+    dynamo.setLevel(logging.CRITICAL)
+    try:
+        said = io.StringIO()
+        with warnings.catch_warnings(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        dynamo.setLevel(level)
+
+
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("fixture_" + path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses and pickle look the module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def _seed() -> None:
+    import torch
+
+    torch.manual_seed(0)
+    random.seed(0)
+    with contextlib.suppress(ImportError):
+        import numpy
+
+        numpy.random.seed(0)
+
+
+def _programs(module: ModuleType) -> list[tuple[Callable[..., Any], list[Any]]]:
+    """The fixture's compiled callables, each with the calls to make, under whichever convention it uses."""
+    if hasattr(module, "build"):
+        return [(module.build(), module.calls())]
+    if hasattr(module, "programs"):
+        return [(_compiled(program), [args]) for program, args in module.programs()]
+    return [(_compiled(module.Model(*module.get_init_inputs())), [module.get_inputs()])]
+
+
+def _compiled(program: Any) -> Callable[..., Any]:
+    import torch
+
+    return program if hasattr(program, "_torchdynamo_orig_callable") else torch.compile(program)  # type: ignore[no-any-return]
+
+
+def _executed(path: Path, root: Path) -> dict[str, set[int]]:
+    """The lines an eager run of the fixture executes. A fixture that fails in eager mode is no fixture."""
+    import torch
+
+    seen: dict[str, set[int]] = {}
+
+    def tracer(frame: FrameType, event: str, _arg: object) -> Any:
+        if not frame.f_code.co_filename.startswith(str(root)):
+            return None
+        if event == "line":
+            seen.setdefault(str(Path(frame.f_code.co_filename).relative_to(root)), set()).add(frame.f_lineno)
+        return tracer
+
+    with torch.compiler.set_stance("force_eager"):
+        _seed()
+        programs = _programs(_load(path))
+        before = sys.gettrace()
+        sys.settrace(tracer)
+        try:
+            for program, calls in programs:
+                for args in calls:
+                    program(*_arguments(args))
+        finally:
+            sys.settrace(before)
+    return seen
+
+
+def _arguments(args: Any) -> tuple[Any, ...]:
+    """A call may be made at the last moment (it changes a global, grows a module): then it is a function."""
+    return tuple(args() if callable(args) else args)
+
+
+def judge(path: Path, *, backend: str = "eager", root: Path | None = None) -> Verdict:
+    """Run one fixture eagerly and then under Dynamo, with default configuration."""
+    import torch
+    import torch._dynamo.utils as dynamo_utils
+
+    path = path.resolve()
+    root = (root or path.parent).resolve()
+    verdict = Verdict()
+    with _quiet(), _alone(root), _compiling_with(backend):
+        verdict.executed = _executed(path, root)
+        torch._dynamo.reset()
+        dynamo_utils.clear_compilation_metrics()
+        _seed()
+        with _listening(root, verdict):
+            for program, calls in _programs(_load(path)):
+                try:
+                    for args in calls:
+                        program(*_arguments(args))
+                except Exception as error:
+                    _, _, stack = str(error).partition("from user code:")
+                    where = _innermost(stack or str(error), root)
+                    if where is None:
+                        raise
+                    kind = (str(error).strip().splitlines() or [""])[0]
+                    verdict.errors.append(Break(*where, type(error).__name__, kind))
+        for metrics in dynamo_utils.get_compilation_metrics():
+            if metrics.co_filename and Path(metrics.co_filename).is_relative_to(root):
+                file = Path(metrics.co_filename).relative_to(root)
+                verdict.compiles[f"{file}:{metrics.co_firstlineno} {metrics.co_name}"] += 1
+        torch._dynamo.reset()
+    return verdict
+
+
+def main(paths: list[str]) -> None:
+    for name in paths:
+        path = Path(name).resolve()
+        backend = "eager" if re.match(r"TCL[13]", path.parent.name) else "aot_eager"
+        wanted = {e.line: e.code for e in expectations(path)}
+        print(f"== {path.parent.name}/{path.name}")
+        try:
+            verdict = judge(path, backend=backend)
+        except Exception as error:
+            print(f"   does not run: {type(error).__name__}: {str(error)[:300]}")
+            continue
+        source = path.read_text().splitlines()
+        for line in sorted({*wanted, *verdict.lines(path.name)}):
+            told = [b for b in (*verdict.breaks, *verdict.errors) if (b.file, b.line) == (path.name, line)]
+            sign = "ok " if told and line in wanted else "-  " if line in wanted else "+  "
+            print(f"   {sign}{line:4} {wanted.get(line, '')} {source[line - 1].strip()[:80]}")
+            for b in told:
+                print(f"          {b.gb} {b.kind[:110]}")
+        if backend != "eager":
+            print("   compiles:", dict(verdict.compiles))
+            for reason in verdict.reasons[:9]:
+                print("     ", reason.splitlines()[0][:150])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
