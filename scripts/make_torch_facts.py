@@ -92,9 +92,9 @@ NEVER_CALLED = re.compile(
     |_sync|cond|while_loop|vmap|quantize_per\w*|quantized_\w+)$
     |torch\.(_dynamo|compiler|distributed|func|overrides|utils\._pytree|utils\.data|mps|autograd\.graph)\..*
     |torch\.[\w.]+\.set_\w+
-    |torch\.cuda\.(_\w+|caching_\w+|change_current_allocator|make_graphed_callables|init)$
+    |torch\.cuda\.(_\w+|stream|classproperty|caching_\w+|change_current_allocator|make_graphed_callables|init)$
     |torch\.utils\.(set_module|generate_methods\w*|rename_privateuse1_backend|swap_tensors)$
-    |torch\.random\.fork_rng|torch\.sym_\w+|torch\.nn\.utils\.parametrize\..*
+    |torch\.random\.(fork_rng|thread_safe_generator)|torch\.profiler_\w+|torch\.fbgemm_\w+|torch\.sym_\w+|torch\.nn\.utils\.parametrize\..*
     |torch\.backends\.\w+\.(sdp_kernel|enable_\w+|preferred_\w+|allow_\w+)
     """,
     re.VERBOSE,
@@ -828,7 +828,6 @@ FIXED_RECIPES: dict[str, list[str]] = {
     "torch.sym_sum": ["[1, 2]"],
     "torch.cuda.is_available": [""],
     "torch.cuda.device_count": [""],
-    "torch.cuda.stream": ["None"],
     "torch.cuda.empty_cache": [""],
     "torch.cpu.synchronize": [""],
     "torch.device": ["'cpu'"],
@@ -841,12 +840,12 @@ FIXED_RECIPES: dict[str, list[str]] = {
     "torch.LongTensor": ["2, 3", "[1]"],
     "torch.nn.Parameter": ["torch.zeros(2)", "x"],
     "torch.nn.Linear": ["4, 4", "=torch.nn.Linear(4, 4)(x)"],
-    "torch.nn.LSTM": ["=lstm(seq)"],
-    "torch.nn.GRU": ["=gru(seq)"],
-    "torch.nn.RNN": ["=rnn(seq)"],
-    "torch.nn.LSTMCell": ["=lstm_cell(x)"],
-    "torch.nn.MultiheadAttention": ["=attention(seq, seq, seq)"],
-    "torch.nn.TransformerEncoderLayer": ["=encoder(seq)"],
+    "torch.nn.LSTM.forward": ["=lstm(seq)"],
+    "torch.nn.GRU.forward": ["=gru(seq)"],
+    "torch.nn.RNN.forward": ["=rnn(seq)"],
+    "torch.nn.LSTMCell.forward": ["=lstm_cell(x)"],
+    "torch.nn.MultiheadAttention.forward": ["=attention(seq, seq, seq)"],
+    "torch.nn.TransformerEncoderLayer.forward": ["=encoder(seq)"],
     "torch.nn.Module.train": ["=linear.train()"],
     "torch.nn.Module.eval": ["=linear.eval()"],
     "torch.nn.Module.parameters": ["=list(linear.parameters())"],
@@ -1500,32 +1499,41 @@ def split_calls(text: str) -> Iterator[tuple[str, str]]:
 
 
 def verdict(ways: list[dict[str, Any]]) -> tuple[str, str]:
-    """('always' | 'sometimes' | 'never' | 'raises', GB id) of the ways a name was called."""
-    heard = [way["breaks"] for way in ways]
-    ids = [id_ for breaks in heard for id_ in breaks]
-    if ids:
-        known = [id_ for id_ in ids if id_ != "GB?"] or ids
-        return ("always" if all(heard) else "sometimes"), known[0]
+    """('always' | 'on input' | 'sometimes' | 'never' | 'raises', GB id or exception) of the ways a name was called."""
+    breaking = [way for way in ways if way["breaks"]]
+    if breaking:
+        id_ = breaking[0]["breaks"][0]
+        on_input = {way["source"] for way in ways if ".clone()." not in way["source"]}
+        if len(breaking) == len(ways):
+            return "always", id_
+        return ("on input" if {way["source"] for way in breaking} == on_input else "sometimes"), id_
     if ways and all("raises" in way for way in ways):
-        return "raises", ways[0]["raises"]
+        return "raises", ways[0]["raises"][:60]
     return "never", ""
 
 
-def measured_tables(log: Callable[[str], None], save: Path | None) -> dict[str, Any]:
+def all_jobs() -> list[dict[str, Any]]:
     functions, (methods, _) = public_functions(), public_methods()
-    jobs = [{"name": f"Tensor.{name}", "sources": sources_of(f"Tensor.{name}")} for name in methods]
-    jobs += [
-        {"name": name, "sources": sources_of(name)}
-        for name in sorted(set(functions) | set(FIXED_RECIPES))
-        if name[0] == "t"
-    ]
+    names = [f"Tensor.{name}" for name in methods] + sorted({*functions, *(n for n in FIXED_RECIPES if n[0] == "t")})
+    jobs = [{"name": name, "sources": sources_of(name)} for name in names]
     calls: dict[str, list[str]] = {}
     for name, expression in split_calls(CALLS):
         calls.setdefault(name, []).append(expression)
     jobs += [{"name": name, "sources": expressions} for name, expressions in sorted(calls.items())]
     # Those that start a process group go last: nothing after them is measured with one.
-    jobs = sorted((job for job in jobs if job["sources"]), key=lambda job: job["name"].startswith("torch.distributed."))
-    results = measure(jobs, log)
+    return sorted((job for job in jobs if job["sources"]), key=lambda job: job["name"].startswith("torch.distributed."))
+
+
+def measured_tables(log: Callable[[str], None], save: Path | None, only: str | None) -> dict[str, Any]:
+    """Measure every job, or those whose name matches `only`, the others being taken from `save`."""
+    jobs = all_jobs()
+    kept = json.loads(save.read_text()) if only is not None and save is not None else {}
+    if only is not None:
+        wanted = [job for job in jobs if re.search(only, job["name"]) or job["name"] not in kept]
+    else:
+        wanted = jobs
+    results = kept | measure(wanted, log)
+    results = {job["name"]: results[job["name"]] for job in jobs if job["name"] in results}
     if save is not None:
         save.write_text(json.dumps(results, indent=1))
     return tables_of(results)
@@ -1541,24 +1549,35 @@ def tables_of(results: dict[str, dict[str, Any]]) -> dict[str, Any]:
         how, told = verdict(ways)
         if how == "always":
             tables["GRAPH_BREAK_OPS" if torchy else "BREAKING_CALLS"][name] = told
+        elif how == "on input":
+            tables["GRAPH_BREAK_ON_INPUT"][name] = told
         elif how == "sometimes":
             tables["GRAPH_BREAK_SOMETIMES" if torchy else "BREAKING_CALLS_SOMETIMES"][name] = told
+            tables["GRAPH_BREAK_EXAMPLES"][name] = next(way["source"] for way in ways if way["breaks"])
         elif how == "raises":
             tables["COMPILE_RAISES"][name] = told
         if torchy:
-            floats = {way["kind"] for way in ways if re.search(r"\b(x|v|sq|seq|img|s)\b", way["source"])}
-            kinds = floats or {way["kind"] for way in ways}
-            tables["MEASURED_KINDS"][name] = _merge_overloads(sorted(kinds)) if len(kinds) > 1 else kinds.pop()
-            if any(way.get("alias") for way in ways) and not name.endswith("_"):
+            tables["MEASURED_KINDS"][name] = kind_of_ways(ways)
+            one_argument = [way for way in ways if name[0] == "T" or re.search(r"\(\w+\)$", way["source"])]
+            if any(way["alias"] for way in one_argument) and not name.endswith("_"):
                 tables["MEASURED_ALIASES"][name] = "yes"
     return tables
 
 
+def kind_of_ways(ways: list[dict[str, Any]]) -> str:
+    """One kind for all ways; integers in, integers out says nothing of what floats would give."""
+    floats = {way["kind"] for way in ways if re.search(r"\b(x|v|sq|seq|img|s)\b", way["source"])}
+    kinds = floats or {"tensor" if way["kind"] in TENSOR_KINDS else way["kind"] for way in ways}
+    return _merge_overloads(sorted(kinds)) if len(kinds) > 1 else kinds.pop()
+
+
 MEASURED = (
     "GRAPH_BREAK_OPS",
+    "GRAPH_BREAK_ON_INPUT",
     "GRAPH_BREAK_SOMETIMES",
     "BREAKING_CALLS",
     "BREAKING_CALLS_SOMETIMES",
+    "GRAPH_BREAK_EXAMPLES",
     "COMPILE_RAISES",
     "MEASURED_KINDS",
     "MEASURED_ALIASES",
@@ -1624,7 +1643,7 @@ def read_tables(measured: dict[str, Any]) -> dict[str, Any]:
     view_functions = {n for op in views for n in public_names(op, functions, []) if n.startswith("torch.")}
     view_functions |= set(VIEW_OVERLAY_FUNCTIONS)
     view_functions.discard("torch.nn.functional.unfold")  # im2col: shares only its name with aten::unfold
-    for name in measured["MEASURED_ALIASES"]:
+    for name in set(measured["MEASURED_ALIASES"]) - {"Tensor.index", "Tensor.new", "Tensor.module_load"}:
         (view_methods if name.startswith("Tensor.") else view_functions).add(name.removeprefix("Tensor."))
 
     dynamic, dependent = tagged_ops()
@@ -1757,6 +1776,8 @@ DOCS = {
     "NUMPY_LINALG_SUPPORTED": "the same for numpy.linalg",
     "NUMPY_FFT_SUPPORTED": "the same for numpy.fft",
     "GRAPH_BREAK_OPS": "torch names that break the graph in every way they were called -> graph-break id",
+    "GRAPH_BREAK_ON_INPUT": "methods that break on an input of the graph, not on a tensor made in it -> graph-break id",
+    "GRAPH_BREAK_EXAMPLES": "a call that breaks, for each name of the two tables that break sometimes",
     "GRAPH_BREAK_SOMETIMES": "torch names that break in some ways of being called and not in others -> graph-break id",
     "BREAKING_CALLS": "stdlib, builtin and numpy calls that break in every way they were called -> graph-break id",
     "BREAKING_CALLS_SOMETIMES": "the same, in some ways of being called and not in others",
@@ -1811,9 +1832,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--no-measure", action="store_true", help="keep the measured tables as they are")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file would change")
-    parser.add_argument(
-        "--results", type=Path, help="where to keep every measurement (JSON); read instead of measuring if it exists"
-    )
+    parser.add_argument("--results", type=Path, help="a file that keeps every measurement; read if it exists")
+    parser.add_argument("--only", help="measure the names this pattern matches; take the others from --results")
     parser.add_argument("--classification", type=Path, help="a registry.json to take graph-break families from")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -1828,10 +1848,10 @@ def main() -> int:
 
     if options.no_measure or options.check:
         measured = measured_before()
-    elif options.results and options.results.exists():
+    elif options.results and options.results.exists() and options.only is None:
         measured = tables_of(json.loads(options.results.read_text()))
     else:
-        measured = measured_tables(log, options.results)
+        measured = measured_tables(log, options.results, options.only)
     tables = read_tables(measured) | {name: measured[name] for name in MEASURED if name not in PRIVATE}
     private = {name: measured[name] for name in PRIVATE}
     registry_path = FACTS / "graph_breaks.json"

@@ -381,26 +381,11 @@ _MAX_UNION: Final = 5
 
 def join(a: Value, b: Value) -> Value:
     """The value that covers both."""
-    if a is b or a.key == b.key:
+    if a is b:
         return a
-    kind = type(a)
-    if kind is type(b):
-        if kind is Tensor:
-            return _join_tensors(a, b)  # type: ignore[arg-type]
-        if kind is Const:
-            return _join_constants(a, b)  # type: ignore[arg-type]
-        if kind is Seq:
-            return _join_sequences(a, b)  # type: ignore[arg-type]
-        if kind is Dict:
-            return _join_dicts(a, b)  # type: ignore[arg-type]
-        if kind is Scalar:
-            return _join_scalars(a, b)  # type: ignore[arg-type]
-        if kind is Instance and a.cls is b.cls:  # type: ignore[attr-defined]
-            return Instance(a.cls)  # type: ignore[attr-defined]
-    if kind is Scalar and type(b) is Const and b.value is not None:
-        return _scalar_and_constant(a, b)  # type: ignore[arg-type]
-    if kind is Const and type(b) is Scalar and a.value is not None:  # type: ignore[attr-defined]
-        return _scalar_and_constant(b, a)  # type: ignore[arg-type]
+    merged = _join_alike(a, b)
+    if merged is not None:
+        return merged
     options: list[Value] = list(a.options)
     for option in b.options:
         _merge(options, option)
@@ -411,20 +396,37 @@ def join(a: Value, b: Value) -> Value:
     return Union(tuple(options))
 
 
+def _join_alike(a: Value, b: Value) -> Value | None:
+    """One value for two of the same kind, None where only a union covers them."""
+    kind = type(a)
+    if kind is type(b):
+        if kind is Tensor:
+            return _join_tensors(a, b)  # type: ignore[arg-type]
+        if a.key == b.key:
+            return a
+        if kind is Const:
+            return _join_constants(a, b)  # type: ignore[arg-type]
+        if kind is Seq:
+            return _join_sequences(a, b)  # type: ignore[arg-type]
+        if kind is Dict:
+            return _join_dicts(a, b)  # type: ignore[arg-type]
+        if kind is Scalar:
+            return _join_scalars(a, b)  # type: ignore[arg-type]
+        if kind is Instance and a.cls is b.cls:  # type: ignore[attr-defined]
+            return Instance(a.cls)  # type: ignore[attr-defined]
+    elif kind is Scalar and type(b) is Const and b.value is not None:
+        return _scalar_and_constant(a, b)  # type: ignore[arg-type]
+    elif kind is Const and type(b) is Scalar and a.value is not None:  # type: ignore[attr-defined]
+        return _scalar_and_constant(b, a)  # type: ignore[arg-type]
+    return None
+
+
 def _merge(options: list[Value], new: Value) -> None:
     for i, old in enumerate(options):
-        if old.key == new.key:
+        merged = _join_alike(old, new)
+        if merged is not None:
+            options[i] = merged
             return
-        if type(old) is type(new) and not isinstance(old, (External, Object, ClassValue, FunctionValue, Method)):
-            merged = join(old, new)
-            if not isinstance(merged, Union):
-                options[i] = merged
-                return
-        if isinstance(old, Scalar) and isinstance(new, Const) and new.value is not None:
-            merged = _scalar_and_constant(old, new)
-            if isinstance(merged, Scalar):
-                options[i] = merged
-                return
     options.append(new)
 
 
@@ -452,33 +454,33 @@ def scalar_type(value: Any) -> str:
     return name if name in ("int", "float", "bool", "str") else "other"
 
 
-def _join_constants(a: Const, b: Const) -> Value:
+def _join_constants(a: Const, b: Const) -> Value | None:
     if a.value is None or b.value is None:
-        return Union((a, b))
+        return None
     ta, tb = scalar_type(a.value), scalar_type(b.value)
     if ta == tb and ta != "other":
         return Scalar(ta)
     if {ta, tb} <= {"int", "float", "bool"}:
         return Scalar("number")
-    return Union((a, b))
+    return None
 
 
-def _join_scalars(a: Scalar, b: Scalar) -> Value:
+def _join_scalars(a: Scalar, b: Scalar) -> Value | None:
     source = a.source if a.source == b.source else (a.source or b.source)
     if a.type == b.type:
         return Scalar(a.type, source, a.origin if a.source else b.origin)
     if {a.type, b.type} <= {"int", "float", "bool", "number"}:
         return Scalar("number", source, a.origin)
-    return Union((a, b))
+    return None
 
 
-def _scalar_and_constant(a: Scalar, b: Const) -> Value:
+def _scalar_and_constant(a: Scalar, b: Const) -> Value | None:
     tb = scalar_type(b.value)
     if a.type == tb:
         return a
     if {a.type, tb} <= {"int", "float", "bool", "number"}:
         return Scalar("number", a.source, a.origin)
-    return Union((a, b))
+    return None
 
 
 def _join_sequences(a: Seq, b: Seq) -> Seq:

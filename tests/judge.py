@@ -5,6 +5,7 @@ reports what the compiler did there. fixtures/README.md has the conventions. Rea
 imported by the functions that run something.
 
     python tests/judge.py fixtures/rules/TCL101_data_dependent_branch/*.py
+    python tests/judge.py --cuda fixtures/rules/TCL301_cudagraph_output_escape/bad_stored.py
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import contextlib
 import functools
 import importlib.util
 import io
+import json
 import logging
 import random
 import re
@@ -229,8 +231,10 @@ def _seed() -> None:
         numpy.random.seed(0)
 
 
-def _programs(module: ModuleType) -> list[tuple[Callable[..., Any], list[Any]]]:
+def _programs(module: ModuleType, entry: str | None) -> list[tuple[Callable[..., Any], list[Any]]]:
     """The fixture's compiled callables, each with the calls to make, under whichever convention it uses."""
+    if entry is not None:
+        return [getattr(module, entry)()]
     if hasattr(module, "build"):
         return [(module.build(), module.calls())]
     if hasattr(module, "programs"):
@@ -244,7 +248,7 @@ def _compiled(program: Any) -> Callable[..., Any]:
     return program if hasattr(program, "_torchdynamo_orig_callable") else torch.compile(program)  # type: ignore[no-any-return]
 
 
-def _executed(path: Path, root: Path) -> dict[str, set[int]]:
+def _executed(path: Path, root: Path, entry: str | None) -> dict[str, set[int]]:
     """The lines an eager run of the fixture executes. A fixture that fails in eager mode is no fixture."""
     import torch
 
@@ -259,7 +263,7 @@ def _executed(path: Path, root: Path) -> dict[str, set[int]]:
 
     with torch.compiler.set_stance("force_eager"):
         _seed()
-        programs = _programs(_load(path))
+        programs = _programs(_load(path), entry)
         before = sys.gettrace()
         sys.settrace(tracer)
         try:
@@ -276,21 +280,21 @@ def _arguments(args: Any) -> tuple[Any, ...]:
     return tuple(args() if callable(args) else args)
 
 
-def judge(path: Path, *, backend: str = "eager", root: Path | None = None) -> Verdict:
-    """Run one fixture eagerly and then under Dynamo, with default configuration."""
+def judge(path: Path, *, backend: str = "eager", entry: str | None = None) -> Verdict:
+    """Run one fixture (or one entry of it) eagerly and then under Dynamo, with default configuration."""
     import torch
     import torch._dynamo.utils as dynamo_utils
 
     path = path.resolve()
-    root = (root or path.parent).resolve()
+    root = path.parent
     verdict = Verdict()
     with _quiet(), _alone(root), _compiling_with(backend):
-        verdict.executed = _executed(path, root)
+        verdict.executed = _executed(path, root, entry)
         torch._dynamo.reset()
         dynamo_utils.clear_compilation_metrics()
         _seed()
         with _listening(root, verdict):
-            for program, calls in _programs(_load(path)):
+            for program, calls in _programs(_load(path), entry):
                 try:
                     for args in calls:
                         program(*_arguments(args))
@@ -307,6 +311,80 @@ def judge(path: Path, *, backend: str = "eager", root: Path | None = None) -> Ve
                 verdict.compiles[f"{file}:{metrics.co_firstlineno} {metrics.co_name}"] += 1
         torch._dynamo.reset()
     return verdict
+
+
+def run_entry(path: Path, entry: str, *args: Any) -> Any:
+    """Call one function of a fixture, with every torch.compile in it on the eager backend."""
+    import torch
+
+    path = path.resolve()
+    with _quiet(), _alone(path.parent), _compiling_with("eager"):
+        torch._dynamo.reset()
+        _seed()
+        answer = getattr(_load(path), entry)(*args)
+        torch._dynamo.reset()
+    return answer
+
+
+def run_main(path: Path, device: str) -> list[float]:
+    return [float(value) for value in run_entry(path, "main", device)]
+
+
+# --- on a CUDA device -----------------------------------------------------------------------------------------------
+
+
+def cuda_outcome(path: Path) -> dict[str, str]:
+    """Run a CUDA-graph fixture for real: Inductor, and the mode it asks for. Spoils the process for anything else."""
+    import torch
+    from torch._dynamo.utils import counters
+
+    path = path.resolve()
+    with _alone(path.parent), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        module = _load(path)
+        run = module.main if hasattr(module, "main") else functools.partial(_reduce_overhead, module)
+        _seed()
+        try:
+            got, outcome, detail = run("cuda"), "", ""
+            torch.cuda.synchronize()
+        except Exception as error:
+            outcome = "overwritten" if "overwritten by a subsequent" in str(error) else "error"
+            detail = f"{type(error).__name__}: {error}"[:300]
+        else:
+            inductor = dict(counters["inductor"])
+            slow = [str(w.message) for w in caught if "fast path" in str(w.message)]
+            if inductor.get("cudagraph_skips"):
+                outcome, detail = "skip", str(inductor)
+            elif inductor.get("cudagraph_partitions", 1) > 1:
+                outcome, detail = "partition", str(inductor)
+            elif slow:
+                outcome, detail = "slow", slow[0]
+            else:
+                want = _reference(module, run)
+                outcome = "fine" if torch.allclose(torch.tensor(got), torch.tensor(want), 1e-3, 1e-3) else "wrong"
+                detail = f"{got} for {want}"
+    return {"label": module.OUTCOME, "outcome": outcome, "detail": detail}
+
+
+def _reduce_overhead(module: ModuleType, device: str) -> list[float]:
+    import torch
+
+    model = torch.compile(module.Model(*module.get_init_inputs()).to(device), mode="reduce-overhead")
+    args = [arg.to(device) if torch.is_tensor(arg) else arg for arg in module.get_inputs()]
+    with torch.no_grad():
+        return [float(model(*args).sum()) for _ in range(4)]
+
+
+def _reference(module: ModuleType, run: Callable[[str], list[float]]) -> list[float]:
+    import torch
+
+    _seed()
+    if hasattr(module, "reference"):
+        return list(module.reference("cuda"))
+    if "CUDAGraph(" in Path(str(module.__file__)).read_text():
+        return run("cuda")
+    with torch.compiler.set_stance("force_eager"):
+        return run("cuda")
 
 
 def main(paths: list[str]) -> None:
@@ -334,4 +412,8 @@ def main(paths: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1] == "--cuda":
+        for argument in sys.argv[2:]:
+            print(json.dumps(cuda_outcome(Path(argument))))
+    else:
+        main(sys.argv[1:])

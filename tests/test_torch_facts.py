@@ -136,38 +136,68 @@ def test_numpy() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["torch.manual_seed", "torch.nonzero", "torch.equal", "torch.unique", "Tensor.item", "Tensor.requires_grad_", "torch.seed"],
+    [
+        "torch.manual_seed",
+        "torch.nonzero",
+        "torch.equal",
+        "torch.unique",
+        "Tensor.item",
+        "torch.get_rng_state",
+        "torch.nn.LSTM.forward",
+    ],
 )
 def test_torch_calls_that_break(name: str) -> None:
     assert re.fullmatch(r"GB\d{4}", facts.GRAPH_BREAK_OPS[name])
 
 
-@pytest.mark.parametrize("name", ["torch.add", "torch.nn.functional.softmax", "Tensor.view", "torch.is_tensor", "torch._assert_async"])
+@pytest.mark.parametrize(
+    "name", ["torch.add", "torch.nn.functional.softmax", "Tensor.view", "torch.is_tensor", "torch._assert_async"]
+)
 def test_torch_calls_that_do_not(name: str) -> None:
     assert name not in facts.GRAPH_BREAK_OPS
     assert name not in facts.GRAPH_BREAK_SOMETIMES
 
 
-@pytest.mark.parametrize("name", ["print", "time.time", "random.random", "logging.Logger.info", "warnings.warn", "open"])
+@pytest.mark.parametrize(
+    "name", ["print", "time.time", "random.random", "logging.Logger.info", "warnings.warn", "open"]
+)
 def test_calls_that_break(name: str) -> None:
     assert re.fullmatch(r"GB\d{4}", facts.BREAKING_CALLS[name])
 
 
-@pytest.mark.parametrize("name", ["math.sqrt", "os.getenv", "os.path.join", "itertools.chain", "isinstance", "numpy.prod"])
+@pytest.mark.parametrize(
+    "name", ["math.sqrt", "os.getenv", "os.path.join", "itertools.chain", "isinstance", "numpy.prod"]
+)
 def test_calls_that_do_not(name: str) -> None:
     assert name not in facts.BREAKING_CALLS
 
 
+def test_some_break_only_in_some_ways() -> None:
+    assert {
+        "torch.where",
+        "torch.repeat_interleave",
+        "torch.nn.functional.one_hot",
+    } <= facts.GRAPH_BREAK_SOMETIMES.keys()
+    assert facts.GRAPH_BREAK_EXAMPLES["torch.where"] == "torch.where(b)"
+    assert (
+        facts.GRAPH_BREAK_EXAMPLES.keys() == facts.GRAPH_BREAK_SOMETIMES.keys() | facts.BREAKING_CALLS_SOMETIMES.keys()
+    )
+    assert {"Tensor.detach_", "Tensor.unsqueeze_"} <= facts.GRAPH_BREAK_ON_INPUT.keys()
+    assert not facts.GRAPH_BREAK_OPS.keys() & (facts.GRAPH_BREAK_SOMETIMES.keys() | facts.GRAPH_BREAK_ON_INPUT.keys())
+
+
 def test_measured_ids_are_in_the_registry() -> None:
     registry = graph_breaks()
-    for table in (facts.GRAPH_BREAK_OPS, facts.GRAPH_BREAK_SOMETIMES, facts.BREAKING_CALLS, facts.BREAKING_CALLS_SOMETIMES):
-        assert set(table.values()) <= set(registry)
+    torch_names = (facts.GRAPH_BREAK_OPS, facts.GRAPH_BREAK_ON_INPUT, facts.GRAPH_BREAK_SOMETIMES)
+    for table in (*torch_names, facts.BREAKING_CALLS, facts.BREAKING_CALLS_SOMETIMES):
+        assert set(table.values()) <= registry.keys()
 
 
 def test_registry() -> None:
     registry = graph_breaks()
     assert len(registry) >= 517
-    assert {entry.visibility for entry in registry.values()} <= {"static", "runtime", "internal", "obsolete", "unclassified"}
+    visibilities = {"static", "runtime", "internal", "obsolete", "unclassified"}
+    assert {entry.visibility for entry in registry.values()} <= visibilities
     assert graph_break("GB0170").gb_type == "Data-dependent branching"
     assert json.loads((ROOT / "tclint/torch_facts/graph_breaks.json").read_text()).keys() == registry.keys()
 

@@ -66,7 +66,7 @@ def fault_of(act: str, error: BaseException, wanted: Callable[[str], bool]) -> F
     return Fault(act, kind, text[:4000], stack)
 
 
-def _fresh(bench: Bench, example: Example, mode: str, dtype: torch.dtype | None) -> tuple[Any, list[Call]]:
+def fresh(bench: Bench, example: Example, mode: str, dtype: torch.dtype | None) -> tuple[Any, list[Call]]:
     """The target and its calls, made anew from the seed, so that no run sees the state another left."""
     seeded(bench.seed)
     target = on_device(example.build(), bench.device, dtype)
@@ -91,7 +91,7 @@ def run_eager(
     """The lines an eager run executes, and what it returns. Raises EagerFailed where it does not run."""
     outputs: list[Any] = []
     try:
-        target, calls = _fresh(bench, example, mode, dtype)
+        target, calls = fresh(bench, example, mode, dtype)
         with child_compile.uncompiled(), covering(bench.wanted) as coverage:
             for call in calls:
                 outputs.append(target(*call.args, **call.kwargs))
@@ -130,7 +130,7 @@ def _compiled(
     fault: Fault | None = None
     outputs: list[Any] = []
     made = 0
-    target, calls = _fresh(bench, example, mode, dtype)
+    target, calls = fresh(bench, example, mode, dtype)
     with child_compile.backend(backend), listening(bench.wanted) as heard:
         try:
             function = child_compile.compiled(target) if example.wrap else target
@@ -210,7 +210,7 @@ def run_explain(bench: Bench, example: Example, mode: str) -> Explain | None:
     if not example.wrap:
         return None
     torch._dynamo.reset()
-    target, calls = _fresh(bench, example, mode, None)
+    target, calls = fresh(bench, example, mode, None)
     call = calls[0]
     try:
         with listening(bench.wanted):

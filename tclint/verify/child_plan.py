@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 import torch
 
+from tclint.verify.child_cudagraph import run_cudagraphs
 from tclint.verify.child_experiments import (
     Bench,
     EagerFailed,
     fault_of,
     run_breaks,
+    run_eager,
     run_explain,
     run_recompiles,
 )
-from tclint.verify.child_inputs import Example, NoInputs, sources
+from tclint.verify.child_inputs import Call, Example, NoInputs, sources
 from tclint.verify.child_load import load
+from tclint.verify.child_sweep import SETTLED, Sweep, sweeps
 from tclint.verify.cover import is_project
 from tclint.verify.heard import Explain, Fault, Heard, Run
 from tclint.verify.job import Candidate, Job, Place
@@ -57,7 +60,7 @@ def carry_out(job: Job) -> Heard:
             notes.tried.append(f"{candidate.name}: its file cannot be imported")
             continue
         _candidate(job, candidate, module, bench, notes)
-        if not _open_places(job.places, notes.runs):
+        if not _unreached(job.places, notes.runs):
             break
     return Heard(
         runs=tuple(notes.runs),
@@ -85,30 +88,36 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, bench: Bench,
             continue
         notes.tried.append(f"{candidate.name}: {example.source}: ran")
         worked += 1
-        if worked == EXAMPLES or not _open_places(job.places, notes.runs):
+        if worked == EXAMPLES or not _unreached(job.places, notes.runs):
             return
 
 
 def _experiments(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
     """All experiments on one example. Raises EagerFailed where it never runs at all."""
     effects = {place.effect for place in job.places}
-    modes = ("train", "eval") if example.wrap else ("",)
     if effects - {"recompile", "cudagraph"}:
-        _modes(job, example, bench, notes, modes)
+        _breaks(job, example, bench, notes)
     if "recompile" in effects:
-        notes.runs.append(run_recompiles(bench, example, f"{example.source}, in order", allowed=2))
+        _recompiles(example, bench, notes)
+    if "cudagraph" in effects:
+        notes.runs.append(run_cudagraphs(bench, example))
 
 
-def _modes(job: Job, example: Example, bench: Bench, notes: _Notes, modes: tuple[str, ...]) -> None:
+def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
+    """Train and eval; then the half type, where lines are left that neither ran."""
+    attempts: list[tuple[str, torch.dtype | None]] = [("train", None), ("eval", None)] if example.wrap else [("", None)]
+    half = torch.float16 if job.device.startswith("cuda") else torch.bfloat16
     failure: EagerFailed | None = None
     ran = 0
-    for mode in modes:
-        if ran and not _open_places(job.places, notes.runs):
+    for mode, dtype in [*attempts, *([("eval", half)] if example.wrap else [])]:
+        if ran and not _unconfirmed(job.places, notes.runs):
             break
+        if dtype is not None and (not ran or not _unreached(job.places, notes.runs)):
+            continue
         try:
-            notes.runs.append(run_breaks(bench, example, mode))
+            notes.runs.append(run_breaks(bench, example, mode, dtype))
         except EagerFailed as failed:
-            failure = failed
+            failure = failure or failed
             continue
         ran += 1
         if notes.explain is None:
@@ -117,16 +126,56 @@ def _modes(job: Job, example: Example, bench: Bench, notes: _Notes, modes: tuple
         raise failure
 
 
-def _open_places(places: tuple[Place, ...], runs: list[Run]) -> list[Place]:
-    """Places that another mode or example could still tell something about."""
+def _recompiles(example: Example, bench: Bench, notes: _Notes) -> None:
+    if example.given:
+        notes.runs.append(run_recompiles(bench, example, f"{example.source}, in order", SETTLED))
+        return
+    run_eager(bench, example, "eval")
+    for sweep in sweeps(example.calls()[0]):
+        working = _working(example, sweep, bench)
+        if len(working) > SETTLED:
+            swept = replace(example, calls=lambda sweep=sweep, working=working: _chosen(example, sweep, working))
+            notes.runs.append(run_recompiles(bench, swept, sweep.label, sweep.allowed, "eval"))
 
-    def settled(place: Place) -> bool:
+
+def _chosen(example: Example, sweep: Sweep, working: list[int]) -> list[Call]:
+    calls = sweep.calls(example.calls()[0])
+    return [calls[number] for number in working]
+
+
+def _working(example: Example, sweep: Sweep, bench: Bench) -> list[int]:
+    """Which calls of a sweep run in eager mode: a length the model does not take is no finding."""
+    found = []
+    for number in range(len(sweep.calls(example.calls()[0]))):
+        single = replace(example, calls=lambda number=number: _chosen(example, sweep, [number]))
+        try:
+            run_eager(bench, single, "eval")
+        except EagerFailed:
+            continue
+        found.append(number)
+    return found
+
+
+def _unconfirmed(places: tuple[Place, ...], runs: list[Run]) -> list[Place]:
+    """Places at which no break has been heard yet: another mode could still bring one."""
+
+    def confirmed(place: Place) -> bool:
+        span = range(place.line, place.end_line + 1)
+        return any(item.path == place.path and item.line in span for run in runs for item in run.breaks)
+
+    return [place for place in places if not confirmed(place)]
+
+
+def _unreached(places: tuple[Place, ...], runs: list[Run]) -> list[Place]:
+    """Places that no call has run yet: another example could still reach them."""
+
+    def reached(place: Place) -> bool:
         span = range(place.line, place.end_line + 1)
         return any(
-            item.path == place.path and item.line in span for run in runs for item in run.breaks
+            line in span for run in runs for lines in (run.covered, run.traced) for line in lines.get(place.path, ())
         )
 
-    return [place for place in places if not settled(place)]
+    return [place for place in places if not reached(place)]
 
 
 def _imported(bench: Bench) -> set[str]:
