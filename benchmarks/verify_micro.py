@@ -129,14 +129,18 @@ def main() -> int:
         print(f"  {truth:6} {outcome:13} {count:5}")
     print(f"decided {decided / max(1, len(findings)):.1%}, disagreeing {len(bad)}, missed {len(report.missed)}")
     for verdict in bad[: options.bad]:
-        print(f"  {verdict.finding.path}:{verdict.finding.line} {verdict.finding.name} -> {verdict.outcome.value}: {verdict.words[:160]}")
+        print(
+            f"  {verdict.finding.path}:{verdict.finding.line} {verdict.finding.name} -> {verdict.outcome.value}: {verdict.words[:160]}"
+        )
     unsure = [verdict for verdict in report.verdicts if verdict.outcome is Outcome.INCONCLUSIVE]
     for verdict in unsure[: options.bad]:
         print(f"  ? {verdict.finding.path}:{verdict.finding.line} {verdict.words[:200]}")
     for item in report.missed[: options.bad]:
         print(f"  missed {item.path}:{item.line} {item.words[:120]}")
     if options.out:
-        rows = [[v.finding.path, v.finding.line, v.finding.name, v.outcome.value, v.words, v.gb_id] for v in report.verdicts]
+        rows = [
+            [v.finding.path, v.finding.line, v.finding.name, v.outcome.value, v.words, v.gb_id] for v in report.verdicts
+        ]
         options.out.write_text(json.dumps(rows, indent=0), encoding="utf-8")
     return 1 if bad or decided < 0.95 * len(findings) else 0
 

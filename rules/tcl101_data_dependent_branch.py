@@ -1,24 +1,89 @@
-"""TCL101."""
+"""TCL101: Python control flow on a tensor's value."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tclint.events import Branch
+from tclint.events import Branch, Call, Operation
 from tclint.finding import Effect, Finding, Severity
 from tclint.rule import Rule, whole_frame
-from tclint.values import CONSTANT, ARRAY, Tensor, tensor_of
+from tclint.values import Seq, Tensor, tensor_of
 
 
 class DataDependentBranch(Rule):
-    """`if` on a tensor's value."""
+    """`if` on a tensor's value makes Dynamo leave the graph to ask Python which way to go.
+
+    Dynamo traces with tensors whose values it does not know. Where Python needs the truth of one (`if`, `elif`, `while`,
+    `and`, `or`, `not`, a conditional expression, a comprehension's condition, `bool()`, `x in [...]`, `match`), it ends the
+    graph, runs that line in Python, waits for the device, and starts another graph. Inside a loop, a `with` or a `try` the
+    function cannot be resumed: all of it runs eagerly.
+
+    Shapes, dtypes, devices, `is None`, `isinstance`, flags and `self.training` are known while tracing and are not flagged.
+
+    Bad::
+
+        def f(x, limit: float = 4.0):
+            if x.max() > limit:
+                x = x / 2
+            return x
+
+    Good::
+
+        def f(x, limit: float = 4.0):
+            return torch.where(x.max() > limit, x / 2, x)
+
+    Fix: `torch.where` for two cheap alternatives, `torch.cond` for expensive ones, an `assert` for a check that only raises,
+    or take the decision outside the compiled region. `torch.where` computes both sides: wrong where one of them is
+    undefined or has side effects.
+
+    Ignore it where the branch is taken once per run, outside the hot path.
+    """
 
     code, name = "TCL101", "data-dependent-branch"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
-    graph_breaks = ("GB0170",)
+    graph_breaks = ("GB0170", "GB0124", "GB0207")
+    calls = ("builtins.bool", "builtins.sorted", "list.remove", "list.index", "list.count", "list.sort")
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         tensor = tensor_of(event.test)
-        if tensor is None:
+        if tensor is None or event.keyword == "any/all":
             return
-        yield self.finding(event, f"`{event.keyword}` on a tensor: Dynamo breaks the graph here{whole_frame(event)}", about=tensor, help="use torch.where")
+        yield self._finding(event, tensor, f"`{event.keyword}` on a tensor")
+
+    def on_operation(self, event: Operation) -> Iterator[Finding]:
+        if event.operator not in ("In", "NotIn"):
+            return
+        left, right = tensor_of(event.left), tensor_of(event.right)
+        if left is not None and isinstance(event.right, Seq) and event.right.kind != "set":
+            yield self._finding(event, left, "`in` compares a tensor with each element")
+        elif right is not None:
+            yield self._finding(event, right, "`in` on a tensor asks for its values")
+        elif isinstance(event.right, Seq) and isinstance(event.right.element(), Tensor) and not event.right.kind == "set":
+            element = tensor_of(event.right.element())
+            if element is not None and isinstance(event.left, Tensor):
+                yield self._finding(event, element, "`in` compares tensors")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        if event.name == "builtins.bool":
+            tensor = tensor_of(event.args[0]) if event.args else None
+            if tensor is not None:
+                yield self._finding(event, tensor, "`bool()` of a tensor")
+            return
+        values = event.args[0] if event.name == "builtins.sorted" and event.args else event.receiver
+        if not isinstance(values, Seq) or "key" in event.keywords:
+            return
+        element = tensor_of(values.element())
+        if element is not None and (event.name in ("builtins.sorted", "list.sort") or tensor_of(event.args[0] if event.args else values)):
+            yield self._finding(event, element, f"`{event.method}` compares tensors")
+
+    def _finding(self, event: Branch | Operation | Call, tensor: Tensor, what: str) -> Finding:
+        because = ""
+        if tensor.origin.line and tensor.origin.line != getattr(event.node, "lineno", 0):
+            text = tensor.origin.text()
+            because = f": the value comes from `{text}` (line {tensor.origin.line})" if text else ""
+        return self.finding(
+            event,
+            f"{what}{because}; Dynamo breaks the graph here{whole_frame(event)}",
+            about=tensor,
+            help="use torch.where, or decide outside the compiled region",
+        )

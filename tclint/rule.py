@@ -63,7 +63,7 @@ class Rule:
         frame = event.frame
         if confidence is None:
             confidence = _CONFIDENCE[about.conf if about is not None else PROVEN]
-        if "except" in frame.blocks:
+        if "except" in frame.blocks or ".rare" in frame.env:
             confidence = Confidence.LOW  # a handler runs only when something already went wrong
         if about is not None and not labels and about.origin.line and about.origin.line != getattr(node, "lineno", 0):
             text = about.origin.text()

@@ -1,7 +1,7 @@
 """TorchDynamo as the judge of the fixtures.
 
 A fixture states on its own lines what must be said about them (``# expect: TCL101 x.sum()``); this module runs it and
-reports what the compiler did there. fixtures/README.md has the conventions. Reading expectations needs no torch; torch is
+reports what the compiler did there. fixtures/README.md has the conventions. Reading expectations needs no torch: it is
 imported by the functions that run something.
 
     python tests/judge.py fixtures/rules/TCL101_data_dependent_branch/*.py
@@ -163,12 +163,12 @@ def _listening(root: Path, verdict: Verdict) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _compiling_with(backend: str) -> Iterator[None]:
-    """Every torch.compile in the fixture uses `backend`: modes and options are for Inductor, which is not asked here."""
+    """Every torch.compile in the fixture uses `backend`; modes and options are for Inductor, which is not asked."""
     import torch
 
     real = torch.compile
 
-    def compile(model: Any = None, **kwargs: Any) -> Any:  # noqa: A001
+    def compile(model: Any = None, **kwargs: Any) -> Any:
         kwargs.pop("mode", None)
         kwargs.pop("options", None)
         kwargs["backend"] = backend

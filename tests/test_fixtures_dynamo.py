@@ -17,9 +17,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-import torch
-
 import judge
+import torch
 from judge import FIXTURES, Expectation, Verdict, expectations
 
 pytestmark = pytest.mark.dynamo

@@ -481,7 +481,7 @@ def dict_method(frame: Frame, node: ast.AST, receiver: Dict, name: str, args: Ar
             if receiver.elem is None:
                 return fallback, None
             return (UNKNOWN if receiver.elem is UNKNOWN else join(receiver.elem, fallback)), None
-        return join(receiver.element(), fallback), None
+        return (UNKNOWN if receiver.kind == "kwargs" else join(receiver.element(), fallback)), None
     if name == "items":
         if receiver.elem is None and len(receiver.items) <= 16:
             pairs = [Seq("tuple", (_key(k), v)) for k, v in receiver.items.items()]

@@ -235,6 +235,9 @@ def _refine(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env | Non
                     _put(none_env, place, NONE, frame)
                 if some_env is not None and isinstance(value, Union):
                     _put(some_env, place, without_none(value), frame)
+        elif operator is ast.Eq and then is not None and _is_half(frame, node):
+            # Only a run in half precision gets past this test.
+            then[RARE] = TRUE
         return
     if kind is ast.Call:
         _refine_call(frame, node, then, otherwise)  # type: ignore[arg-type]
@@ -260,6 +263,18 @@ def _current(frame: Frame, place: str, node: ast.expr) -> Value:
         receiver = frame.env.get(place.partition(".")[0], UNKNOWN)
         return calls.attribute(frame, node, receiver, node.attr, quiet=True)
     return UNKNOWN
+
+
+# Set in environments that only an unusual run reaches. The dot makes it end where the branch ends.
+RARE: Final = ".rare"
+
+
+def _is_half(frame: Frame, node: ast.expr) -> bool:
+    assert isinstance(node, ast.Compare)
+    for side in (node.left, node.comparators[0]):
+        if isinstance(side, ast.Attribute) and side.attr in ("float16", "half"):
+            return True
+    return False
 
 
 _TENSOR_TYPES: Final = frozenset({"torch.Tensor", "torch.LongTensor", "torch.FloatTensor", "torch.BoolTensor"})
@@ -439,6 +454,10 @@ def binary(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value
         return UNKNOWN
     if lt is Seq or rt is Seq:
         return _sequence_arithmetic(frame, node, operator, left, right)
+    if operator in ("BitOr", "BitAnd"):
+        absorbing = operator == "BitOr"
+        if any(isinstance(v, Const) and v.value is absorbing for v in (left, right)):
+            return TRUE if absorbing else FALSE
     if lt in (Scalar, Const) and rt in (Scalar, Const):
         return _scalar_arithmetic(frame, node, operator, left, right)
     if lt is Dict and rt is Dict and operator == "BitOr":
@@ -696,7 +715,7 @@ def _item(frame: Frame, node: ast.AST, receiver: Value, index: Value) -> Value:
             return UNKNOWN
         if isinstance(index, (External, ClassValue, FunctionValue)) and index.key in receiver.items:
             return receiver.items[index.key]
-        return receiver.element()
+        return UNKNOWN if receiver.kind == "kwargs" else receiver.element()
     if isinstance(receiver, Object):
         if receiver.args is not None:
             inner = _item(frame, node, receiver.args, index)

@@ -752,13 +752,11 @@ class Interpreter:
             decorated = decorated.args or UNKNOWN
         if isinstance(decorated, FunctionValue) and decorated.function is not function:
             # A wrapper stands before the function: enter through it.
-            frame = Frame(self, function.module, None, {}, region)
-            args = [v for n, v in env.items() if not n.startswith("*")]
-            names = [n for n in env if not n.startswith("*")]
+            frame = Frame(self, function.module, function, {}, region)
+            names = [n for n in env if n not in parameters.variadic(function)]
             positional = [env[n] for n in names[:1]] if receiver is not None else []
-            rest = {n: env[n] for n in names[len(positional) :] if n not in parameters.variadic(function)}
-            del args
-            return calls.call(frame, function.node, decorated, positional, rest)
+            rest = {n: env[n] for n in names[len(positional) :]}
+            return calls.call(frame, function.node, decorated, positional, rest, bool(parameters.variadic(function)[1]))
         return self.run(None, None, FunctionValue(function), env, region)
 
 

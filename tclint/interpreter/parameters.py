@@ -99,15 +99,17 @@ def bind(
             value = plain[i]
         elif name in keywords:
             value = keywords[name]
-        elif star is not None:
-            value = star
         elif open_ended:
             value = UNKNOWN
         elif default is not None:
             value = default_value(interp, function, default)
         else:
             value = UNKNOWN
-        env[name] = value if value is not UNKNOWN else _evidence(interp, function, node, known)
+        if value is UNKNOWN:
+            value = _evidence(interp, function, node, known)
+            if value is UNKNOWN and isinstance(star, Tensor):
+                value = star.with_(conf=NAMED)
+        env[name] = value
     if len(plain) > len(known.nodes):
         rest = plain[len(known.nodes) :]
     for node, default in known.kwonly:
@@ -123,7 +125,7 @@ def bind(
     if known.kwarg:
         taken = {*known.names, *(n.arg for n, _ in known.kwonly)}
         extra = {k: v for k, v in keywords.items() if k not in taken}
-        env[known.kwarg] = Dict(extra, UNKNOWN if open_ended else None)
+        env[known.kwarg] = Dict(extra, UNKNOWN if open_ended else None, "kwargs")
     return env
 
 
@@ -206,7 +208,7 @@ def entry(
     if known.vararg:
         env[known.vararg] = Seq("tuple", None, Tensor(NAMED) if forward else UNKNOWN)
     if known.kwarg:
-        env[known.kwarg] = Dict({}, UNKNOWN)
+        env[known.kwarg] = Dict({}, UNKNOWN, "kwargs")
     return env
 
 

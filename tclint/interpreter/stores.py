@@ -95,6 +95,9 @@ def with_item(receiver: Value, index: Value, value: Value) -> Value:
             if len(items) < 64 or index.value in items:
                 items[index.value] = value
                 return Dict(items, receiver.elem, receiver.kind)
+        if receiver.kind == "kwargs" or (items and receiver.elem is None):
+            # Known keys hold different things; what an unknown key holds says nothing about the rest.
+            return Dict(items, UNKNOWN, receiver.kind)
         elem = value if receiver.elem is None else join(receiver.elem, value)
         return Dict(items, elem, receiver.kind)
     if isinstance(receiver, Seq) and receiver.kind == "list":
@@ -104,6 +107,9 @@ def with_item(receiver: Value, index: Value, value: Value) -> Value:
                 changed = list(receiver.items)
                 changed[index.value] = value
                 return Seq("list", tuple(changed))
+        if receiver.items:
+            # An unknown place is filled with what belongs there.
+            return receiver
         return Seq("list", None, join(receiver.element(), value), receiver.length)
     if isinstance(receiver, Object) and receiver.args is not None:
         if isinstance(receiver.args, Seq) and isinstance(value, Compiled):

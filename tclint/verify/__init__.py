@@ -8,6 +8,22 @@ from __future__ import annotations
 from tclint.verify.examples import example
 from tclint.verify.options import VerifyOptions
 from tclint.verify.parent import verify
+from tclint.verify.program import verify_program, verify_trace
+from tclint.verify.repro import NotConfirmed, write_repro
+from tclint.verify.trace import NoTrace
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
 
-__all__ = ["Missed", "Outcome", "Verdict", "VerifyOptions", "VerifyReport", "example", "verify"]
+__all__ = [
+    "Missed",
+    "NoTrace",
+    "NotConfirmed",
+    "Outcome",
+    "Verdict",
+    "VerifyOptions",
+    "VerifyReport",
+    "example",
+    "verify",
+    "verify_program",
+    "verify_trace",
+    "write_repro",
+]

@@ -46,17 +46,25 @@ def answer(job: Job) -> Heard:
 
     from tclint.verify import child_compile
     from tclint.verify.child_plan import carry_out
+    from tclint.verify.forks import fork_count, watch_forks
 
     torch.set_num_threads(max(1, job.threads))
     real_modes = job.device != "cpu" and any(place.effect == "cudagraph" for place in job.places)
     if not real_modes:
         child_compile.adopt_sites()
+    watch_forks()
     heard = carry_out(job)
+    if fork_count():
+        words = f"the target forked its process ({fork_count()} times): what the copies did is unknown"
+        heard = replace(heard, runs=(), trouble=words)
     return replace(heard, torch=torch.__version__, python=sys.version.split()[0], device=job.device)
 
 
 def write_answer(path: str, data: dict[str, Any]) -> None:
     """The answer appears whole or not at all."""
+    from tclint.verify.forks import leave_if_copy
+
+    leave_if_copy()
     partial = path + ".part"
     with open(partial, "w", encoding="utf-8") as file:
         json.dump(data, file)

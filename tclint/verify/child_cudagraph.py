@@ -56,7 +56,12 @@ def _watching() -> Iterator[_Seen]:
     seen = _Seen()
     ear = _SkipEar(seen)
     with ExitStack() as stack:
-        for name in ("cudagraph_utils.__cudagraphs", "cudagraph_trees.__cudagraphs", "compile_fx.__perf_hints", "cudagraph_utils.__perf_hints"):
+        for name in (
+            "cudagraph_utils.__cudagraphs",
+            "cudagraph_trees.__cudagraphs",
+            "compile_fx.__perf_hints",
+            "cudagraph_utils.__perf_hints",
+        ):
             logger = logging.getLogger(f"torch._inductor.{name}")
             kept = (logger.level, logger.propagate)
             logger.addHandler(ear)
@@ -256,5 +261,7 @@ def _outcome(expected: Any, got: Any, seen: _Seen) -> Graphs:
         return Graphs("partition", f"the CUDA graph is cut into {count} partitions", skips, numbers)
     most = max(seen.recorded.values(), default=0)
     if most >= RECORDINGS:
-        return Graphs("rerecord", f"one function was recorded {most} times: a new CUDA graph for every shape", skips, numbers)
+        return Graphs(
+            "rerecord", f"one function was recorded {most} times: a new CUDA graph for every shape", skips, numbers
+        )
     return Graphs("fine", "", skips, numbers)

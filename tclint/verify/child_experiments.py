@@ -6,6 +6,7 @@ import random
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from tclint.verify import child_compile
 from tclint.verify.child_inputs import Call, Example, on_device
 from tclint.verify.child_listen import listening
 from tclint.verify.cover import covering
+from tclint.verify.forks import leave_if_copy
 from tclint.verify.heard import Explain, Fault, Frame, Run
 from tclint.verify.trace import own_name, steps_of
 
@@ -91,11 +93,19 @@ def run_eager(
     """The lines an eager run executes, and what it returns. Raises EagerFailed where it does not run."""
     outputs: list[Any] = []
     try:
-        target, calls = fresh(bench, example, mode, dtype)
-        with child_compile.uncompiled(), covering(bench.wanted) as coverage:
+        with ExitStack() as stack:
+            stack.enter_context(child_compile.uncompiled())
+            if not example.wrap:
+                # The program's own set-up is part of what it compiles.
+                coverage = stack.enter_context(covering(bench.wanted))
+            target, calls = fresh(bench, example, mode, dtype)
+            if example.wrap:
+                coverage = stack.enter_context(covering(bench.wanted))
             for call in calls:
                 outputs.append(target(*call.args, **call.kwargs))
+                leave_if_copy()
     except (Exception, SystemExit) as error:
+        leave_if_copy()
         raise EagerFailed(fault_of("eager", error, bench.wanted)) from error
     return coverage.lines, outputs
 
@@ -137,7 +147,9 @@ def _compiled(
             for call in calls:
                 made += 1
                 outputs.append(function(*call.args, **call.kwargs))
+                leave_if_copy()
         except (Exception, SystemExit) as error:
+            leave_if_copy()
             fault = fault_of("compiled", error, bench.wanted)
     return Run(
         experiment=experiment,
@@ -199,8 +211,10 @@ def difference(eager: Any, other: Any, at: str = "output", tolerance: float = 1e
                 return found
         return ""
     if isinstance(eager, float) and isinstance(other, (int, float)):
-        return "" if abs(eager - other) <= tolerance * max(1.0, abs(eager)) or eager != eager else (
-            f"{at} is {other!r}, eager {eager!r}"
+        return (
+            ""
+            if abs(eager - other) <= tolerance * max(1.0, abs(eager)) or eager != eager
+            else (f"{at} is {other!r}, eager {eager!r}")
         )
     return ""
 

@@ -143,7 +143,10 @@ def _constructor_values(parameter: _Parameter, annotation: Any, depth: int) -> I
         yield [int(number) or 2] * 2
     if guess.is_flag(name):
         yield False
-    if any(part in name for part in ("encoder", "decoder", "backbone", "model", "module", "net", "block", "layer", "fn", "proj")):
+    if any(
+        part in name
+        for part in ("encoder", "decoder", "backbone", "model", "module", "net", "block", "layer", "fn", "proj")
+    ):
         yield nn.Identity()
         yield nn.Linear(WIDTH, WIDTH)
     if word := guess.word_for(name):
@@ -172,9 +175,7 @@ def construct(target: type, depth: int = 0) -> Any:
     parameters = _signature(target.__init__) if target.__init__ is not object.__init__ else []
     hints = _hints(target.__init__)
     required = [p for p in parameters if p.default is p.empty]
-    choices = {
-        p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth)) for p in required
-    }
+    choices = {p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth)) for p in required}
     if dataclasses.is_dataclass(target) or _is_settings(target):
         choices |= _small_fields(parameters, hints)
     picks = {name: values[0] for name, values in choices.items() if values}
@@ -393,7 +394,9 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType) -> Example | No
     if isinstance(target, type):
         if not (issubclass(target, nn.Module) or method or "__call__" in vars(target)):
             raise NoInputs(f"{candidate.name} is neither a module nor callable")
-        return example_of(lambda: construct(target), target, method, f"inferred from the signatures of {candidate.name}")
+        return example_of(
+            lambda: construct(target), target, method, f"inferred from the signatures of {candidate.name}"
+        )
     if inspect.isfunction(target) or callable(target):
         from tclint.verify.child_compile import unwrapped
 
@@ -432,7 +435,19 @@ def example_of(
     first = _first_spec(model)
     if first is not None and required:
         name = next(iter(required))
-        unsaid = name.lower() in ("x", "input", "inputs", "feat", "features", "hidden_states", "data", "z", "h", "images", "img")
+        unsaid = name.lower() in (
+            "x",
+            "input",
+            "inputs",
+            "feat",
+            "features",
+            "hidden_states",
+            "data",
+            "z",
+            "h",
+            "images",
+            "img",
+        )
         if unsaid and isinstance(required[name], TensorSpec) and guess.from_jaxtyping(hints.get(name)) is None:
             required[name] = first
     required |= {name: value for name, value in (start or optional_start(required, optional)).items()}

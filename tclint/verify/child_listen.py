@@ -56,7 +56,8 @@ class _Ear(logging.Handler):
         elif record.name == _RECOMPILES:
             if not self.reasons_in_trace:
                 self.collector.event(
-                    {"artifact": {"name": "recompile_reasons"}, **_ids()}, record.getMessage().partition("\n")[2].strip()
+                    {"artifact": {"name": "recompile_reasons"}, **_ids()},
+                    record.getMessage().partition("\n")[2].strip(),
                 )
         elif record.name == _LIMIT and "limit" in record.getMessage():
             self.collector.limit(record.getMessage(), _compile_id())

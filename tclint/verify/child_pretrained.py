@@ -31,7 +31,9 @@ _FEWER = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_lay
 
 
 def is_config(wanted: Any) -> bool:
-    return isinstance(wanted, type) and any(base.__name__ in ("PretrainedConfig", "PreTrainedConfig") for base in wanted.__mro__)
+    return isinstance(wanted, type) and any(
+        base.__name__ in ("PretrainedConfig", "PreTrainedConfig") for base in wanted.__mro__
+    )
 
 
 def shrunk(config_class: Any, level: int = 0) -> Any:
@@ -103,5 +105,3 @@ def _main_input(name: str, config: Any) -> TensorSpec:
     if name == "input_features":
         return TensorSpec((guess.BATCH, getattr(config, "num_mel_bins", 16), 128))
     return guess.tensor_for(name)
-
-

@@ -12,7 +12,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 _LIBRARIES = tuple(
-    os.path.join(os.path.realpath(path), "") for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+    os.path.join(os.path.realpath(path), "")
+    for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
 )
 
 

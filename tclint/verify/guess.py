@@ -61,7 +61,10 @@ _NUMBERS: tuple[tuple[str, int | float], ...] = (
     (r"im(g|age)_?size|resolution|^size$|input_size_hw|height|^h$|^w$", SIDE),
     (r"in_chans|img_channels|image_channels|num_channels|n_channels$", 3),
     (r"reduction|squeeze|ratio|factor|expansion|expand|mult|upscale|downscale|scale_factor|r$", 4),
-    (r"hidden|dim|width|channel|chan|feature|embed|d_model|n_embd|planes?$|inplanes|units|nf$|ngf|ndf|size$|_c$|^c$|filters|ffn", WIDTH),
+    (
+        r"hidden|dim|width|channel|chan|feature|embed|d_model|n_embd|planes?$|inplanes|units|nf$|ngf|ndf|size$|_c$|^c$|filters|ffn",
+        WIDTH,
+    ),
     (r"rank", 4),
     (r"time|frames?$", 4),
     (r"num|^n_|count|len", 4),
@@ -91,13 +94,17 @@ def word_for(name: str) -> str:
     return next((word for part, word in _WORDS.items() if part in lowered), "")
 
 
-_IDS = re.compile(r"(^|_)(ids?|idx|indices|index|tokens?|labels?|targets?|tgt|src|captions?|words?|edge_index|seq|chars?)$")
+_IDS = re.compile(
+    r"(^|_)(ids?|idx|indices|index|tokens?|labels?|targets?|tgt|src|captions?|words?|edge_index|seq|chars?)$"
+)
 _MASK = re.compile(r"mask")
 _IMAGE = re.compile(r"im(g|age)s?$|pixel_values|frames?$|picture|photo|^rgb$|pixels")
 _VIDEO = re.compile(r"video|clip")
 _TIME = re.compile(r"^t$|time_?steps?|^time$|sigmas?$|^noise_level$|lengths?$|^lens$|scale$")
 _POSITION = re.compile(r"position_embeddings|rotary|freqs_cis|cos_sin|rope")
-_PLAIN = re.compile(r"^(n|k|h|w|height|width|size|start|start_pos|offset|length|seq_len|step|num_\w+|n_\w+|layer_idx|chunk_size|dim)$")
+_PLAIN = re.compile(
+    r"^(n|k|h|w|height|width|size|start|start_pos|offset|length|seq_len|step|num_\w+|n_\w+|layer_idx|chunk_size|dim)$"
+)
 
 
 def tensor_for(name: str, width: int = WIDTH) -> TensorSpec:
@@ -134,7 +141,16 @@ def value_for(name: str, width: int = WIDTH) -> Any:
     return tensor_for(name, width)
 
 
-_AXES = {"b": BATCH, "batch": BATCH, "bs": BATCH, "n": SEQUENCE, "s": SEQUENCE, "t": SEQUENCE, "l": SEQUENCE, "seq": SEQUENCE}
+_AXES = {
+    "b": BATCH,
+    "batch": BATCH,
+    "bs": BATCH,
+    "n": SEQUENCE,
+    "s": SEQUENCE,
+    "t": SEQUENCE,
+    "l": SEQUENCE,
+    "seq": SEQUENCE,
+}
 _AXES |= {"h": SIDE, "w": SIDE, "height": SIDE, "width": SIDE, "time": SEQUENCE, "tokens": SEQUENCE, "length": SEQUENCE}
 _JAXTYPED = re.compile(r"^\s*(?:\w+\.)*(?P<dtype>[A-Z]\w*)\[\s*[\w.]+\s*,\s*[\"'](?P<dims>[^\"']*)[\"']\s*\]")
 

@@ -84,6 +84,8 @@ class Run:
     calls: int = 0
     fault: Fault | None = None
     graphs: Graphs | None = None
+    complete: bool = True
+    """False where the lines that ran are not all known: a trace names only lines that made an operation."""
     differs: str = ""
     """How the compiled values differ from the eager ones, where they do."""
 

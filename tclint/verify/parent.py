@@ -145,5 +145,3 @@ def torch_version(python: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip()
-
-

@@ -26,6 +26,7 @@ OUTPUT_LIMIT = 4 * 1024 * 1024
 """A target may print more; it is thrown away as it comes."""
 POLL = 0.05
 START_LIMIT = 300.0
+GONE = "the target ended the process that had started it"
 
 _DROPPED = ("TORCH_LOGS", "TORCH_TRACE", "TORCHDYNAMO_", "TORCHINDUCTOR_", "TORCH_COMPILE", "PYTORCH_", "PYTHONSTARTUP")
 _DROPPED_EXACT = ("PYTHONPATH_TCLINT", "PYTEST_CURRENT_TEST", "PYTHONINSPECT", "PYTHONWARNINGS")
@@ -45,9 +46,7 @@ def environment(device: str, scratch: str, base: Mapping[str, str] | None = None
     """The parent's environment without what would change Dynamo's behaviour or let a run leave traces."""
     source = os.environ if base is None else base
     kept = {
-        name: value
-        for name, value in source.items()
-        if not name.startswith(_DROPPED) and name not in _DROPPED_EXACT
+        name: value for name, value in source.items() if not name.startswith(_DROPPED) and name not in _DROPPED_EXACT
     }
     kept.update(
         PYTHONDONTWRITEBYTECODE="1",
@@ -91,6 +90,8 @@ class Server:
         self._log = open(os.path.join(self.scratch, "server.log"), "wb")  # noqa: SIM115
         self._owner = os.getpid()
         self.dead = False
+        self.stopped = False
+        """Ended by us, not by a target."""
         # Its own session: Ctrl-C reaches the parent only, which then ends the children in order.
         self._process = subprocess.Popen(
             [python, str(CHILD), "--serve"],
@@ -171,7 +172,7 @@ class Server:
                     }
                 )
             except (OSError, ValueError):
-                return Heard(device=job.device, trouble="the process that starts targets is gone")
+                return Heard(device=job.device, trouble=GONE)
             return self._watch(number, events, folder, limits.timeout, memory, job.device)
         finally:
             with self._lock:
@@ -198,7 +199,7 @@ class Server:
                 output.check()
                 if not trouble and time.monotonic() > end:
                     trouble = f"still running after {timeout:g} s: stopped"
-                elif not trouble and pid and (used := group_memory_mb(pid)) > memory:
+                elif not trouble and pid and (used := group_memory_mb(pid, memory)) > memory:
                     trouble = f"used {used} MB of memory, {memory} MB are allowed: stopped"
                 else:
                     continue
@@ -210,7 +211,9 @@ class Server:
             if event["event"] == "started":
                 pid = int(event["pid"])
             elif event["event"] == "gone":
-                return Heard(device=device, trouble=trouble or "the process that starts targets was ended by the target")
+                return Heard(
+                    device=device, trouble=trouble or "the process that starts targets was ended by the target"
+                )
             elif event["event"] == "ended":
                 return _outcome(folder / "answer.json", int(event["code"]), output, trouble, device)
 
@@ -218,6 +221,7 @@ class Server:
         """End the server and everything it started. Safe to call twice, and from an exit handler."""
         if os.getpid() != self._owner:
             return
+        self.stopped = True
         atexit.unregister(self.stop)
         if self._process.stdin is not None and not self._process.stdin.closed:
             try:
@@ -295,24 +299,47 @@ def _outcome(path: Path, code: int, output: _Output, trouble: str, device: str) 
     return Heard(device=device, trouble=f"the target ended its own process with status {code}{said}")
 
 
-def group_memory_mb(leader: int) -> int:
-    """Resident memory of a process group, without what is shared with the server it was forked from."""
-    pages = 0
+def group_memory_mb(leader: int, worth_asking: int = 0) -> int:
+    """Memory of a process group. What forks share counts once, which is slow to find out: only above `worth_asking`."""
+    members = _group(leader)
+    resident = sum(_resident_mb(pid) for pid in members)
+    if resident <= worth_asking:
+        return resident
+    return sum(_proportional_mb(pid) for pid in members)
+
+
+def _group(leader: int) -> list[int]:
+    found = []
     for entry in os.scandir("/proc") if os.path.isdir("/proc") else ():
         if not entry.name.isdigit():
             continue
         try:
             with open(f"/proc/{entry.name}/stat", encoding="utf-8", errors="replace") as file:
-                group = int(file.read().rpartition(")")[2].split()[2])
-            if group != leader:
-                continue
-            with open(f"/proc/{entry.name}/statm", encoding="ascii") as file:
-                _, resident, shared, *_ = file.read().split()
+                if int(file.read().rpartition(")")[2].split()[2]) == leader:
+                    found.append(int(entry.name))
         except (OSError, ValueError, IndexError):
             # Processes end while we look at them.
             continue
-        pages += max(0, int(resident) - int(shared))
-    return pages * os.sysconf("SC_PAGE_SIZE") // 2**20 if pages else 0
+    return found
+
+
+def _resident_mb(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 2**20
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _proportional_mb(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("Pss:"):
+                    return int(line.split()[1]) // 1024
+    except (OSError, ValueError, IndexError):
+        return 0
+    return _resident_mb(pid)
 
 
 _servers: dict[tuple[str, str], Server] = {}
@@ -325,7 +352,18 @@ def run_job(job: Job, limits: Limits) -> Heard:
         server = _server(limits)
     except ServerFailed as failed:
         return Heard(device=job.device, trouble=f"torch cannot be imported by {limits.python}: {failed}")
-    return server.run(job, limits)
+    heard = server.run(job, limits)
+    if heard.trouble != GONE or server.stopped:
+        return heard
+    # Some target killed the server, perhaps another one than this: ask again where nobody else can be hurt.
+    try:
+        own = Server(limits.python, limits.device)
+    except ServerFailed as failed:
+        return Heard(device=job.device, trouble=f"torch cannot be imported by {limits.python}: {failed}")
+    try:
+        return own.run(job, limits)
+    finally:
+        own.stop()
 
 
 def _server(limits: Limits) -> Server:

@@ -223,17 +223,32 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"too many values to unpack \(expected (\d+)", _unpack),
     (r"Dimension out of range|dimension specified as|tuple index out of range|permute\(", _fewer_dims),
     (r"number of dims don't match|too many indices for tensor|dimensions of freedom", _fewer_dims),
-    (r"scalar types: Long, Int|expected scalar type Long|must be (?:of type )?(?:Long|an? integer)|used as ind(?:ex|ices) must", _integers),
-    (r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast|expected .* dtype", _floats),
+    (
+        r"scalar types: Long, Int|expected scalar type Long|must be (?:of type )?(?:Long|an? integer)|used as ind(?:ex|ices) must",
+        _integers,
+    ),
+    (
+        r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast|expected .* dtype",
+        _floats,
+    ),
     (r"Input type \((?:torch\.)?(?:Long|Int|long)", _floats),
     (r"only .*?floating|Can only calculate the mean of floating|must be a? ?floating", _floats),
     (r"[Bb]ool", _booleans),
     (r"index out of range|out of bounds", _out_of_range),
-    (r"'Tensor' object cannot be interpreted as an integer|must be (?:tuple of )?ints?,? (?:but found|not).*Tensor", _number_instead),
+    (
+        r"'Tensor' object cannot be interpreted as an integer|must be (?:tuple of )?ints?,? (?:but found|not).*Tensor",
+        _number_instead,
+    ),
     (r"'(?:int|float|bool)' object has no attribute", _tensor_instead),
     (r"must be Tensor, not (?:int|float|bool)", _tensor_instead),
-    (r"object is not (?:iterable|subscriptable)|has no len|must be tuple of Tensors|but got Tensor|not Tensor", _list_instead),
-    (r"[Kk]ernel size can't be greater|[Oo]utput size is too small|more than 1 value per channel|smaller than|too small", _bigger),
+    (
+        r"object is not (?:iterable|subscriptable)|has no len|must be tuple of Tensors|but got Tensor|not Tensor",
+        _list_instead,
+    ),
+    (
+        r"[Kk]ernel size can't be greater|[Oo]utput size is too small|more than 1 value per channel|smaller than|too small",
+        _bigger,
+    ),
     (r"shape '\[.*?\]' is invalid for input|cannot reshape|divisible|view size|perfect square", _reshape),
 )
 _COMPILED = tuple((re.compile(pattern, re.DOTALL), rule) for pattern, rule in _RULES)

@@ -81,9 +81,7 @@ def targets_of(findings: Sequence[Finding], options: VerifyOptions) -> tuple[Tar
     return tuple(_target(members, root, options) for members in groups.values())
 
 
-def _target(
-    members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str, options: VerifyOptions
-) -> Target:
+def _target(members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str, options: VerifyOptions) -> Target:
     candidates = tuple(dict.fromkeys(c for _, own in members for c in own[:1]))
     candidates += tuple(dict.fromkeys(c for _, own in members for c in own if c not in candidates))
     places = []

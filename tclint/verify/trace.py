@@ -95,7 +95,7 @@ class _Open:
     path: str = ""
     line: int = 0
     name: str = ""
-    compiles: set[str] = field(default_factory=set)
+    compiles: int = 0
     reasons: list[str] = field(default_factory=list)
     traced: dict[str, set[int]] = field(default_factory=dict)
     limit: str = ""
@@ -111,7 +111,9 @@ class Collector:
     torch: str = ""
     skips: list[str] = field(default_factory=list)
     _breaks: dict[tuple[str, int, str, str], Break] = field(default_factory=dict)
-    _frames: dict[str, _Open] = field(default_factory=dict)
+    _frames: dict[tuple[str, int, str], _Open] = field(default_factory=dict)
+    """By code object: path, first line, name."""
+    _ids: dict[str, tuple[str, int, str]] = field(default_factory=dict)
     _last: Step | None = None
     """The line of the user's that was begun last."""
 
@@ -126,20 +128,30 @@ class Collector:
         if "dynamo_start" in metadata:
             stack = metadata["dynamo_start"].get("stack") or ()
             if stack and compile_id:
-                self._start(compile_id, stack[-1])
+                self._start(compile_id, stack[-1], int(metadata.get("attempt") or 0))
         elif "dynamo_output_graph" in metadata:
             for match in _OP.finditer(payload):
                 self._trace(compile_id, match["path"], int(match["line"]))
         elif "artifact" in metadata:
             self._artifact(str(metadata["artifact"].get("name", "")), compile_id, payload)
 
-    def _start(self, compile_id: str, place: Mapping[str, Any]) -> None:
+    def _start(self, compile_id: str, place: Mapping[str, Any], attempt: int) -> None:
         name = place.get("filename")
-        frame = self._frame(compile_id)
-        frame.path = self.strings.get(name, "") if isinstance(name, int) else str(name or "")
-        frame.line = int(place.get("line") or 0)
-        frame.name = str(place.get("name") or "")
-        frame.compiles.add(compile_id)
+        path = self.strings.get(name, "") if isinstance(name, int) else str(name or "")
+        key = (path, int(place.get("line") or 0), str(place.get("name") or ""))
+        number = compile_id.partition("/")[0]
+        if number in self._ids and self._ids[number] != key and key not in self._frames:
+            # After `torch._dynamo.reset()` numbers start anew and may stand for another function.
+            self._frames[key] = _Open()
+        elif number not in self._ids:
+            # What was said of this number before its start (a reason to recompile, say) belongs to it.
+            early = self._frames.pop((number, 0, ""), None)
+            self._frames.setdefault(key, early or _Open())
+        self._ids[number] = key
+        frame = self._frames[key]
+        frame.path, frame.line, frame.name = key
+        if attempt == 0:
+            frame.compiles += 1
 
     def _artifact(self, name: str, compile_id: str, payload: str) -> None:
         if name == "dynamo_graph_break_reason":
@@ -195,7 +207,8 @@ class Collector:
         self._frame(compile_id).traced.setdefault(path, set()).add(line)
 
     def _frame(self, compile_id: str) -> _Open:
-        return self._frames.setdefault(compile_id.partition("/")[0], _Open())
+        number = compile_id.partition("/")[0]
+        return self._frames.setdefault(self._ids.get(number, (number, 0, "")), _Open())
 
     @property
     def breaks(self) -> tuple[Break, ...]:
@@ -208,7 +221,7 @@ class Collector:
                 path=item.path,
                 line=item.line,
                 name=item.name,
-                compiles=len(item.compiles),
+                compiles=item.compiles,
                 reasons=tuple(item.reasons),
                 traced={path: tuple(sorted(lines)) for path, lines in sorted(item.traced.items())},
                 limit=item.limit,
@@ -292,6 +305,7 @@ def read_trace(folder: Path) -> Heard:
                     traced=collector.traced,
                     breaks=collector.breaks,
                     frames=collector.frames,
+                    complete=bool(texts),
                 )
             )
     return Heard(torch=torch, device="", runs=tuple(runs))

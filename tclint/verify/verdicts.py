@@ -192,13 +192,18 @@ def _untraced(judging: _Judge, runs: Sequence[Run]) -> Verdict:
         fault = next((run.fault for run in runs if run.fault is not None), None)
         if fault is not None and not any(run.covered for run in runs):
             return judging.verdict(Outcome.INCONCLUSIVE, fault_words(fault)[0], runs[0])
+        if not all(run.complete for run in runs):
+            words = "the trace does not tell whether this line ran"
+            return judging.verdict(Outcome.INCONCLUSIVE, words, hint="record with `tclint verify -- <your program>`")
         hint = "register an example whose calls run this line with @tclint.example"
         words = "the calls that were made never ran this line"
         return judging.verdict(Outcome.NOT_REACHED, words, runs[0] if runs else None, hint=hint)
     run = covered[0]
     earlier = _break_before(judging, covered)
     if earlier is not None:
-        words = f"behind another break at {earlier.path}:{earlier.line}, which sends the rest of the function to eager mode"
+        words = (
+            f"behind another break at {earlier.path}:{earlier.line}, which sends the rest of the function to eager mode"
+        )
         return judging.verdict(Outcome.NOT_REACHED, words, run, hint="repair that break first, then verify again")
     if run.fault is not None:
         words = f"Dynamo stopped before this line: {fault_words(run.fault)[0]}"
@@ -228,9 +233,10 @@ def _recompile(judging: _Judge) -> Verdict:
     best: tuple[Run, Frame] | None = None
     for run in runs:
         for frame in run.frames:
-            if _too_often(frame, run) and _holds(judging, frame):
-                if best is None or _names_finding(judging, frame) > _names_finding(judging, best[1]):
-                    best = run, frame
+            if not (_too_often(frame, run) and _holds(judging, frame)):
+                continue
+            if best is None or _names_finding(judging, frame) > _names_finding(judging, best[1]):
+                best = run, frame
     if best is not None:
         run, frame = best
         return judging.verdict(Outcome.CONFIRMED, _recompile_words(frame, run), run, stack=_reason_stack(frame))
@@ -263,13 +269,15 @@ def _holds(judging: _Judge, frame: Frame) -> bool:
     path = judging.finding.path
     if judging.touches(frame.traced.get(path, ())):
         return True
+    if _is_ours(frame.path) and frame.path != path:
+        return False
     function = judging.outlines(path).function_at(judging.span.start)
-    if function is None or frame.path != path:
+    if function is None:
         # At module level, where compile sites stand: whatever was compiled in this file was compiled by it.
-        return function is None and frame.path == path
+        return frame.path == path
     if own_name(frame.name) == function.name.rpartition(".")[2] and function.first <= frame.line <= function.last:
-        return True
-    # A function that only calls compiled ones: no code object of its own was compiled.
+        return frame.path == path
+    # A function that only calls compiled ones (of this file, or of torch, such as an optimizer's step).
     return not any(
         function.first <= line <= function.last
         for run in judging.runs("recompiles")
@@ -355,6 +363,8 @@ def missed_of(findings: Sequence[Finding], heards: Iterable[Heard], outlines: Ou
         last = max(finding.span.line, finding.span.end_line)
         for line in outlines(finding.path).statement(finding.span.line, last):
             claimed.add((finding.path, line))
+    # A recompile is blamed on a line by its rule and on a function by Dynamo: one finding in the file predicts it.
+    recompiling = {finding.path for finding in findings if finding.effect is Effect.RECOMPILE}
     found: dict[tuple[str, int, str], Missed] = {}
     for heard in heards:
         for run in heard.runs:
@@ -369,8 +379,7 @@ def missed_of(findings: Sequence[Finding], heards: Iterable[Heard], outlines: Ou
                     )
                     found.setdefault(key, entry)
             for frame in run.frames if run.experiment == "recompiles" else ():
-                lines = [(path, line) for path, numbers in frame.traced.items() for line in numbers]
-                if _too_often(frame, run) and _is_ours(frame.path) and not claimed.intersection(lines):
+                if _too_often(frame, run) and _is_ours(frame.path) and not recompiling & {frame.path, *frame.traced}:
                     words = _recompile_words(frame, run)
                     entry = Missed(frame.path, frame.line, Effect.RECOMPILE.value, words, "", (), run.target)
                     found.setdefault((frame.path, frame.line, "recompile"), entry)

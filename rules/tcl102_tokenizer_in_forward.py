@@ -1,0 +1,53 @@
+"""TCL102: a tokenizer used in compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Attribute, Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.values import Object
+
+
+class TokenizerInForward(Rule):
+    """A tokenizer read on every step, inside the compiled region.
+
+    A fast tokenizer is an object of compiled Rust code: any attribute or call of it ends the graph, at every step, also
+    when it sits in a helper two calls below `forward`. (A tokenizer written in plain Python may trace; nothing is gained
+    by relying on it.)
+
+    Bad::
+
+        def f(self, input_ids):
+            return input_ids == self.tokenizer.image_token_id
+
+    Good::
+
+        def f(self, input_ids):
+            return input_ids == self._image_token_id  # read once in __init__
+
+    Fix: read the id once in `__init__` and compare with the integer. Wrong only where the vocabulary changes afterwards.
+
+    Ignore it where the tokenizer is your own traceable Python class.
+    """
+
+    code, name = "TCL102", "tokenizer-in-forward"
+    effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    graph_breaks = ("GB0156", "GB0147")
+    calls = ("tokenizer.__call__",)
+
+    def on_attribute(self, event: Attribute) -> Iterator[Finding]:
+        if isinstance(event.receiver, Object) and event.receiver.name == "tokenizer":
+            yield self._finding(event, f"`.{event.name}` of a tokenizer")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        yield self._finding(event, "a tokenizer is called")
+
+    def _finding(self, event: Attribute | Call, what: str) -> Finding:
+        return self.finding(
+            event,
+            f"{what} on every step; Dynamo cannot trace a tokenizer{whole_frame(event)}",
+            confidence=Confidence.HIGH,
+            help="read what you need once in __init__ and keep the plain value",
+        )

@@ -1,0 +1,183 @@
+"""TCL104: a tensor where Python needs an integer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.events import Call, Event, Operation, Store, Subscript
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.values import ARRAY, RAW, Seq, Tensor, Value, tensor_of
+
+# Which arguments of a call are sizes, counts or positions: indices (a star: all from there on), and keyword names.
+_METHODS: Final[dict[str, tuple[tuple[int, ...], bool, tuple[str, ...]]]] = {
+    "view": ((), True, ()),
+    "reshape": ((), True, ("shape",)),
+    "expand": ((), True, ()),
+    "repeat": ((), True, ()),
+    "tile": ((), True, ()),
+    "new_zeros": ((), True, ("size",)),
+    "new_ones": ((), True, ("size",)),
+    "new_empty": ((), True, ("size",)),
+    "new_full": ((0,), False, ("size",)),
+    "narrow": ((1, 2), False, ("start", "length")),
+    "topk": ((0,), False, ("k",)),
+    "chunk": ((0,), False, ("chunks",)),
+    "split": ((0,), False, ("split_size",)),
+    "unsqueeze": ((0,), False, ("dim",)),
+    "unflatten": ((1,), False, ("sizes",)),
+    "roll": ((0,), False, ("shifts",)),
+    "select": ((0, 1), False, ("dim", "index")),
+    "tensor_split": ((0,), False, ()),
+    "unfold": ((0, 1, 2), False, ()),
+    "kthvalue": ((0,), False, ("k",)),
+    "tril": ((0,), False, ("diagonal",)),
+    "triu": ((0,), False, ("diagonal",)),
+}
+_FUNCTIONS: Final[dict[str, tuple[tuple[int, ...], bool, tuple[str, ...]]]] = {
+    "torch.zeros": ((), True, ("size",)),
+    "torch.ones": ((), True, ("size",)),
+    "torch.empty": ((), True, ("size",)),
+    "torch.rand": ((), True, ("size",)),
+    "torch.randn": ((), True, ("size",)),
+    "torch.full": ((0,), False, ("size",)),
+    "torch.arange": ((), True, ("start", "end", "step")),
+    "torch.range": ((), True, ("start", "end", "step")),
+    "torch.linspace": ((2,), False, ("steps",)),
+    "torch.eye": ((), True, ("n", "m")),
+    "torch.randint": ((), True, ("low", "high", "size")),
+    "torch.randperm": ((0,), False, ("n",)),
+    "torch.full_like": ((1,), False, ("fill_value",)),
+    "torch.chunk": ((1,), False, ("chunks",)),
+    "torch.split": ((1,), False, ("split_size_or_sections",)),
+    "torch.tensor_split": ((1,), False, ("indices_or_sections",)),
+    "torch.narrow": ((2, 3), False, ("start", "length")),
+    "torch.topk": ((1,), False, ("k",)),
+    "torch.roll": ((1,), False, ("shifts",)),
+    "torch.unsqueeze": ((1,), False, ("dim",)),
+    "torch.tril_indices": ((), True, ("row", "col")),
+    "torch.triu_indices": ((), True, ("row", "col")),
+    "torch.nn.functional.pad": ((1,), False, ("pad",)),
+    "torch.nn.functional.interpolate": ((1, 2), False, ("size", "scale_factor")),
+    "torch.nn.functional.one_hot": ((1,), False, ("num_classes",)),
+    "torch.nn.functional.dropout": ((1,), False, ("p",)),
+    "torch.nn.functional.adaptive_avg_pool2d": ((1,), False, ("output_size",)),
+    "torch.nn.functional.adaptive_avg_pool1d": ((1,), False, ("output_size",)),
+    "torch.broadcast_to": ((1,), False, ("size",)),
+    "torch.scalar_tensor": ((0,), False, ()),
+}
+
+
+class TensorAsSize(Rule):
+    """A tensor used as a size, a position or a count: Python needs the integer, and the graph ends.
+
+    `x[:n]`, `[0] * n`, `range(n)`, `names[n]`, `x.view(n, -1)`, `torch.arange(n)`, `x.split(n)` with a tensor `n` that was
+    computed in the region all read its value. Tensors as an index tensor (`x[idx]` with one dimension or more) are fine.
+
+    Bad::
+
+        def f(x, lengths):
+            longest = lengths.max()
+            return x[:, :longest]
+
+    Good::
+
+        def f(x, lengths):
+            keep = torch.arange(x.shape[1]) < lengths.max()
+            return x * keep
+
+    Fix: a static upper bound and a mask; or pass the integer in from outside.
+    """
+
+    code, name = "TCL104", "tensor-as-size"
+    effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    graph_breaks = ("GB0033", "GB0124", "GB0059")
+    calls = ("builtins.range", "builtins.slice", *("Tensor." + n for n in _METHODS), *_FUNCTIONS)
+
+    def on_subscript(self, event: Subscript) -> Iterator[Finding]:
+        yield from self._index(event, event.receiver, event.index)
+
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        if event.target == "subscript" and event.index is not None:
+            yield from self._index(event, event.receiver, event.index)
+
+    def _index(self, event: Event, receiver: Value, index: Value) -> Iterator[Finding]:
+        if isinstance(receiver, Seq) or type(receiver).__name__ == "Object":
+            position = tensor_of(index)
+            if position is not None and not isinstance(receiver, Tensor):
+                if position.dtype == "f" or isinstance(receiver, Seq) or receiver.key[:2] == ("x", "torch.nn.ModuleList"):
+                    yield self._finding(event, position, "a tensor indexes a Python list")
+                return
+            bounds = _slice_bound(index)
+            if bounds is not None:
+                yield self._finding(event, bounds, "a tensor bounds a slice of a Python list")
+            return
+        if not isinstance(receiver, Tensor):
+            return
+        parts = index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
+        for part in parts:
+            bound = _slice_bound(part)
+            if bound is not None:
+                yield self._finding(event, bound, "a tensor bounds a slice")
+                return
+            position = part if isinstance(part, Tensor) else None
+            if position is not None and position.ndim == 0 and position.dtype != "b" and not position.flags & RAW:
+                yield self._finding(event, position, "a 0-d tensor is used as an index")
+                return
+
+    def on_operation(self, event: Operation) -> Iterator[Finding]:
+        if event.operator == "repeat":
+            tensor = tensor_of(event.right)
+            if tensor is not None:
+                yield self._finding(event, tensor, "a list is repeated a tensor's number of times")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        name = event.name
+        if name in ("builtins.range", "builtins.slice"):
+            tensor = next((t for a in event.args if (t := tensor_of(a)) is not None), None)
+            if tensor is not None:
+                yield self._finding(event, tensor, f"`{name[9:]}()` of a tensor")
+            return
+        places, rest, keywords = _METHODS[name[7:]] if name.startswith("Tensor.") else _FUNCTIONS[name]
+        values = [event.args[i] for i in places if i < len(event.args)]
+        if rest:
+            values.extend(event.args)
+        values.extend(event.keywords[k] for k in keywords if k in event.keywords)
+        for value in values:
+            tensor = _inner(value)
+            if tensor is not None and not tensor.flags & RAW:
+                if name in ("Tensor.split", "torch.split") and tensor.ndim > 0:
+                    continue
+                yield self._finding(event, tensor, f"`{event.method}` gets a tensor as a size or position")
+                return
+
+    def _finding(self, event: Event, tensor: Tensor, what: str) -> Finding:
+        return self.finding(
+            event,
+            f"{what}; Python needs its value, so Dynamo breaks the graph{whole_frame(event)}",
+            about=tensor,
+            confidence=Confidence.LOW if tensor.flags & RAW and "slice" not in what else None,
+            help="use a static bound with a mask, or compute the integer outside the region",
+        )
+
+
+def _slice_bound(value: Value) -> Tensor | None:
+    if isinstance(value, Seq) and value.kind == "slice" and value.items is not None:
+        for item in value.items:
+            tensor = tensor_of(item)
+            if tensor is not None:
+                return tensor
+    return None
+
+
+def _inner(value: Value) -> Tensor | None:
+    tensor = tensor_of(value)
+    if tensor is not None:
+        return tensor
+    if isinstance(value, Seq) and value.items is not None and value.kind in ("tuple", "list"):
+        return next((t for item in value.items if (t := tensor_of(item)) is not None), None)
+    return None
+
+
+__all__ = ["ARRAY", "TensorAsSize"]

@@ -1,0 +1,89 @@
+"""TCL105: an op whose output shape depends on values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Call
+from tclint.finding import Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.values import Const, Seq, tensor_of
+
+_ALWAYS = frozenset(
+    "nonzero argwhere masked_select unique unique_consecutive bincount combinations ctc_loss lstsq flatnonzero".split()
+)
+
+
+class DynamicShapeOp(Rule):
+    """An op whose output shape depends on the tensor's values cannot be traced in default mode.
+
+    `nonzero`, `torch.where(mask)` with one argument, `unique`, `masked_select`, `bincount`, `repeat_interleave` with a
+    tensor of repeats, `one_hot` without `num_classes`: nobody knows how large the result is until the values are there, so
+    Dynamo ends the graph.
+
+    Bad::
+
+        def f(x):
+            rows = torch.nonzero(x.sum(-1) > 0)
+            return x[rows[:, 0]]
+
+    Good::
+
+        def f(x):
+            keep = (x.sum(-1, keepdim=True) > 0).to(x.dtype)
+            return x * keep
+
+    Fix: compute everywhere and select with `torch.where`; `repeat_interleave(..., output_size=n)`;
+    `one_hot(x, num_classes)`; `torch.nonzero_static(x, size=n)`.
+
+    Versions: with `fullgraph=True`, torch 2.10 and later keep these ops in the graph; in default mode they break on all.
+    """
+
+    code, name = "TCL105", "dynamic-shape-op"
+    effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    graph_breaks = ("GB0036", "GB0246")
+    calls = (
+        *("torch." + n for n in _ALWAYS),
+        *("Tensor." + n for n in _ALWAYS),
+        *("numpy." + n for n in ("nonzero", "unique", "argwhere", "bincount", "flatnonzero", "where")),
+        *("torch.where", "torch.repeat_interleave", "Tensor.repeat_interleave", "torch.nn.functional.one_hot"),
+        *("torch.linalg.lstsq", "torch.nn.functional.ctc_loss", "torch.nn.CTCLoss.forward", "ndarray.nonzero"),
+        *("torch.nested.masked_select", "torch.unique_dim"),
+    )
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        name = event.name
+        if event.site is not None and event.site.fullgraph is True and self.target >= (2, 10):
+            return
+        about = tensor_of(event.receiver) if event.receiver is not None else None
+        if about is None:
+            about = next((t for a in event.args if (t := tensor_of(a)) is not None), None)
+        help = "compute for every element and select with torch.where"
+        if name.endswith(".where"):
+            if len(event.args) + len(event.keywords) != 1 or about is None:
+                return
+        elif name.endswith("repeat_interleave"):
+            first = 0 if name.startswith("Tensor.") else 1
+            repeats = event.arg(first, "repeats")
+            if len(event.args) == 1 and first == 1 and "repeats" not in event.keywords:
+                repeats = event.args[0]
+            about = tensor_of(repeats) if repeats is not None else None
+            if about is None or "output_size" in event.keywords:
+                return
+            help = "pass output_size=, so that the shape is known"
+        elif name.endswith("one_hot"):
+            classes = event.arg(1, "num_classes")
+            if classes is not None and not (isinstance(classes, Const) and classes.value == -1):
+                return
+            help = "pass num_classes"
+        elif name.startswith("numpy.") and about is None:
+            return
+        yield self.finding(
+            event,
+            f"the shape of `{event.method}` depends on values; Dynamo breaks the graph here{whole_frame(event)}",
+            about=about,
+            help=help,
+        )
+
+
+__all__ = ["DynamicShapeOp", "Seq"]

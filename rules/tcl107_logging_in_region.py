@@ -1,0 +1,60 @@
+"""TCL107: logging and warnings in compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+
+_WARNINGS = ("warnings.warn", "warnings.warn_explicit", "warnings.filterwarnings", "warnings.simplefilter")
+_LEVELS = (
+    "debug info warning warn error critical exception log isEnabledFor setLevel getEffectiveLevel hasHandlers "
+    "warning_once warning_advice info_once debug_once error_once"
+).split()
+
+
+class LoggingInRegion(Rule):
+    """A logger or `warnings.warn` inside the compiled region ends the graph, also when the level is off.
+
+    Dynamo does not trace `logging.Logger`: even `logger.isEnabledFor(...)` breaks, and a message that is never printed
+    costs as much as one that is.
+
+    Bad::
+
+        def f(x):
+            logging.getLogger("m").debug("norm %s", x.norm())
+            return x * 2
+
+    Good::
+
+        def f(x):
+            if not torch.compiler.is_compiling():
+                logging.getLogger("m").debug("norm %s", x.norm())
+            return x * 2
+
+    Fix: guard with `torch.compiler.is_compiling()`, or log in the caller. The guard silences the message in compiled runs.
+
+    Ignore it on a path that runs once, such as a deprecation that stops the program.
+    """
+
+    code, name = "TCL107", "logging-in-region"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB0291", "GB4841", "GB6215", "GB0007")
+    calls = (
+        *("logging.Logger." + level for level in _LEVELS),
+        *("logging." + level for level in ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")),
+        *("logging.getLogger", "logging.basicConfig", "logging.disable", "loguru.logger.*", "absl.logging.*"),
+        *("?." + level for level in ("warning_once", "warning_advice", "isEnabledFor")),
+        *_WARNINGS,
+    )
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        what = event.name if event.name.startswith(("warnings", "logging.g", "logging.b")) else f"logger.{event.method}"
+        yield self.finding(
+            event,
+            f"`{what}` in compiled code; Dynamo breaks the graph here even when nothing is printed{whole_frame(event)}",
+            confidence=Confidence.MEDIUM if event.name.startswith("?") else Confidence.HIGH,
+            help="guard it with `if not torch.compiler.is_compiling():` or log in the caller",
+        )

@@ -1,0 +1,61 @@
+"""TCL109: Python's and numpy's random numbers in compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.torch_facts import generated as facts
+
+# Measured: these trace (Dynamo draws and guards), all other functions of `random` do not.
+_TRACED = frozenset({"random.randint", "random.randrange", "random.uniform"})
+
+
+class PythonRandom(Rule):
+    """`random.random()`, `np.random.rand()` and their kin end the graph.
+
+    Dynamo traces `random.randint`, `random.randrange` and `random.uniform` and nothing else of `random`; of `numpy.random`
+    only array-valued draws, whose values then break as soon as Python looks at them. Drawing with torch on the device keeps
+    the graph, as long as no `if` asks for the value (TCL101).
+
+    Bad::
+
+        def f(x):
+            return x * random.random()
+
+    Good::
+
+        def f(x):
+            return x * torch.rand((), device=x.device)
+
+    Fix: draw with `torch.rand`, or draw in the caller and pass the number. Seeds and streams differ: results change.
+    """
+
+    code, name = "TCL109", "python-random"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB0007", "GB0294", "GB0033", "GB0087", "GB0297")
+    calls = ("random.*", "numpy.random.*", "secrets.*")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        name = event.name
+        if name in _TRACED or name.startswith("random.Random"):
+            if not name.startswith("random.Random") or not event.keywords:
+                return
+        elif name.startswith("numpy.random."):
+            short = name.removeprefix("numpy.random.")
+            sized = len(event.args) > 0 and short in ("rand", "randn", "random", "random_sample") or "size" in event.keywords
+            if name not in facts.BREAKING_CALLS and short in facts.NUMPY_RANDOM_SUPPORTED and sized:
+                return
+            if sized and short in ("random", "normal", "uniform", "randint", "standard_normal", "random_sample"):
+                if short in facts.NUMPY_RANDOM_SUPPORTED:
+                    return
+        elif name not in facts.BREAKING_CALLS:
+            return
+        yield self.finding(
+            event,
+            f"`{name}` in compiled code; Dynamo breaks the graph here{whole_frame(event)}",
+            confidence=Confidence.HIGH,
+            help="draw with torch.rand on the device, or draw in the caller and pass the value",
+        )

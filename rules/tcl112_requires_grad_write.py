@@ -1,0 +1,88 @@
+"""TCL112: autograd bookkeeping in compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Attribute, Call, Store
+from tclint.finding import Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.values import INPUT, PARAMETER, Const, Tensor, tensor_of
+
+
+class RequiresGradWrite(Rule):
+    """Writing `requires_grad`, calling `backward` or building leaves inside the region ends the graph.
+
+    `x.requires_grad = True`, `x.requires_grad_()` on an input, `loss.backward()`, `torch.zeros(..., requires_grad=True)`,
+    `nn.Parameter(...)` and assigning `.data` change autograd state that Dynamo does not record.
+
+    Bad::
+
+        def f(x):
+            x.requires_grad_(True)
+            return x * 2
+
+    Good::
+
+        def f(x):
+            return x * 2  # the caller sets requires_grad
+
+    Fix: move it out of the region: set `requires_grad` in the caller, call `backward` on the result.
+    """
+
+    code, name = "TCL112", "requires-grad-write"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB0206", "GB0125", "GB0123", "GB0225", "GB0264", "GB0226", "GB0056", "GB0220", "GB9186", "GB0104")
+    calls = (
+        *("Tensor.requires_grad_", "Tensor.backward", "torch.autograd.backward", "torch.autograd.grad"),
+        *("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable", "torch.optim.*"),
+        *("torch.autograd.functional.*", "torch.nn.Module.zero_grad"),
+        *(f"torch.{n}" for n in ("zeros", "ones", "empty", "rand", "randn", "tensor", "full", "zeros_like", "ones_like")),
+    )
+
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        tensor = tensor_of(event.receiver)
+        if event.target != "attribute" or tensor is None:
+            return
+        if event.name == "requires_grad":
+            yield self._finding(event, "`requires_grad` is written", tensor)
+        elif event.name == "data" and not tensor.flags & (PARAMETER | INPUT):
+            yield self._finding(event, "`.data` of an intermediate is written", tensor)
+        elif event.name == "data" and isinstance(event.value, Tensor) and event.value.dtype == "f" and event.value.origin.node is not None:
+            if "float64" in event.value.origin.text() or "double" in event.value.origin.text():
+                yield self._finding(event, "`.data` is replaced by another dtype", tensor)
+
+    def on_attribute(self, event: Attribute) -> Iterator[Finding]:
+        if event.name == "grad_fn" and isinstance(event.receiver, Tensor) and not event.receiver.flags & INPUT:
+            yield self._finding(event, "`grad_fn` is read", event.receiver)
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        name = event.name
+        if name == "Tensor.requires_grad_":
+            tensor = tensor_of(event.receiver) if event.receiver else None
+            if tensor is None or not tensor.flags & INPUT or tensor.flags & PARAMETER:
+                return
+            yield self._finding(event, "`requires_grad_()` on an input", tensor)
+        elif name.startswith("torch.") and name.rpartition(".")[2] in (
+            *("zeros", "ones", "empty", "rand", "randn", "tensor", "full", "zeros_like", "ones_like"),
+        ):
+            asked = event.keywords.get("requires_grad")
+            if isinstance(asked, Const) and asked.value is True:
+                yield self._finding(event, "a leaf that requires grad is created", None)
+        elif name.startswith("torch.optim."):
+            if event.method in ("step", "zero_grad"):
+                yield self._finding(event, f"`{event.method}` of an optimizer", None)
+        elif name == "torch.nn.Module.zero_grad":
+            yield self._finding(event, "`zero_grad()`", None)
+        elif name.startswith("torch.nn."):
+            yield self._finding(event, "`nn.Parameter` is created", None)
+        else:
+            yield self._finding(event, f"`{event.method}`", tensor_of(event.receiver) if event.receiver else None)
+
+    def _finding(self, event: Store | Attribute | Call, what: str, tensor: Tensor | None) -> Finding:
+        return self.finding(
+            event,
+            f"{what} in compiled code; Dynamo breaks the graph here{whole_frame(event)}",
+            about=tensor,
+            help="do it outside the compiled region",
+        )

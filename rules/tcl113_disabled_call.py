@@ -1,0 +1,71 @@
+"""TCL113: leaving the region on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.values import Const
+
+
+class DisabledCall(Rule):
+    """A call of a function under `torch.compiler.disable`, or of `graph_break()`, ends the graph on purpose.
+
+    One deliberate break at the edge of the hot path is a design decision; one in every layer is a cost at every layer.
+    Under `fullgraph=True` it is an error.
+
+    Bad::
+
+        @torch.compiler.disable
+        def lookup(x):
+            return x.flip(0)
+
+        def f(x):
+            return lookup(x + 1) * 2
+
+    Good::
+
+        def lookup(x):
+            return x.flip(0)
+
+        def f(x):
+            return lookup(x + 1) * 2
+
+    Fix: keep the disabled part in the eager caller and compile a tensor-only core; or make it a `torch.library.custom_op`.
+
+    Ignore it where the break is what you want.
+    """
+
+    code, name = "TCL113", "disabled-call"
+    effect, severity = Effect.GRAPH_BREAK, Severity.LOW
+    graph_breaks = ("GB0098", "GB0099", "GB0025", "GB0030", "GB4297", "GB4636", "GB0007", "GB0223")
+    calls = (
+        *("disabled", "torch._dynamo.graph_break", "torch._dynamo.skip_frame", "torch._dynamo.step_unsupported"),
+        *("torch._dynamo.reset", "torch.compiler.reset", "torch.compiler.cudagraph_mark_step_begin"),
+        *("torch.compiler.allow_in_graph", "torch._dynamo.allow_in_graph", "torch.compiler.assume_constant_result"),
+        *("torch._dynamo.comptime.comptime.*", "torch._dynamo.comptime.*", "torch.compiler.disable", "torch._dynamo.disable"),
+        "torch._dynamo.disallow_in_graph",
+    )
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        if event.name == "disabled":
+            recursive = event.receiver
+            del recursive
+            what = "a function under `torch.compiler.disable` is called"
+        else:
+            what = f"`{event.name}` is called"
+        if "comptime" in event.name and event.method not in ("graph_break",):
+            return
+        fullgraph = event.site is not None and event.site.fullgraph is True
+        yield self.finding(
+            event,
+            f"{what}; Dynamo breaks the graph here{whole_frame(event)}",
+            confidence=Confidence.HIGH,
+            severity=Severity.HIGH if fullgraph else Severity.LOW,
+            help="keep it in the eager caller, or make it a torch.library.custom_op",
+        )
+
+
+__all__ = ["Const", "DisabledCall"]

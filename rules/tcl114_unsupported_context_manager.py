@@ -1,0 +1,77 @@
+"""TCL114: context managers that Dynamo cannot enter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Call, With
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.values import External, FunctionValue, Object
+
+_BAD = (
+    *("torch.backends.cudnn.flags", "torch.autograd.detect_anomaly", "torch.autograd.set_detect_anomaly"),
+    *("torch.autograd.graph.save_on_cpu", "torch.autograd.graph.saved_tensors_hooks", "torch.random.fork_rng"),
+    *("torch.cuda.nvtx.range", "contextlib.redirect_stdout", "contextlib.closing", "contextlib.redirect_stderr"),
+    *("tempfile.TemporaryDirectory", "tempfile.NamedTemporaryFile", "torch.cuda.use_mem_pool", "numpy.errstate"),
+    *("torch.fx.traceback.annotate", "torch.autograd.forward_ad.dual_level", "contextlib.ExitStack.enter_context"),
+    *("warnings.catch_warnings", "torch.autograd.graph.disable_saved_tensors_hooks"),
+)
+
+
+class UnsupportedContextManager(Rule):
+    """A `with` block whose context manager Dynamo cannot enter: the graph ends, and the block runs eagerly.
+
+    `torch.backends.cudnn.flags`, `detect_anomaly`, `save_on_cpu`, `fork_rng`, locks, `redirect_stdout` and generators that
+    are no real context manager. `torch.no_grad`, `autocast`, `inference_mode`, `contextlib.nullcontext`,
+    `contextlib.suppress`, the profiler and your own `@contextmanager` generators are fine.
+
+    Bad::
+
+        def f(x):
+            with torch.backends.cudnn.flags(enabled=False):
+                return x * 2
+
+    Good::
+
+        def f(x):
+            return x * 2  # the caller enters the context
+
+    Fix: enter it in the eager caller, around the compiled call.
+    """
+
+    code, name = "TCL114", "unsupported-context-manager"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB0142", "GB0008", "GB0208", "GB0221", "GB0262", "GB0279")
+    calls = _BAD
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        if event.name == "warnings.catch_warnings" or event.name == "torch.fx.traceback.annotate":
+            return
+        yield self._finding(event, f"`{event.name}`")
+
+    def on_with(self, event: With) -> Iterator[Finding]:
+        context = event.context
+        if isinstance(context, Object) and context.name.startswith(("threading.", "multiprocessing.")):
+            yield self._finding(event, f"a `{context.name}`")
+        elif isinstance(context, Object) and context.name == "contextlib.context":
+            inner = context.args
+            if isinstance(inner, FunctionValue) and not _is_generator(inner):
+                yield self._finding(event, "a `@contextmanager` function that never yields")
+
+    def _finding(self, event: Call | With, what: str) -> Finding:
+        return self.finding(
+            event,
+            f"{what} is entered in compiled code; Dynamo cannot, and runs the block eagerly",
+            confidence=Confidence.HIGH,
+            help="enter it in the eager caller, around the compiled call",
+        )
+
+
+def _is_generator(value: FunctionValue) -> bool:
+    import ast
+
+    return any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(value.function.node))
+
+
+__all__ = ["External", "UnsupportedContextManager"]

@@ -1,0 +1,50 @@
+"""TCL115: recurrent modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+
+
+class RnnInRegion(Rule):
+    """`nn.LSTM`, `nn.GRU`, `nn.RNN` and packed sequences send the whole function to eager.
+
+    Dynamo refuses them by default (`torch._dynamo.config.allow_rnn = True` lets them in, at the price of unrolling the
+    sequence). Up to torch 2.14 the function that calls one is not compiled at all; from 2.15 on only the call breaks.
+
+    Bad::
+
+        def f(x, rnn: nn.LSTM):
+            return torch.nn.LSTM(8, 8)(x)[0]
+
+    Good::
+
+        def f(x):
+            return x.cumsum(0)
+
+    Fix: keep the recurrent part in an eager module and compile what is around it.
+    """
+
+    code, name = "TCL115", "rnn-in-region"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB0014", "GB0007")
+    calls = (
+        *("torch.nn.LSTM.forward", "torch.nn.GRU.forward", "torch.nn.RNN.forward"),
+        *("torch.nn.utils.rnn.pack_padded_sequence", "torch.nn.utils.rnn.pack_sequence"),
+        *("torch.nn.utils.rnn.pad_packed_sequence", "torch.nn.utils.rnn.unpad_sequence"),
+    )
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        if event.method == "pad_packed_sequence":
+            return
+        what = event.name.removesuffix(".forward").removeprefix("torch.")
+        consequence = "this function is not compiled" if self.target < (2, 15) else "the graph breaks here"
+        yield self.finding(
+            event,
+            f"`{what}` in compiled code: {consequence}",
+            confidence=Confidence.HIGH,
+            help="isolate the recurrent part in eager code, or set torch._dynamo.config.allow_rnn",
+        )

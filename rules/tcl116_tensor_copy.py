@@ -1,0 +1,62 @@
+"""TCL116: copying with the copy module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Call
+from tclint.finding import Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.values import Dict, Instance, Seq, Tensor, Value, tensor_of
+
+
+class TensorCopy(Rule):
+    """`copy.deepcopy` of a tensor, or `copy.copy` of anything, ends the graph.
+
+    `copy.deepcopy` of a plain list, dict or config object traces on current torch; with a tensor in it, it does not.
+
+    Bad::
+
+        def f(x):
+            y = copy.deepcopy(x)
+            return y + 1
+
+    Good::
+
+        def f(x):
+            y = x.clone()
+            return y + 1
+
+    Fix: `x.clone()`; copy configuration once in `__init__`.
+    """
+
+    code, name = "TCL116", "tensor-copy"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB4198", "GB0007")
+    calls = ("copy.deepcopy", "copy.copy")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        value = event.args[0] if event.args else None
+        if value is None:
+            return
+        tensor = _tensor_in(value)
+        if tensor is None and event.name == "copy.deepcopy":
+            return
+        yield self.finding(
+            event,
+            f"`{event.name}` in compiled code; Dynamo breaks the graph here{whole_frame(event)}",
+            about=tensor,
+            help="use .clone() for a tensor; copy other things outside the region",
+        )
+
+
+def _tensor_in(value: Value) -> Tensor | None:
+    tensor = tensor_of(value)
+    if tensor is not None:
+        return tensor
+    if isinstance(value, (Seq, Dict)):
+        return tensor_of(value.element())
+    return None
+
+
+__all__ = ["Instance", "TensorCopy"]

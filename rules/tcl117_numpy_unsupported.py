@@ -1,0 +1,95 @@
+"""TCL117: numpy functions that Dynamo does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.events import Attribute, Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.torch_facts import generated as facts
+from tclint.values import ARRAY, Const, Scalar, Seq, Tensor, tensor_of
+
+# Types, constants and namespaces rather than functions.
+_FINE: Final = frozenset(
+    "float16 float32 float64 int8 int16 int32 int64 uint8 bool_ dtype newaxis pi inf nan e ndarray finfo iinfo "
+    "integer floating generic number".split()
+)
+
+
+class NumpyUnsupported(Rule):
+    """A numpy function, array method or attribute that Dynamo cannot turn into torch.
+
+    Dynamo traces numpy through `torch._numpy`. What that does not implement (`np.interp`, `np.vectorize`, `np.pad`,
+    `np.unique`, `ufunc.reduce`, `.tobytes()`, `.nbytes` …) ends the graph. `np.prod(x.shape)` gives a 0-d array whose
+    `int()` breaks.
+
+    Bad::
+
+        def f(x):
+            return torch.from_numpy(np.interp(x.numpy(), [0.0, 1.0], [0.0, 2.0]))
+
+    Good::
+
+        def f(x):
+            return x.clamp(0, 1) * 2
+
+    Fix: the torch function; `math.prod(x.shape)` for sizes.
+    """
+
+    code, name = "TCL117", "numpy-unsupported"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB0294", "GB0290", "GB0157", "GB0158", "GB4841", "GB0208", "GB0033", "GB0185")
+    calls = ("numpy.*", "ndarray.*", "builtins.int", "builtins.float")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        name = event.name
+        if name.startswith("builtins."):
+            value = event.args[0] if event.args else None
+            if isinstance(value, Tensor) and value.flags & ARRAY:
+                return  # TCL103 says it
+            return
+        if name.startswith("ndarray."):
+            if event.method in ("tobytes", "tostring", "dump", "dumps", "setflags", "byteswap", "view_as", "newbyteorder"):
+                yield self._finding(event, f"`.{event.method}()` of an array")
+            return
+        rest = name.removeprefix("numpy.")
+        head = rest.partition(".")[0]
+        if head in ("random", "testing"):
+            if head == "testing":
+                yield self._finding(event, f"`{name}`")
+            return
+        if head == "linalg":
+            supported = rest.removeprefix("linalg.") in facts.NUMPY_LINALG_SUPPORTED
+        elif head == "fft":
+            supported = rest.removeprefix("fft.") in facts.NUMPY_FFT_SUPPORTED
+        else:
+            supported = rest in facts.NUMPY_SUPPORTED or rest in _FINE
+        if name in ("numpy.allclose", "numpy.array_equal", "numpy.unique", "numpy.nonzero", "numpy.argwhere"):
+            return
+        if supported and name not in facts.BREAKING_CALLS:
+            return
+        if head in _FINE:
+            return
+        values = [*event.args, *event.keywords.values()]
+        arrays = any(tensor_of(v) is not None for v in values)
+        if not arrays and values and all(isinstance(v, (Const, Scalar)) for v in values) and supported:
+            return
+        yield self._finding(event, f"`{name}`")
+
+    def on_attribute(self, event: Attribute) -> Iterator[Finding]:
+        receiver = event.receiver
+        if isinstance(receiver, Tensor) and receiver.flags & ARRAY and event.name in ("nbytes", "itemsize", "flags", "base", "ctypes", "strides", "data"):
+            yield self._finding(event, f"`.{event.name}` of an array")
+
+    def _finding(self, event: Call | Attribute, what: str) -> Finding:
+        return self.finding(
+            event,
+            f"{what} is not known to Dynamo; the graph breaks here{whole_frame(event)}",
+            confidence=Confidence.HIGH,
+            help="use the torch function",
+        )
+
+
+__all__ = ["NumpyUnsupported", "Seq"]

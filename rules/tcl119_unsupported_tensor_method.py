@@ -1,0 +1,81 @@
+"""TCL119: tensor methods and attributes Dynamo does not support."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.events import Attribute, Call, Operation, Store
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.torch_facts import generated as facts
+from tclint.values import ARRAY, INPUT, PARAMETER, Const, Tensor, tensor_of
+
+# Families with a rule of their own.
+_ELSEWHERE: Final = frozenset(
+    "item tolist equal allclose is_nonzero nonzero argwhere masked_select unique unique_consecutive bincount backward "
+    "requires_grad_ to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc is_inference random_ "
+    "is_signed is_same_size storage_offset is_conj is_neg".split()
+)
+_BREAKS: Final = frozenset(
+    n[7:] for n in facts.GRAPH_BREAK_OPS if n.startswith("Tensor.") and n[7:] not in _ELSEWHERE
+) | frozenset({"pin_memory", "share_memory_", "untyped_storage", "storage", "is_pinned", "register_hook_"})
+_ON_INPUT: Final = frozenset(n[7:] for n in facts.GRAPH_BREAK_ON_INPUT) - {"requires_grad_"}
+
+
+class UnsupportedTensorMethod(Rule):
+    """A tensor method that Dynamo does not support: `resize_`, `pin_memory`, `share_memory_`, `storage`, `set_`, …
+
+    They touch storage, which the graph does not have. Methods that reshape an *input* in place (`unsqueeze_`, `t_`,
+    `squeeze_`) break as well; on a tensor made in the region they are fine. The list was measured on torch 2.13.
+
+    Bad::
+
+        def f(x):
+            y = x * 2
+            y.resize_(4)
+            return y
+
+    Good::
+
+        def f(x):
+            y = x * 2
+            return y.flatten()[:4]
+
+    Fix: a functional op (`view`, `unsqueeze`, indexing).
+    """
+
+    code, name = "TCL119", "unsupported-tensor-method"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB0148", "GB0117", "GB0126", "GB0107", "GB0055", "GB0208", "GB0001", "GB0087", "GB0058", "GB0242", "GB0247")
+    calls = (
+        *("Tensor." + n for n in _BREAKS | _ON_INPUT),
+        *("torch.to_dlpack", "torch.utils.dlpack.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack.from_dlpack"),
+        *("Tensor.is_same_size", "Tensor.storage_offset", "Tensor.is_signed", "Tensor.is_conj", "Tensor.is_neg"),
+        *("Tensor.__dlpack__", "Tensor.random_", "torch.cov", "torch.corrcoef", "Tensor.cov", "Tensor.corrcoef"),
+    )
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        tensor = tensor_of(event.receiver) if event.receiver is not None else None
+        method = event.method
+        if method in _ON_INPUT and method not in _BREAKS:
+            if tensor is None or not tensor.flags & INPUT or tensor.flags & PARAMETER:
+                return
+        yield self._finding(event, f"`.{method}()`", tensor)
+
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        tensor = tensor_of(event.receiver)
+        if tensor is not None and event.target == "attribute" and event.name in ("real", "imag"):
+            yield self._finding(event, f"`.{event.name}` is written", tensor)
+
+    def _finding(self, event: Call | Store | Operation | Attribute, what: str, tensor: Tensor | None) -> Finding:
+        return self.finding(
+            event,
+            f"{what} is not supported by Dynamo; the graph breaks here{whole_frame(event)}",
+            about=tensor,
+            confidence=None if tensor is not None else Confidence.HIGH,
+            help="use a functional op, or do it outside the region",
+        )
+
+
+__all__ = ["ARRAY", "Const", "UnsupportedTensorMethod"]

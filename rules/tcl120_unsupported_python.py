@@ -1,0 +1,130 @@
+"""TCL120: Python that Dynamo does not trace."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.events import Call, Define, Enter, Operation, ProgramCall, Store, Subscript
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.values import ClassValue, Dict, FunctionValue, Instance, Object, Seq, Tensor, Value, tensor_of
+
+# Objects implemented in C whose operators and methods have no tracing rule.
+_OPAQUE: Final = ("array.array", "decimal.Decimal", "fractions.Fraction", "datetime.", "contextvars.", "numpy.matrix")
+
+
+class UnsupportedPython(Rule):
+    """Python that Dynamo has no rule for: a class defined in the region, a generator as the compiled function, objects
+    implemented in C, writing `__class__` or a function's attributes, formatting containers of tensors.
+
+    Bad::
+
+        def f(x):
+            class State:
+                scale = 2
+            return x * State.scale
+
+    Good::
+
+        SCALE = 2
+
+        def f(x):
+            return x * SCALE
+
+    Fix: define it at module level; use plain numbers, lists and tensors in the region.
+    """
+
+    code, name = "TCL120", "unsupported-python"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB8977", "GB0003", "GB4271", "GB0467", "GB6012", "GB0808", "GB4411", "GB7786", "GB4880", "GB0162", "GB3383")
+    calls = ("pydantic.*", "array.array.*", "decimal.Decimal.*", "builtins.len", "builtins.str", "builtins.repr", "super.__init__")
+
+    def on_define(self, event: Define) -> Iterator[Finding]:
+        if event.what == "class":
+            yield self._finding(event, "a class is defined in compiled code")
+
+    def on_enter(self, event: Enter) -> Iterator[Finding]:
+        frame = event.frame
+        if frame.parent is None and not isinstance(event.node, ast.Lambda) and _yields(event.node):
+            yield self._finding(event, "the compiled function is a generator")
+
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        if event.target == "attribute":
+            if event.name == "__class__":
+                yield self._finding(event, "`__class__` is written")
+            elif isinstance(event.receiver, FunctionValue) and event.name:
+                yield self._finding(event, "an attribute of a function is written")
+        elif event.target == "subscript" and _opaque(event.receiver):
+            yield self._finding(event, "an element of a C object is written")
+
+    def on_subscript(self, event: Subscript) -> Iterator[Finding]:
+        if _opaque(event.receiver):
+            yield self._finding(event, "an element of a C object is read")
+
+    def on_operation(self, event: Operation) -> Iterator[Finding]:
+        if _opaque(event.left) or _opaque(event.right):
+            yield self._finding(event, "an operator on a C object")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        name = event.name
+        if name == "builtins.len":
+            if event.args and _opaque(event.args[0]):
+                yield self._finding(event, "`len` of a C object")
+        elif name in ("builtins.str", "builtins.repr"):
+            value = event.args[0] if event.args else None
+            tensor = tensor_of(value) if value is not None else None
+            if tensor is None and isinstance(value, (Seq, Dict)):
+                tensor = tensor_of(value.element())
+            if tensor is not None:
+                yield self._finding(event, f"`{name[9:]}()` of a tensor")
+        elif name == "super.__init__":
+            return
+        elif name.startswith("pydantic."):
+            yield self._finding(event, f"`{name}`")
+
+    def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
+        if isinstance(event.function, ClassValue):
+            interp = event.frame.interp
+            base = interp.external_base(event.function.cls)
+            if base.startswith("pydantic."):
+                yield self._finding(event, "a pydantic model is built")
+
+    def _finding(self, event: Define | Enter | Store | Subscript | Operation | Call | ProgramCall, what: str) -> Finding:
+        node = event.node
+        return self.finding(
+            event,
+            f"{what}; Dynamo does not trace it and breaks the graph{whole_frame(event)}",
+            node=_header(node),
+            confidence=Confidence.HIGH,
+            help="use plain Python numbers, lists and tensors in the region",
+        )
+
+
+def _opaque(value: Value) -> bool:
+    return isinstance(value, Object) and value.name.startswith(_OPAQUE)
+
+
+def _yields(node: ast.AST) -> bool:
+    stack = list(ast.iter_child_nodes(node))
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            stack.extend(ast.iter_child_nodes(inner))
+    return False
+
+
+def _header(node: ast.AST) -> ast.AST:
+    """The first line of a compound statement, so that a finding does not span its body."""
+    if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+        head = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
+        head.end_lineno = node.lineno
+        head.end_col_offset = node.col_offset + len("class " if isinstance(node, ast.ClassDef) else "def ") + len(node.name)
+        return head
+    return node
+
+
+__all__ = ["Instance", "Tensor", "UnsupportedPython"]

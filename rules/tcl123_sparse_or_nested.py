@@ -1,0 +1,58 @@
+"""TCL123: sparse and nested tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.values import SPARSE, Const, External, Tensor
+
+
+class SparseOrNested(Rule):
+    """Sparse tensors and strided nested tensors cannot enter a graph.
+
+    Making one in the region (`to_sparse`, `torch.sparse_coo_tensor`, `torch.nested.nested_tensor`) ends the graph, and so
+    does passing one in. Nested tensors with `layout=torch.jagged` are fine.
+
+    Bad::
+
+        def f(x):
+            return x.to_sparse().sum()
+
+    Good::
+
+        def f(x):
+            return x.sum()
+
+    Fix: keep sparse work outside the region, or use `layout=torch.jagged`.
+    """
+
+    code, name = "TCL123", "sparse-or-nested"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB0277", "GB0015", "GB0374", "GB0090", "GB0016")
+    calls = (
+        *(f"Tensor.to_sparse{suffix}" for suffix in ("", "_coo", "_csr", "_csc", "_bsr", "_bsc")),
+        *(f"torch.sparse_{layout}_tensor" for layout in ("coo", "csr", "csc", "bsr", "bsc", "compressed")),
+        *("torch.sparse.*", "torch.nested.nested_tensor", "torch.nested.as_nested_tensor", "Tensor.to_mkldnn"),
+    )
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        if event.name.startswith("torch.sparse."):
+            if not any(isinstance(a, Tensor) and a.flags & SPARSE for a in event.args):
+                return
+        layout = event.keywords.get("layout")
+        if isinstance(layout, External) and layout.name == "torch.jagged":
+            return
+        about = event.receiver if isinstance(event.receiver, Tensor) else None
+        yield self.finding(
+            event,
+            f"`{event.method}` makes or uses a sparse or nested tensor; Dynamo breaks the graph here{whole_frame(event)}",
+            about=about,
+            confidence=None if about is not None else Confidence.HIGH,
+            help="keep it outside the compiled region",
+        )
+
+
+__all__ = ["Const", "SparseOrNested"]

@@ -1,0 +1,70 @@
+"""TCL124: torch calls that answer with a Python value, or change global state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.events import Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.torch_facts import generated as facts
+
+# Families with a rule of their own.
+_ELSEWHERE: Final = (
+    *("torch._dynamo.", "torch.compiler.", "torch.nn.utils.rnn.", "torch.sparse", "torch.nested.", "torch.optim."),
+    *("torch.autograd.backward", "torch.autograd.grad", "torch.autograd.Variable", "torch.autograd.functional."),
+    *("torch.autograd.graph.", "torch.autograd.set_detect", "torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"),
+    *("torch.cuda.nvtx.range", "torch.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack", "torch.save"),
+    *("torch.cov", "torch.corrcoef", "torch._check", "torch.nn.functional.ctc_loss", "torch.linalg.lstsq"),
+    *("torch.cuda.use_mem_pool",),
+)
+_NAMES: Final = frozenset(
+    name
+    for name in facts.GRAPH_BREAK_OPS
+    if name.startswith("torch.")
+    and not name.startswith(_ELSEWHERE)
+    and facts.GRAPH_BREAK_OPS[name] not in ("GB0036", "GB0033")
+) | {"torch.cuda.synchronize", "torch.cuda.empty_cache", "Tensor.is_inference", "torch.cuda.set_rng_state"}
+# Measured clean on 2.13, or only named so that nobody wonders.
+_FINE: Final = frozenset({"torch.cuda.is_available", "torch.cuda.empty_cache", "torch.cuda.synchronize"})
+
+
+class TorchCallReturnsPython(Rule):
+    """A torch function that answers with a Python value, or changes global state, in compiled code.
+
+    `torch.get_num_threads()`, `torch.cuda.memory_allocated()`, `torch.cuda.device_count()`, `torch.manual_seed(0)`,
+    `torch.get_rng_state()`, `torch.is_inference_mode_enabled()`, `nn.init.trunc_normal_` … were measured to end the graph
+    on torch 2.13. (`torch.cuda.is_available()` is fine.)
+
+    Bad::
+
+        def f(x):
+            torch.manual_seed(0)
+            return x + torch.rand_like(x)
+
+    Good::
+
+        def f(x):
+            return x + torch.rand_like(x)  # the caller seeds
+
+    Fix: ask, or seed, outside the region.
+    """
+
+    code, name = "TCL124", "torch-call-returns-python"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0363", "GB7650", "GB0107")
+    calls = (*(_NAMES - _FINE), "torch.Generator", "torch.Generator.*", "torch.nn.init.*", "torch.cuda.memory*", "torch.cuda.max_memory*")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        name = event.name
+        if name.startswith("torch.nn.init.") and name not in facts.GRAPH_BREAK_OPS:
+            return
+        if name == "torch.nn.Linear":
+            return
+        yield self.finding(
+            event,
+            f"`{name}` in compiled code; Dynamo breaks the graph here{whole_frame(event)}",
+            confidence=Confidence.HIGH,
+            help="call it outside the compiled region",
+        )

@@ -1,0 +1,108 @@
+"""Becomes `sitecustomize.py` in a user's own program: hears which lines Dynamo traces, and ends the program after some steps.
+
+Torch is not imported here: the program does that when it wants to, and only then is anything hooked.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import logging
+import os
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+
+class _After(importlib.abc.MetaPathFinder):
+    """Calls a function once, when a module has been imported."""
+
+    def __init__(self, name: str, action: Callable[[ModuleType], None]) -> None:
+        self.name = name
+        self.action = action
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self.name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is None or spec.loader is None:
+            return spec
+        run, action = spec.loader.exec_module, self.action
+
+        def exec_module(module: ModuleType) -> None:
+            run(module)
+            action(module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def _listen(_: ModuleType) -> None:
+    """Write the lines Dynamo traces beside the structured trace."""
+    folder = os.environ["TCLINT_RECORD"]
+    handler = logging.FileHandler(os.path.join(folder, f"torch_logs_{os.getpid()}.txt"), delay=True)
+    handler.setFormatter(_WithId("%(compile_id)s %(message)s"))
+    source = logging.getLogger("torch._dynamo.symbolic_convert.__trace_source")
+    source.addHandler(handler)
+    source.setLevel(logging.DEBUG)
+    source.propagate = False
+    for name in ("symbolic_convert", "convert_frame", "exc"):
+        # A frame that is given up whole is only told to the trace while this log is on.
+        logger = logging.getLogger(f"torch._dynamo.{name}.__graph_breaks")
+        logger.addHandler(logging.NullHandler())
+        logger.setLevel(logging.DEBUG)
+        logger.propagate = False
+
+
+class _WithId(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        guards: Any = sys.modules.get("torch._guards")
+        found = guards.CompileContext.current_compile_id() if guards is not None else None
+        record.compile_id = f"[{found}]" if found is not None else ""
+        return super().format(record).partition("\n")[0]
+
+
+def _stop_after(steps: int) -> Callable[[ModuleType], None]:
+    done = 0
+
+    def count(*_: Any, **__: Any) -> None:
+        nonlocal done
+        done += 1
+        if done == steps:
+            # Leaves through the program's own clean-up.
+            raise SystemExit(0)
+        if done > steps:
+            os._exit(0)
+
+    def hook(module: ModuleType) -> None:
+        register = getattr(module, "register_optimizer_step_post_hook", None)
+        if register is not None:
+            register(count)
+
+    return hook
+
+
+def install() -> None:
+    sys.meta_path.insert(0, _After("torch._dynamo", _listen))
+    steps = int(os.environ.get("TCLINT_STEPS", "0"))
+    if steps:
+        sys.meta_path.insert(0, _After("torch.optim.optimizer", _stop_after(steps)))
+
+
+def _yield_to_real() -> None:
+    """Run the `sitecustomize` that this one hides, where there is one."""
+    here = os.path.realpath(os.path.dirname(__file__))
+    others = [entry for entry in sys.path if os.path.realpath(entry or ".") != here]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
+    if spec is not None and spec.loader is not None:
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+if __name__ == "sitecustomize" and os.environ.get("TCLINT_RECORD"):
+    install()
+    _yield_to_real()
