@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tclint.events import Branch, Call, Operation
 from tclint.finding import Effect, Finding, Severity
 from tclint.rule import Rule, whole_frame
-from tclint.values import Seq, Tensor, tensor_of
+from tclint.values import PROVEN, Scalar, Seq, Tensor, tensor_of
 
 
 class DataDependentBranch(Rule):
@@ -46,7 +46,10 @@ class DataDependentBranch(Rule):
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         tensor = tensor_of(event.test)
-        if tensor is None or event.keyword == "any/all":
+        if isinstance(event.test, Scalar) and event.test.source == "random":
+            # Dynamo draws Python's random numbers inside the graph, as tensors.
+            tensor = Tensor(PROVEN, origin=event.test.origin)
+        if tensor is None:
             return
         yield self._finding(event, tensor, f"`{event.keyword}` on a tensor")
 

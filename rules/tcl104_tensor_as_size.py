@@ -8,7 +8,7 @@ from typing import Final
 from tclint.events import Call, Event, Operation, Store, Subscript
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule, whole_frame
-from tclint.values import ARRAY, RAW, Seq, Tensor, Value, tensor_of
+from tclint.values import ARRAY, PROVEN, RAW, Scalar, Seq, Tensor, Value, tensor_of
 
 # Which arguments of a call are sizes, counts or positions: indices (a star: all from there on), and keyword names.
 _METHODS: Final[dict[str, tuple[tuple[int, ...], bool, tuple[str, ...]]]] = {
@@ -168,6 +168,9 @@ def _slice_bound(value: Value) -> Tensor | None:
             tensor = tensor_of(item)
             if tensor is not None:
                 return tensor
+            if isinstance(item, Scalar) and item.source == "random":
+                # Dynamo draws Python's random numbers inside the graph, as tensors.
+                return Tensor(PROVEN, "i", 0, 0, item.origin)
     return None
 
 

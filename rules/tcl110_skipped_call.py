@@ -68,12 +68,10 @@ class SkippedCall(Rule):
     code, name = "TCL110", "skipped-call"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0007", "GB0008", "GB0147", "GB0156", "GB0059", "GB0142")
-    calls = (*_NAMES, *(p + "*" for p in _OBJECTS), "types.MethodType", "dataclasses.asdict")
+    calls = (*_NAMES, *(p + "*" for p in _OBJECTS), "re.Pattern.finditer", "torch.jit.ScriptModule.__call__")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
-        if name == "dataclasses.asdict":
-            return
         yield self.finding(
             event,
             f"`{name.removeprefix('builtins.')}` is skipped by Dynamo; the graph breaks here{whole_frame(event)}",

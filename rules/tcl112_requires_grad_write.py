@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tclint.events import Attribute, Call, Store
 from tclint.finding import Effect, Finding, Severity
 from tclint.rule import Rule, whole_frame
-from tclint.values import INPUT, PARAMETER, Const, Tensor, tensor_of
+from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, tensor_of
 
 
 class RequiresGradWrite(Rule):
@@ -34,6 +34,7 @@ class RequiresGradWrite(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0206", "GB0125", "GB0123", "GB0225", "GB0264", "GB0226", "GB0056", "GB0220", "GB9186", "GB0104")
     calls = (
+        "torch.nn.*",
         *("Tensor.requires_grad_", "Tensor.backward", "torch.autograd.backward", "torch.autograd.grad"),
         *("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable", "torch.optim.*"),
         *("torch.autograd.functional.*", "torch.nn.Module.zero_grad"),
@@ -74,9 +75,14 @@ class RequiresGradWrite(Rule):
                 yield self._finding(event, f"`{event.method}` of an optimizer", None)
         elif name == "torch.nn.Module.zero_grad":
             yield self._finding(event, "`zero_grad()`", None)
-        elif name.startswith("torch.nn."):
+        elif name.startswith("torch.nn.") and event.receiver is not None:
+            if event.method in ("half", "double", "bfloat16"):
+                yield self._finding(event, f"a module is cast with `.{event.method}()`", None)
+            elif event.method == "forward" and isinstance(event.receiver, Object) and event.receiver.kind == "backward-hook":
+                yield self._finding(event, "a module with a backward hook is called", None)
+        elif name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
             yield self._finding(event, "`nn.Parameter` is created", None)
-        else:
+        elif not name.startswith("torch.nn."):
             yield self._finding(event, f"`{event.method}`", tensor_of(event.receiver) if event.receiver else None)
 
     def _finding(self, event: Store | Attribute | Call, what: str, tensor: Tensor | None) -> Finding:

@@ -33,14 +33,16 @@ class TensorCopy(Rule):
     code, name = "TCL116", "tensor-copy"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB4198", "GB0007")
-    calls = ("copy.deepcopy", "copy.copy")
+    calls = ("copy.deepcopy", "copy.copy", "dataclasses.asdict", "dataclasses.astuple")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         value = event.args[0] if event.args else None
         if value is None:
             return
         tensor = _tensor_in(value)
-        if tensor is None and event.name == "copy.deepcopy":
+        if tensor is None and isinstance(value, Instance) and value.fields:
+            tensor = next((t for v in value.fields.values() if (t := tensor_of(v)) is not None), None)
+        if tensor is None and event.name != "copy.copy":
             return
         yield self.finding(
             event,
@@ -58,5 +60,3 @@ def _tensor_in(value: Value) -> Tensor | None:
         return tensor_of(value.element())
     return None
 
-
-__all__ = ["Instance", "TensorCopy"]

@@ -9,7 +9,7 @@ from tclint.events import Attribute, Call
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
-from tclint.values import ARRAY, Const, Scalar, Seq, Tensor, tensor_of
+from tclint.values import ARRAY, Const, External, Scalar, Seq, Tensor, tensor_of
 
 # Types, constants and namespaces rather than functions.
 _FINE: Final = frozenset(
@@ -70,6 +70,8 @@ class NumpyUnsupported(Rule):
             return
         if supported and name not in facts.BREAKING_CALLS:
             return
+        if head == "finfo" and event.args and isinstance(event.args[0], External) and event.args[0].name == "numpy.dtype()":
+            yield self._finding(event, "`np.finfo` of an array's dtype")
         if head in _FINE:
             return
         values = [*event.args, *event.keywords.values()]

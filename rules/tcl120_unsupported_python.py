@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Call, Define, Enter, Operation, ProgramCall, Store, Subscript
+from tclint.events import Call, Compile, Define, Enter, Event, Loop, Operation, ProgramCall, Store, Subscript
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule, whole_frame
-from tclint.values import ClassValue, Dict, FunctionValue, Instance, Object, Seq, Tensor, Value, tensor_of
+from tclint.values import ClassValue, Dict, External, FunctionValue, Instance, Object, Seq, Tensor, Value, tensor_of
 
 # Objects implemented in C whose operators and methods have no tracing rule.
-_OPAQUE: Final = ("array.array", "decimal.Decimal", "fractions.Fraction", "datetime.", "contextvars.", "numpy.matrix")
+_OPAQUE: Final = ("array.array", "decimal.Decimal", "contextvars.", "numpy.matrix", "numpy.strings")
 
 
 class UnsupportedPython(Rule):
@@ -39,7 +39,7 @@ class UnsupportedPython(Rule):
     code, name = "TCL120", "unsupported-python"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB8977", "GB0003", "GB4271", "GB0467", "GB6012", "GB0808", "GB4411", "GB7786", "GB4880", "GB0162", "GB3383")
-    calls = ("pydantic.*", "array.array.*", "decimal.Decimal.*", "builtins.len", "builtins.str", "builtins.repr", "super.__init__")
+    calls = ("pydantic.*", "array.array.*", "decimal.Decimal.*", "builtins.len", "builtins.str", "builtins.repr", "super.__init__", "builtins.sorted", "dataclasses.fields")
 
     def on_define(self, event: Define) -> Iterator[Finding]:
         if event.what == "class":
@@ -80,26 +80,56 @@ class UnsupportedPython(Rule):
             if tensor is not None:
                 yield self._finding(event, f"`{name[9:]}()` of a tensor")
         elif name == "super.__init__":
-            return
+            yield self._finding(event, "`__init__` is run again")
+        elif name == "dataclasses.fields":
+            if event.args and isinstance(event.args[0], ClassValue):
+                yield self._finding(event, "`dataclasses.fields` of a class")
+        elif name == "builtins.sorted":
+            values = event.args[0] if event.args else None
+            if isinstance(values, Seq) and isinstance(values.element(), Instance) and "key" not in event.keywords:
+                yield self._finding(event, "objects are sorted")
         elif name.startswith("pydantic."):
             yield self._finding(event, f"`{name}`")
 
     def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
         if isinstance(event.function, ClassValue):
             interp = event.frame.interp
-            base = interp.external_base(event.function.cls)
-            if base.startswith("pydantic."):
+            cls = event.function.cls
+            base = interp.external_base(cls)
+            node = cls.node
+            if base.startswith("pydantic.") or any(_pydantic(event, d) for d in node.decorator_list):
                 yield self._finding(event, "a pydantic model is built")
+            elif base.endswith(".TypedDict") and any(k.arg == "total" for k in node.keywords):
+                yield self._finding(event, "a TypedDict with optional keys is built")
+            elif base == "torch.Tensor" and event.args and tensor_of(event.args[0]) is None:
+                yield self._finding(event, "a tensor subclass is built from sizes")
 
-    def _finding(self, event: Define | Enter | Store | Subscript | Operation | Call | ProgramCall, what: str) -> Finding:
+    def on_loop(self, event: Loop) -> Iterator[Finding]:
+        values = event.iterable
+        if isinstance(values, Seq) and values.kind == "set" and tensor_of(values.element()) is not None:
+            yield self._finding(event, "a set of tensors is iterated")
+
+    def on_compile(self, event: Compile) -> Iterator[Finding]:
+        if event.positional > 1:
+            yield self._finding(event, "`torch.compile` with more than one positional argument")
+
+    def _finding(self, event: Event, what: str) -> Finding:
         node = event.node
         return self.finding(
             event,
             f"{what}; Dynamo does not trace it and breaks the graph{whole_frame(event)}",
-            node=_header(node),
+            node=_header(node.iter if isinstance(node, ast.For) else node),
             confidence=Confidence.HIGH,
             help="use plain Python numbers, lists and tensors in the region",
         )
+
+
+def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
+    node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if not isinstance(node, ast.Name):
+        return False
+    value = event.frame.interp.module_value(event.function.cls.module, node.id)
+    return isinstance(value, External) and value.name.startswith("pydantic.")
 
 
 def _opaque(value: Value) -> bool:

@@ -43,6 +43,16 @@ class AssertOnTensor(Rule):
         tensor = tensor_of(event.test)
         if tensor is None or node.msg is None or (isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str)):
             return
+        if isinstance(node.msg, ast.Constant):
+            yield self.finding(
+                event,
+                "an assert with a message that is no string: torch.compile raises here",
+                node=node.test,
+                about=tensor,
+                effect=Effect.ERROR,
+                help="use a string",
+            )
+            return
         yield self.finding(
             event,
             f"an assert on a tensor with a message that is not a constant string; Dynamo breaks the graph{whole_frame(event)}",

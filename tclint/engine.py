@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from tclint import suppress, versions
 from tclint.dispatch import Dispatcher
 from tclint.finding import RANK, Confidence, Effect, Finding, Severity, Span
+from tclint.interpreter.examples import Examples
 from tclint.interpreter.machine import Interpreter, Options
 from tclint.program import Class, Function, Module, Program
 from tclint.regions import CompileSite, Region
@@ -74,6 +75,7 @@ class _Run:
         options.cudagraph_default = any(_turns_on_cudagraphs(m.data) for m in self.program.modules)
         self.interp = Interpreter(self.program, options, self.dispatcher)
         self.assumed = False
+        self.examples = Examples(self.interp)
 
     def _read(self, files: Sequence[InputFile]) -> Iterator[tuple[str, str, bytes, bool, bool]]:
         for file in files:
@@ -195,7 +197,12 @@ class _Run:
             place = (method.module.path, method.qualname, method.node.lineno)
             if own is not None and place in self.interp.reached:
                 continue
-            self.interp.enter_root(method, Instance(cls), region)
+            given = self.examples.arguments(cls)
+            if given is not None:
+                receiver, args = given
+                self.interp.enter_with(method, receiver, args, region)
+            else:
+                self.interp.enter_root(method, Instance(cls), region)
 
     def _roots_of(self, target: Value) -> Iterator[tuple[Function, Value | None]]:
         """The functions that compiling a value compiles."""

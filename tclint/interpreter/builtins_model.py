@@ -53,6 +53,13 @@ def _len(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if not args:
         return INT
     value = args[0]
+    if isinstance(value, Instance):
+        from tclint.interpreter import calls
+
+        method = frame.interp.find_method(value.cls, "__len__")
+        if method is not None:
+            return calls.method_call(frame, node, value, "__len__", [], {})
+        return INT
     if isinstance(value, Seq) and value.items is not None and value.kind in ("tuple",):
         return Const(len(value.items))
     if isinstance(value, Tensor) or (isinstance(value, Seq) and value.length == "size"):
@@ -416,6 +423,10 @@ def stdlib(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
         if name in ("math.isnan", "math.isinf", "math.isfinite", "math.isclose"):
             return Scalar("bool", source, frame.origin(node))
         return Scalar("float", source, frame.origin(node))
+    if name in ("random.uniform", "random.randint", "random.randrange"):
+        return Scalar("float" if name == "random.uniform" else "int", "random", frame.origin(node))
+    if name == "re.compile":
+        return Object("re.Pattern", frame.origin(node))
     if name.startswith("operator."):
         return UNKNOWN
     return UNKNOWN

@@ -59,6 +59,11 @@ _MODULE_METHODS: Final = _SELF | frozenset(
 _CONTAINERS: Final = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList"})
 _DISABLE: Final = frozenset({"torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.disallow_in_graph"})
 _CHECKPOINT: Final = frozenset({"torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"})
+_TRANSFORMS: Final = frozenset(
+    f"{prefix}.{name}"
+    for prefix in ("torch", "torch.func")
+    for name in ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian")
+)
 _TRANSPARENT: Final = frozenset(
     {"tclint.identity", "torch.jit.ignore", "torch.jit.unused", "torch.jit.export", "torch.compiler.allow_in_graph"}
     | {"torch._dynamo.allow_in_graph", "torch.jit.script", "torch.fx.wrap", "torch.jit.script_if_tracing"}
@@ -262,7 +267,11 @@ def _external_result(
         return Object(name, frame.origin(node), "disabled", args[0]) if args else External(name)
     if name in _CHECKPOINT and args:
         return call(frame, node, args[0], args[1:], {}, open_ended)
-    if name in ("torch.cond", "torch.func.functional_call", "torch.vmap", "torch.func.vmap"):
+    if name in _TRANSFORMS and args:
+        return Object(name, frame.origin(node), "transform", args[0])
+    if name in ("torch.jit.trace", "torch.jit.load", "torch.jit.trace_module", "torch.jit.freeze"):
+        return Object("torch.jit.ScriptModule", frame.origin(node))
+    if name in ("torch.cond", "torch.func.functional_call"):
         return UNKNOWN
     if name.startswith("torch."):
         if name.startswith("torch.nn.") and _is_module_class(name):
@@ -342,6 +351,12 @@ def _object_call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords
         if func.args is not None and frame.region is None:
             return call(frame, node, func.args, args, keywords, open_ended)
         return result
+    if func.kind == "transform" and func.args is not None:
+        # vmap and friends call the function on tensors of one dimension less.
+        inside = [a.view(a.origin, a.ndim - 1 if a.ndim > 0 else -1) if isinstance(a, Tensor) else a for a in args]
+        inner = call(frame, node, func.args, inside, keywords, open_ended)
+        tensor = tensor_of(inner)
+        return Tensor(tensor.conf, tensor.dtype, -1, 0, frame.origin(node)) if tensor is not None else UNKNOWN
     if func.kind == "graphed" and func.args is not None:
         inner = call(frame, node, func.args, args, keywords, open_ended)
         interp.emit_call(frame, node, func.name + ".__call__", args, keywords, func, inner)
@@ -585,13 +600,35 @@ def _object_method(
             if changed is not None:
                 _rebind(frame, node, Object(receiver.name, receiver.origin, receiver.kind, changed))
             return result
+    if name in ("register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook"):
+        hooked = Object(receiver.name, receiver.origin, "backward-hook", receiver.args)
+        _rebind(frame, node, hooked)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            base = node.func.value
+            if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name):
+                owner = frame.env.get(base.value.id)
+                if isinstance(owner, Instance):
+                    interp.note_attribute(frame, owner, base.attr, hooked, replace=True)
     result = UNKNOWN
+    if receiver.name == "torch.autograd.Function" and isinstance(receiver.args, ClassValue):
+        result = _apply_function(frame, node, receiver.args, args)
     if receiver.name.startswith("random.Random"):
         result = Scalar("float", "data", frame.origin(node))
     elif receiver.name == "torch.Generator":
         result = receiver if name == "manual_seed" else UNKNOWN
     interp.emit_call(frame, node, full, args, keywords, receiver, result)
     return result
+
+
+def _apply_function(frame: Frame, node: ast.AST, owner: ClassValue, args: Args) -> Value:
+    """`Function.apply(x)` runs `forward(ctx, x)`."""
+    forward = frame.interp.find_method(owner.cls, "forward")
+    if forward is None:
+        return UNKNOWN
+    context: Args = []
+    if frame.interp.find_method(owner.cls, "setup_context") is None:
+        context.append(Object("torch.autograd.FunctionCtx", frame.origin(node)))
+    return call(frame, node, FunctionValue(forward), [*context, *args], {})
 
 
 def _note_container(frame: Frame, node: ast.AST, receiver: Object, changed: Value) -> None:

@@ -537,7 +537,8 @@ def _scalar_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, 
         return scalar_type(v.value), ""
 
     (ta, sa), (tb, sb) = parts(left), parts(right)
-    source = sa if sa in ("size", "data") else sb if sb in ("size", "data") else sa or sb
+    strong = ("random", "size", "data")
+    source = sa if sa in strong else sb if sb in strong else sa or sb
     if ta == "str" or tb == "str":
         return STR
     origin = left.origin if isinstance(left, Scalar) and left.source else getattr(right, "origin", frame.origin(node))

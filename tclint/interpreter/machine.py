@@ -32,6 +32,7 @@ from tclint.values import (
     Method,
     ModuleValue,
     Object,
+    Origin,
     Partial,
     Scalar,
     Seq,
@@ -126,6 +127,12 @@ class Interpreter:
 
     def emit_branch(self, frame: Frame, node: ast.AST, value: Value, keyword: str) -> None:
         kind = type(value)
+        if kind is Instance:
+            for name in ("__bool__", "__len__"):
+                method = self.find_method(value.cls, name)  # type: ignore[attr-defined]
+                if method is not None:
+                    calls.call(frame, node, bind_receiver(self.function_value(method), value), [], {})
+                    break
         if kind is Tensor or kind is Scalar or kind is Union or kind is Instance or kind is Object or kind is Seq:
             self.emit(events.Branch, frame, node, value, keyword)
 
@@ -739,6 +746,19 @@ class Interpreter:
         return sites.own(value, site, frame.origin(node))
 
     # -- entries ------------------------------------------------------------------------------------------------
+
+    def enter_with(self, function: Function, receiver: Value, args: Sequence[Value], region: Region) -> Value:
+        """Interpret a function as the entry of a region with example arguments."""
+        frame = Frame(self, function.module, function, {}, region)
+        names = parameters.signature(function).names[1:]
+        entry = parameters.entry(self, function, receiver, region=region)
+        marked = [
+            parameters.as_input(a if a is not UNKNOWN else entry.get(n, UNKNOWN), n, Origin(function.node.lineno, None))
+            for a, n in zip(args, [*names, *(f"argument {i}" for i in range(len(args)))], strict=False)
+        ]
+        # What the examples leave to its default may be passed by others.
+        rest = {n: v for n, v in entry.items() if n in names[len(marked) :]}
+        return calls.call(frame, function.node, bind_receiver(self.function_value(function), receiver), marked, rest)
 
     def enter_root(self, function: Function, receiver: Value | None, region: Region | None) -> Value:
         """Interpret a function as the entry of a region (or of eager code) with what its signature says."""

@@ -354,7 +354,7 @@ def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str) -> Value:
     if kind == "device" or name == "device":
         return External("torch.device()")
     if kind == "dtype" or name == "dtype":
-        return External("torch.dtype()")
+        return External("numpy.dtype()" if tensor.flags & ARRAY else "torch.dtype()")
     return UNKNOWN
 
 
@@ -592,10 +592,19 @@ def _first_tensor(args: Args, keywords: Keywords) -> Tensor | None:
     return None
 
 
+_NUMPY_SCALAR: Final = frozenset(
+    "sqrt log exp prod ceil floor log2 log10 cos sin tan abs round power sum mean max min maximum minimum".split()
+)
+
+
 def numpy_function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
     """A numpy call: an array, which Dynamo traces as a tensor, or a plain number for constants."""
     origin = frame.origin(node)
     short = name.rpartition(".")[2]
+    if short in ("array", "asarray") and args and isinstance(args[0], Seq):
+        element = args[0].element()
+        if isinstance(element, (Const, Scalar)) and _literal_dtype(element) == "":
+            return Object("numpy.strings", origin)
     if short in ("ndarray", "array", "asarray", "zeros", "ones", "arange", "linspace", "empty", "full", "stack"):
         return Tensor(PROVEN, "", -1, ARRAY | HOST, origin)
     if name.startswith("numpy.random."):
@@ -604,11 +613,14 @@ def numpy_function(frame: Frame, node: ast.AST, name: str, args: Args, keywords:
     if tensor is not None:
         ndim = 0 if short in REDUCTIONS and not _has_dim(args[1:], keywords) else -1
         return Tensor(tensor.conf, "b" if short in BOOLEAN else "", ndim, ARRAY | (tensor.flags & HOST), origin)
-    if short in ("sqrt", "log", "exp", "prod", "ceil", "floor", "log2", "cos", "sin", "abs", "round", "power"):
+    if short in _NUMPY_SCALAR:
         values = _flat(args)
-        if values and all(isinstance(v, Const) for v in values):
+        if any(isinstance(v, Scalar) and v.source == "size" for v in values):
+            return Tensor(USED, "", 0, ARRAY | HOST, origin)
+        if values and all(isinstance(v, (Const, Scalar)) for v in values):
+            # Numbers alone are folded while tracing.
             return FLOAT
-        return Tensor(USED, "", 0, ARRAY | HOST, origin)
+        return UNKNOWN
     if short in ("float32", "float64", "int64", "int32", "bool_"):
         return Tensor(USED, "", 0, ARRAY | HOST | CONSTANT, origin)
     return Tensor(USED, "", -1, ARRAY | HOST, origin) if short in facts.NUMPY_SUPPORTED else UNKNOWN

@@ -21,6 +21,7 @@ from torch import nn
 from tclint.verify import guess
 from tclint.verify.child_inputs import Call, Example, NoInputs
 from tclint.verify.child_load import find
+from tclint.verify.forks import leave_if_copy
 from tclint.verify.guess import WIDTH, Several, TensorSpec
 from tclint.verify.job import Candidate, Job
 from tclint.verify.repair import families, repairs
@@ -376,7 +377,9 @@ def _attempt(function: Any, inputs: Mapping[str, Any], device: str) -> Exception
         with torch.no_grad(), child_compile.uncompiled():
             function(**{name: realize(value, device) for name, value in inputs.items()})
     except Exception as error:
+        leave_if_copy()
         return error
+    leave_if_copy()
     return None
 
 

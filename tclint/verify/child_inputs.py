@@ -13,6 +13,7 @@ import torch
 
 from tclint.verify.child_load import dotted_name, find
 from tclint.verify.examples import registered
+from tclint.verify.forks import leave_if_copy
 from tclint.verify.job import Candidate, Job
 
 
@@ -226,5 +227,10 @@ def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exam
         except NoInputs as missing:
             yield missing
             continue
+        except (Exception, SystemExit) as error:
+            # The target's own code, run while its inputs were looked for.
+            yield NoInputs(f"{source.__name__.replace('_', ' ')}: {type(error).__name__}: {str(error)[:200]}")
+            continue
+        leave_if_copy()
         if example is not None:
             yield example

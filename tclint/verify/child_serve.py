@@ -12,6 +12,7 @@ import resource
 import select
 import signal
 import sys
+import time
 import traceback
 from dataclasses import dataclass
 from typing import Any
@@ -91,9 +92,7 @@ class _Loop:
                 if 0 in ready and not self._read():
                     return
         finally:
-            for pid in self.running:
-                _end_group(pid)
-            self._end_strays()
+            self._end_all()
 
     def _drain(self) -> None:
         try:
@@ -126,8 +125,20 @@ class _Loop:
         self.running[pid] = order.id
         _say(self.protocol, {"event": "started", "id": order.id, "pid": pid})
 
+    def _end_all(self) -> None:
+        """Children die one after the other, and each leaves us its own: until nobody is left."""
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            for pid in {*self.running, *_children()}:
+                _end_group(pid)
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                return
+            time.sleep(0.02)
+
     def _reap(self) -> None:
-        ended = False
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -139,13 +150,11 @@ class _Loop:
             if number is not None:
                 # What the target forked is still in its group, and has nobody to answer to any more.
                 _end_group(pid)
-                ended = True
                 _say(
                     self.protocol,
                     {"event": "ended", "id": number, "code": os.waitstatus_to_exitcode(status)},
                 )
-        if ended:
-            self._end_strays()
+        self._end_strays()
 
     def _end_strays(self) -> None:
         """Children that no order started are orphans of targets that left their process group."""
@@ -173,7 +182,7 @@ def _end_group(pid: int) -> None:
     try:
         os.killpg(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
-        # The fork has not reached setsid yet, or the whole group is gone.
+        # No such group: a fork that has not reached setsid yet, a stray in another group, or all gone.
         _end(pid)
 
 

@@ -1,0 +1,57 @@
+"""TCL118: comparing sequences that hold tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Operation
+from tclint.finding import Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.values import Seq, Tensor, tensor_of
+
+
+class ListCompareTensors(Rule):
+    """Comparing lists, tuples or shapes with a tensor among the elements: Python needs its value, and the graph ends.
+
+    `assert list(scores.size()) == [batch, longest]` looks like a check of sizes; where `longest` came out of a tensor
+    (`lengths.max()`) it is a comparison with data. With plain sizes and integers the comparison is free.
+
+    Bad::
+
+        def f(x, lengths):
+            assert list(x.size()) == [x.shape[0], lengths.max()]
+            return x * 2
+
+    Good::
+
+        def f(x, longest: int):
+            assert list(x.size()) == [x.shape[0], longest]
+            return x * 2
+
+    Fix: compare sizes with sizes; take the number out of the tensor outside the region.
+    """
+
+    code, name = "TCL118", "list-compare-tensors"
+    effect, severity = Effect.GRAPH_BREAK, Severity.LOW
+    graph_breaks = ("GB6622",)
+
+    def on_operation(self, event: Operation) -> Iterator[Finding]:
+        if event.operator not in ("Eq", "NotEq"):
+            return
+        left, right = event.left, event.right
+        if not (isinstance(left, Seq) and isinstance(right, Seq)):
+            return
+        tensor = _tensor_in(left) or _tensor_in(right)
+        if tensor is None:
+            return
+        yield self.finding(
+            event,
+            f"sequences with a tensor among their elements are compared; Dynamo breaks the graph here{whole_frame(event)}",
+            about=tensor,
+            help="compare plain sizes",
+        )
+
+
+def _tensor_in(value: Seq) -> Tensor | None:
+    items = value.items if value.items is not None else (value.elem,)
+    return next((t for i in items if (t := tensor_of(i)) is not None), None)

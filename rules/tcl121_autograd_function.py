@@ -1,0 +1,104 @@
+"""TCL121: custom autograd functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.events import Call, Event
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule, whole_frame
+from tclint.values import ClassValue, Object
+
+_CONTEXT = frozenset(
+    "save_for_backward mark_dirty mark_non_differentiable set_materialize_grads save_for_forward needs_input_grad "
+    "saved_tensors".split()
+)
+
+
+class AutogradFunction(Rule):
+    """A `torch.autograd.Function` that Dynamo cannot inline.
+
+    Plain `forward`/`backward` pairs are traced. A custom `jvp` or `vjp`, a `ctx` that is stored outside, other methods of
+    `ctx`, or the same tensor passed twice end the graph.
+
+    Bad::
+
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * x
+
+            @staticmethod
+            def vjp(ctx, g):
+                return g
+
+        def f(x):
+            return Square.apply(x) + 1
+
+    Good::
+
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                return x * x
+
+            @staticmethod
+            def backward(ctx, g):
+                (x,) = ctx.saved_tensors
+                return 2 * g * x
+
+        def f(x):
+            return Square.apply(x) + 1
+
+    Fix: keep to `forward`, `backward` and `ctx.save_for_backward`.
+    """
+
+    code, name = "TCL121", "autograd-function"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB0144", "GB0145", "GB0139", "GB0019", "GB6297")
+    calls = ("torch.autograd.Function.apply", "torch.autograd.FunctionCtx.*")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        if event.name.startswith("torch.autograd.FunctionCtx."):
+            if event.method not in _CONTEXT:
+                yield self._finding(event, f"`ctx.{event.method}`")
+            return
+        owner = event.receiver.args if isinstance(event.receiver, Object) else None
+        if not isinstance(owner, ClassValue):
+            return
+        interp = event.frame.interp
+        for name in ("jvp", "vjp"):
+            if interp.find_method(owner.cls, name) is not None:
+                yield self._finding(event, f"an autograd.Function with a custom `{name}`")
+                return
+        if isinstance(event.node, ast.Call):
+            names = [a.id for a in event.node.args if isinstance(a, ast.Name)]
+            if len(names) != len(set(names)):
+                yield self._finding(event, "the same tensor is passed twice to an autograd.Function")
+                return
+        forward = interp.find_method(owner.cls, "forward")
+        if forward is not None and _context_escapes(forward.node):
+            yield self._finding(event, "the `ctx` of this autograd.Function is stored outside")
+
+    def _finding(self, event: Event, what: str) -> Finding:
+        return self.finding(
+            event,
+            f"{what}; Dynamo breaks the graph here{whole_frame(event)}",
+            confidence=Confidence.HIGH,
+            help="keep to forward, backward and ctx.save_for_backward",
+        )
+
+
+def _context_escapes(node: ast.AST) -> bool:
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not node.args.args:
+        return False
+    context = node.args.args[0].arg
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Name) and inner.value.id == context:
+            return any(isinstance(t, (ast.Subscript, ast.Attribute)) for t in inner.targets)
+        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr == "append":
+            if any(isinstance(a, ast.Name) and a.id == context for a in inner.args):
+                return True
+    return False
