@@ -8,7 +8,7 @@ from typing import Final
 from tclint.events import Call, Event, Operation, Store, Subscript
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule, whole_frame
-from tclint.values import ARRAY, PROVEN, RAW, Scalar, Seq, Tensor, Value, tensor_of
+from tclint.values import CONSTANT, PROVEN, RAW, Scalar, Seq, Tensor, Value, tensor_of
 
 # Which arguments of a call are sizes, counts or positions: indices (a star: all from there on), and keyword names.
 _METHODS: Final[dict[str, tuple[tuple[int, ...], bool, tuple[str, ...]]]] = {
@@ -146,7 +146,8 @@ class TensorAsSize(Rule):
         values.extend(event.keywords[k] for k in keywords if k in event.keywords)
         for value in values:
             tensor = _inner(value)
-            if tensor is not None and not tensor.flags & RAW:
+            # A 0-d input, or a tensor made of constants alone, has a value that tracing knows.
+            if tensor is not None and not tensor.flags & (RAW | CONSTANT):
                 if name in ("Tensor.split", "torch.split") and tensor.ndim > 0:
                     continue
                 yield self._finding(event, tensor, f"`{event.method}` gets a tensor as a size or position")
@@ -181,6 +182,3 @@ def _inner(value: Value) -> Tensor | None:
     if isinstance(value, Seq) and value.items is not None and value.kind in ("tuple", "list"):
         return next((t for item in value.items if (t := tensor_of(item)) is not None), None)
     return None
-
-
-__all__ = ["ARRAY", "TensorAsSize"]

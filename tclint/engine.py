@@ -42,8 +42,8 @@ _NAMES: Final = {
     "TCL905": "rule-crashed",
 }
 # A file can only hold a root if one of these is in it; everything else is read when a root leads there.
-_ROOT: Final = re.compile(rb"def forward\b|\bcompile\b|\bcudagraph|CUDAGraph|graphed_callables")
-_EAGER: Final = re.compile(rb"\bcompile\b|\bcudagraph|CUDAGraph|graphed_callables")
+_COMPILES = rb"torch\.compile\b|(?<!\bre)\.compile\(|import compile\b|_dynamo\.optimize|cudagraph|CUDAGraph|graphed_callables"
+_ROOT: Final = re.compile(rb"def forward\b|" + _COMPILES)
 
 
 def lint(files: Sequence[InputFile], settings: Settings) -> Report:
@@ -105,7 +105,11 @@ class _Run:
         modules = [m for m in self.program.modules if m.explicit or _ROOT.search(m.data)]
         for module in modules:
             module.names  # noqa: B018  index it: a syntax error shows here
-        eager = [m for m in modules if _EAGER.search(m.data)]
+        wrappers = [p.rpartition(".")[2].replace("*", "").encode() for p in self.settings.compile_functions]
+        callables = [p.rpartition(".")[2].replace("*", "").encode() for p in self.settings.cudagraph.callables]
+        names = b"|".join(re.escape(n) for n in (*wrappers, *callables) if n)
+        eager_files = re.compile(_COMPILES + (b"|" + names if names else b""))
+        eager = [m for m in modules if eager_files.search(m.data)]
         self._find_sites(eager)
         self._run_regions(modules)
         self._run_eager(eager)

@@ -95,7 +95,7 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
             return Seq("list" if name in _LISTS else "tuple", None, UNKNOWN)
         if name in _DICTS:
             return Dict({}, UNKNOWN)
-    if "Tokenizer" in name:
+    if name.endswith(("Tokenizer", "TokenizerFast", "TokenizerBase")):
         return Object("tokenizer", origin)
     if name == "Logger":
         return Object("logging.Logger", origin)

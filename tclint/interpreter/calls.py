@@ -288,7 +288,8 @@ def _external_result(
         return known
     short = name.rpartition(".")[2]
     owner = name.rpartition(".")[0].rpartition(".")[2]
-    if "Tokenizer" in short or ("Tokenizer" in owner and short == "from_pretrained"):
+    endings = ("Tokenizer", "TokenizerFast", "TokenizerBase")
+    if short.endswith(endings) or (owner.endswith(endings) and short == "from_pretrained"):
         return Object("tokenizer", frame.origin(node))
     if short in ("get_tokenizer", "load_tokenizer", "build_tokenizer", "make_tokenizer"):
         return Object("tokenizer", frame.origin(node))

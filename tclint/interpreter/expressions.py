@@ -747,6 +747,8 @@ def sequence_item(receiver: Seq, index: Value) -> Value:
         return Seq(receiver.kind, None, receiver.element(), receiver.length)
     if receiver.kind == "size":
         return SIZE
+    if receiver.length == "args":
+        return UNKNOWN  # positional arguments are of different kinds
     return receiver.element()
 
 

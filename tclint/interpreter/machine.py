@@ -217,7 +217,7 @@ class Interpreter:
     def imported(self, module: Module, target: str, name: str) -> Value:
         """The value of `from target import name` in `module`."""
         found = self.program.find(module, target)
-        if found is not None:
+        if found is not None and found is not module:
             value = self.module_value(found, name)
             if value is not None:
                 return value
@@ -454,7 +454,7 @@ class Interpreter:
             if self.subclass_of(cls, "Enum"):
                 return UNKNOWN
         base = self.external_base(cls)
-        if "Tokenizer" in base:
+        if base.endswith(("Tokenizer", "TokenizerFast", "TokenizerBase")):
             return Object("tokenizer", frame.origin(node))
         if base == "torch.Tensor":
             return Tensor(origin=frame.origin(node))

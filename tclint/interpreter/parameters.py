@@ -121,7 +121,7 @@ def bind(
             value = UNKNOWN
         env[node.arg] = value if value is not UNKNOWN else _evidence(interp, function, node, known)
     if known.vararg:
-        env[known.vararg] = Seq("tuple", None, star) if star is not None else Seq("tuple", tuple(rest))
+        env[known.vararg] = Seq("tuple", None, star) if star is not None else Seq("tuple", tuple(rest), UNKNOWN, "args")
     if known.kwarg:
         taken = {*known.names, *(n.arg for n, _ in known.kwonly)}
         extra = {k: v for k, v in keywords.items() if k not in taken}

@@ -209,38 +209,37 @@ def _with(frame: Frame, node: ast.With) -> None:
 def _try(frame: Frame, node: ast.Try) -> None:
     before = dict(frame.env)
     frame.blocks.append("try")
+    returned = len(frame.returns)
     run_block(frame, node.body)
     frame.blocks.pop()
-    body_dead = frame.dead
     after_body = frame.env
+    works = not frame.dead or len(frame.returns) > returned
     after: Env | None = None
-    frame.dead = body_dead
-    if not body_dead:
-        if node.orelse:
-            run_block(frame, node.orelse)
+    if not frame.dead:
+        run_block(frame, node.orelse)
         if not frame.dead:
             after = frame.env
-    frame.dead = False
     for handler in node.handlers:
         merged = join_env(dict(before), dict(after_body))
         assert merged is not None
-        frame.env = merged
+        frame.env, frame.dead = merged, False
         if handler.name:
             frame.env[handler.name] = UNKNOWN
+        returns = len(frame.returns)
         frame.blocks.append("except")
         run_block(frame, handler.body)
         frame.blocks.pop()
-        if not frame.dead:
+        if works:
+            # A program that works does not get here: what the handler returns or binds says nothing.
+            del frame.returns[returns:]
+        elif not frame.dead:
             after = join_env(after, frame.env)
-        frame.dead = False
-    if after is None:
-        # Every path left: `finally` still runs, in the last state seen.
-        frame.env = dict(after_body)
+    frame.dead = after is None
+    frame.env = after if after is not None else dict(after_body)
+    if node.finalbody:
+        dead, frame.dead = frame.dead, False
         run_block(frame, node.finalbody)
-        frame.dead = True
-        return
-    frame.env = after
-    run_block(frame, node.finalbody)
+        frame.dead = frame.dead or dead
 
 
 def _function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

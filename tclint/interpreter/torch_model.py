@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -391,7 +392,7 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
     flags = tensor.flags & (HOST | CONSTANT | ARRAY | DATA_SIZED)
     if both is not None:
         flags = (tensor.flags | both.flags) & (DATA_SIZED | ARRAY) | (tensor.flags & both.flags & (HOST | CONSTANT))
-    elif other is UNKNOWN or isinstance(other, Scalar):
+    elif not _number(other):
         flags &= ~CONSTANT
     return Tensor(conf, dtype, ndim, flags, frame.origin(node))
 
@@ -403,6 +404,12 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
         index_value.items is not None
     ) else [index_value]
     mask = next((t for p in parts if (t := _mask(p)) is not None), None)
+    if mask is None and isinstance(node, ast.Subscript):
+        named = _named_mask(node.slice, index_value)
+        if named is not None:
+            # Nothing but a boolean mask goes by this name as an index.
+            mask = named
+            index_value = named
     if mask is not None:
         result: Value = Tensor(tensor.conf, tensor.dtype, -1, DATA_SIZED, origin)
     elif any(isinstance(p, Tensor) for p in parts) or any(
@@ -418,6 +425,21 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
         result = tensor.view(origin, ndim, steps)
     frame.interp.emit(events.Subscript, frame, node, tensor, index_value, result)
     return result
+
+
+def _named_mask(node: ast.expr, value: Value) -> Tensor | None:
+    nodes = node.elts if isinstance(node, ast.Tuple) else [node]
+    values = value.items if isinstance(node, ast.Tuple) and isinstance(value, Seq) and value.items else (value,)
+    for part, inner in zip(nodes, values, strict=False):
+        tensor = tensor_of(inner)
+        base = part.value if isinstance(part, ast.Subscript) else part
+        name = base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else ""
+        if tensor is not None and not tensor.dtype and tensor.ndim != 0 and _MASK_NAME.search(name):
+            return tensor.with_(dtype="b", conf=min(tensor.conf, USED))
+    return None
+
+
+_MASK_NAME: Final = re.compile(r"(^|_)masks?($|_)")
 
 
 def _mask(part: Value) -> Tensor | None:
@@ -501,6 +523,8 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
                 ndim = -1
         dtype = _dtype_argument((), keywords) or _result_dtype(short, first or Tensor(), args[1:], keywords)
         flags = DATA_SIZED if short in facts.DYNAMIC_SHAPE_OPS else 0
+        if first is None and all(_number(a) for a in args) and not name.startswith("torch.rand"):
+            flags |= CONSTANT
         if first is not None:
             flags |= first.flags & ARRAY
             if len(args) == 1 or not any(isinstance(a, Tensor) and a is not first for a in args):
@@ -558,8 +582,12 @@ def _factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Value
     return Tensor(PROVEN, dtype, ndim, flags, origin)
 
 
+def _number(value: Value) -> bool:
+    return isinstance(value, (Const, External)) or (isinstance(value, Scalar) and value.source not in ("data", "random"))
+
+
 def _constant(value: Value) -> bool:
-    if isinstance(value, Const):
+    if _number(value):
         return True
     if isinstance(value, Seq):
         return value.items is not None and all(_constant(i) for i in value.items)

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
 
 def adopt_tclint() -> None:
-    """Make `tclint` importable from beside this file, without its parent folder (a whole site-packages) on `sys.path`."""
+    """Make `tclint` importable without its parent folder, which may be a whole site-packages, on `sys.path`."""
     folder = Path(__file__).resolve().parents[1]
     here = str(Path(__file__).resolve().parent)
     sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry or ".") != here]
     init = folder / "__init__.py"
     if init.is_file():
         spec = importlib.util.spec_from_file_location("tclint", init, submodule_search_locations=[str(folder)])
-        assert spec is not None and spec.loader is not None
+        if spec is None or spec.loader is None:
+            raise ImportError(f"no loader for {init}")
         package = importlib.util.module_from_spec(spec)
         sys.modules["tclint"] = package
         spec.loader.exec_module(package)

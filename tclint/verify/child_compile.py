@@ -1,8 +1,9 @@
 """`torch.compile` as the experiments need it: the user's own compile sites stay, the backend is the experiment's.
 
-Inductor takes minutes and finds nothing that Dynamo does not find; so the name `torch.compile` is bound to a version that keeps
-`fullgraph` and `dynamic` of each site and hands the graphs to `eager` or `aot_eager`. One backend object for the whole process:
-a fresh one per site would itself be a reason to recompile.
+Inductor takes minutes and finds nothing that Dynamo does not find; so the name `torch.compile` is bound to a version
+that keeps
+`fullgraph` and `dynamic` of each site and hands the graphs to `eager` or `aot_eager`. One backend object for the
+whole process: a fresh one per site would itself be a reason to recompile.
 """
 
 from __future__ import annotations

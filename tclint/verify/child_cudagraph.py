@@ -1,7 +1,9 @@
 """CUDA graphs under the real mode: several steps, then a read of what was kept, against an eager reference.
 
-An output that is kept and read too late raises while the graph is still being recorded, and is silently wrong once it replays.
-So both are watched: the error, and the values. What Inductor decided (skips, partitions, recordings) is in its counters.
+An output that is kept and read too late raises while the graph is still being recorded, and is silently wrong once it
+replays.
+So both are watched: the error, and the values. What Inductor decided (skips, partitions, recordings) is in its
+counters.
 """
 
 from __future__ import annotations

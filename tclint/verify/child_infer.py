@@ -1,6 +1,7 @@
-"""Inputs guessed from signatures, annotations, names and defaults, and repaired by reading errors until the target runs.
+"""Inputs guessed from signatures, annotations, names and defaults, repaired by reading errors until the target runs.
 
-The search runs on the meta device, where a wrong shape costs microseconds, and moves to the real one when a guess gets through.
+The search runs on the meta device, where a wrong shape costs microseconds, and moves to the real one when a guess
+gets through.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def _constructor_values(parameter: _Parameter, annotation: Any, depth: int) -> I
             yield False
             yield True
         elif wanted is int:
-            yield int(number) if number is not None and number >= 1 or name.endswith("idx") else 0 if number == 0 else 4
+            yield 4 if number is None or 0 < number < 1 else int(number)
             yield 1
         elif wanted is float:
             yield float(number) if number is not None else 1.0
@@ -173,8 +174,9 @@ def _made(wanted: type, depth: int) -> Iterator[Any]:
 
 def construct(target: type, depth: int = 0) -> Any:
     """An instance with guessed arguments. Raises NoInputs with the last error where none fits."""
-    parameters = _signature(target.__init__) if target.__init__ is not object.__init__ else []
-    hints = _hints(target.__init__)
+    maker: Any = inspect.getattr_static(target, "__init__")
+    parameters = _signature(maker) if maker is not object.__init__ else []
+    hints = _hints(maker)
     required = [p for p in parameters if p.default is p.empty]
     choices = {p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth)) for p in required}
     if dataclasses.is_dataclass(target) or _is_settings(target):
@@ -453,7 +455,7 @@ def example_of(
         )
         if unsaid and isinstance(required[name], TensorSpec) and guess.from_jaxtyping(hints.get(name)) is None:
             required[name] = first
-    required |= {name: value for name, value in (start or optional_start(required, optional)).items()}
+    required |= dict(start or optional_start(required, optional))
     function_of = (lambda made: getattr(made, method)) if method else (lambda made: made)
     inputs = search(build, function_of, required, optional)
     shown = ", ".join(f"{name}={_shown(value)}" for name, value in inputs.items())

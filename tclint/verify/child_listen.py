@@ -1,7 +1,8 @@
 """Hears what Dynamo says while code runs: its structured trace, and the logs for what the trace leaves out.
 
-The trace has every break and recompile. The `trace_source` log says which lines Dynamo really traced, which is what tells a
-line that is fine from a line behind an earlier break. The `graph_breaks` and `recompiles` logs stand in on old releases.
+The trace has every break and recompile. The `trace_source` log says which lines Dynamo really traced, which is what
+tells a line that is fine from a line behind an earlier break. The `graph_breaks` and `recompiles` logs stand in on old
+releases.
 """
 
 from __future__ import annotations

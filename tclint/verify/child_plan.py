@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import ModuleType
 
 import torch
@@ -134,7 +135,7 @@ def _recompiles(example: Example, bench: Bench, notes: _Notes) -> None:
     for sweep in sweeps(example.calls()[0]):
         working = _working(example, sweep, bench)
         if len(working) > SETTLED:
-            swept = replace(example, calls=lambda sweep=sweep, working=working: _chosen(example, sweep, working))
+            swept = replace(example, calls=partial(_chosen, example, sweep, working))
             notes.runs.append(run_recompiles(bench, swept, sweep.label, sweep.allowed, "eval"))
 
 
@@ -147,7 +148,7 @@ def _working(example: Example, sweep: Sweep, bench: Bench) -> list[int]:
     """Which calls of a sweep run in eager mode: a length the model does not take is no finding."""
     found = []
     for number in range(len(sweep.calls(example.calls()[0]))):
-        single = replace(example, calls=lambda number=number: _chosen(example, sweep, [number]))
+        single = replace(example, calls=partial(_chosen, example, sweep, [number]))
         try:
             run_eager(bench, single, "eval")
         except EagerFailed:

@@ -57,7 +57,7 @@ def _warm() -> str:
         for backend in ("eager", "aot_eager"):
             torch.compile(torch.nn.Linear(2, 2), backend=backend)(torch.ones(1, 2))
         torch._dynamo.reset()
-    return torch.__version__
+    return str(torch.__version__)
 
 
 def _prctl(option: int, value: int) -> None:

@@ -1,4 +1,4 @@
-"""Becomes `sitecustomize.py` in a user's own program: hears which lines Dynamo traces, and ends the program after some steps.
+"""Becomes `sitecustomize.py` in a user's program: hears which lines Dynamo traces, ends the program after some steps.
 
 Torch is not imported here: the program does that when it wants to, and only then is anything hooked.
 """

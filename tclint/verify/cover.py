@@ -81,12 +81,12 @@ def _tracing(coverage: Coverage, wanted: Callable[[str], bool]) -> Iterator[None
         yield
     finally:
         sys.settrace(before)
-        threading.settrace(before)  # type: ignore[arg-type]
+        threading.settrace(before)
 
 
 @contextmanager
 def _monitoring(coverage: Coverage, wanted: Callable[[str], bool]) -> Iterator[None]:
-    monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+    monitoring: Any = vars(sys)["monitoring"]
     tool = next(number for number in (3, 4, 1, 2, 0) if monitoring.get_tool(number) is None)
     known: dict[str, bool] = {}
 

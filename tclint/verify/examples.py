@@ -4,8 +4,8 @@
     def model_and_calls():
         return Model(width=8), [(torch.randn(2, 8),), (torch.randn(3, 8),)]
 
-The function returns the callable and one or more calls. A call is a tuple of arguments, a dict of keyword arguments, or a pair
-of both. Registering costs nothing: the function runs only in the process that verifies.
+The function returns the callable and one or more calls. A call is a tuple of arguments, a dict of keyword arguments,
+or a pair of both. Registering costs nothing: the function runs only in the process that verifies.
 """
 
 from __future__ import annotations

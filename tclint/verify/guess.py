@@ -1,4 +1,4 @@
-"""What a parameter probably wants, from its name, annotation and default. No torch: shapes are tuples, dtypes are names."""
+"""What a parameter probably wants, from its name, annotation and default. Shapes are tuples, dtypes are names."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _NUMBERS: tuple[tuple[str, int | float], ...] = (
     (r"in_chans|img_channels|image_channels|num_channels|n_channels$", 3),
     (r"reduction|squeeze|ratio|factor|expansion|expand|mult|upscale|downscale|scale_factor|r$", 4),
     (
-        r"hidden|dim|width|channel|chan|feature|embed|d_model|n_embd|planes?$|inplanes|units|nf$|ngf|ndf|size$|_c$|^c$|filters|ffn",
+        r"hidden|dim|width|chan|feature|embed|d_model|n_embd|planes?$|units|nf$|ngf|ndf|size$|_c$|^c$|filters|ffn",
         WIDTH,
     ),
     (r"rank", 4),
@@ -74,7 +74,8 @@ _FLAGS = re.compile(
     r"pre_?norm|residual|skip|shortcut|flash|gated|learnable|deterministic|verbose|debug|norm_first)(_|$)|_bias$|^bias"
 )
 _WORDS = {
-    "act": "gelu", "activation": "gelu", "hidden_act": "gelu", "nonlinearity": "relu", "norm": "layer", "padding_mode": "zeros",
+    "act": "gelu", "activation": "gelu", "hidden_act": "gelu", "nonlinearity": "relu", "norm": "layer",
+    "padding_mode": "zeros",
     "mode": "nearest", "reduction": "mean", "pool": "mean", "device": "cpu", "dtype": "float32",
 }  # fmt: skip
 

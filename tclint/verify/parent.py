@@ -6,7 +6,6 @@ import os
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 

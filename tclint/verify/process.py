@@ -211,9 +211,7 @@ class Server:
             if event["event"] == "started":
                 pid = int(event["pid"])
             elif event["event"] == "gone":
-                return Heard(
-                    device=device, trouble=trouble or "the process that starts targets was ended by the target"
-                )
+                return Heard(device=device, trouble=trouble or GONE)
             elif event["event"] == "ended":
                 return _outcome(folder / "answer.json", int(event["code"]), output, trouble, device)
 

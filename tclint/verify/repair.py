@@ -75,7 +75,7 @@ Rule = Callable[[re.Match[str], Inputs], Iterator[dict[str, Any]]]
 
 
 def _matmul(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    rows, had, want, _ = (int(number) for number in found.groups())
+    _, had, want, _ = (int(number) for number in found.groups())
     yield from _dims(inputs, had, want, axis=-1)
     yield from _dims(inputs, had, want)
     # The width was computed, by flattening an image most often: another image size gives another width.
@@ -224,11 +224,11 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"Dimension out of range|dimension specified as|tuple index out of range|permute\(", _fewer_dims),
     (r"number of dims don't match|too many indices for tensor|dimensions of freedom", _fewer_dims),
     (
-        r"scalar types: Long, Int|expected scalar type Long|must be (?:of type )?(?:Long|an? integer)|used as ind(?:ex|ices) must",
+        r"scalar types: Long, Int|expected scalar type Long|must be (?:Long|an? integer)|used as ind\w+ must",
         _integers,
     ),
     (
-        r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast|expected .* dtype",
+        r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast",
         _floats,
     ),
     (r"Input type \((?:torch\.)?(?:Long|Int|long)", _floats),
@@ -246,7 +246,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
         _list_instead,
     ),
     (
-        r"[Kk]ernel size can't be greater|[Oo]utput size is too small|more than 1 value per channel|smaller than|too small",
+        r"[Kk]ernel size can't be greater|more than 1 value per channel|smaller than|too small",
         _bigger,
     ),
     (r"shape '\[.*?\]' is invalid for input|cannot reshape|divisible|view size|perfect square", _reshape),

@@ -18,6 +18,7 @@ from tclint.verify.process import CHILD, environment
 from tclint.verify.targets import absolute, targets_of
 from tclint.verify.verdict import Outcome, Verdict
 
+
 class NotConfirmed(ValueError):
     """Only what Dynamo confirmed can be reproduced."""
 

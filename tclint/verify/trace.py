@@ -1,7 +1,7 @@
 """Dynamo's structured trace, read without torch: from a live logger (in the child) or from a `TORCH_TRACE` directory.
 
-The log has one line of JSON per event, behind a glog prefix, and the event's payload on the following lines, each indented by
-a tab. File names are interned: `{"str": ["/a/b.py", 3]}` says that 3 stands for `/a/b.py` from here on.
+The log has one line of JSON per event, behind a glog prefix, and the event's payload on the following lines, each
+indented by a tab. File names are interned: `{"str": ["/a/b.py", 3]}` says that 3 stands for `/a/b.py` from here on.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ def read_trace(folder: Path) -> Heard:
                 Run(
                     experiment=experiment,
                     label=log.name,
-                    source=f"the program's own calls ({log.name})",
+                    source="the program's own calls",
                     covered=collector.traced,
                     traced=collector.traced,
                     breaks=collector.breaks,

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 
-
 @pytest.fixture(scope="session")
 def torch_python() -> str:
     """An interpreter that has torch: this one, or the one named by TCLINT_TORCH_PYTHON."""

@@ -1,4 +1,4 @@
-"""A bad target is answered with its reason, its siblings run on, the working copy stays, and nothing is left running."""
+"""A bad target is answered with its reason, its siblings run on, and nothing is left changed or running."""
 
 from __future__ import annotations
 
@@ -99,7 +99,10 @@ def marked(mark: str) -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             try:
-                if mark.encode() in (entry / "environ").read_bytes() and "State:\tZ" not in (entry / "status").read_text():
+                if (
+                    mark.encode() in (entry / "environ").read_bytes()
+                    and "State:\tZ" not in (entry / "status").read_text()
+                ):
                     found.append(int(entry.name))
             except OSError:
                 continue
@@ -139,7 +142,10 @@ def test_nothing_is_left_running(
     mark = f"TCLINT_TEST_MARK={uuid.uuid4()}"
     name, _, value = mark.partition("=")
     process = subprocess.Popen(
-        [sys.executable, str(script)], env={**os.environ, name: value}, stderr=subprocess.DEVNULL, start_new_session=True
+        [sys.executable, str(script)],
+        env={**os.environ, name: value},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     try:
         assert wait_until(lambda: len(marked(mark)) >= 4, 60), marked(mark)
@@ -157,10 +163,12 @@ def test_nothing_is_left_running(
 def test_no_torch_is_said(project: Callable[[str, str], Path], tmp_path: Path) -> None:
     good = project("good.py", GOOD)
     fake = tmp_path / "python"
-    fake.write_text(textwrap.dedent(f"""\
+    fake.write_text(
+        textwrap.dedent(f"""\
         #!/bin/sh
         exec {sys.executable} -S -E "$@"
-        """))
+        """)
+    )
     fake.chmod(0o755)
     (verdict,) = verify([finding_at(good, "# here")], VerifyOptions(python=str(fake), root=str(tmp_path))).verdicts
     assert verdict.outcome is Outcome.INCONCLUSIVE

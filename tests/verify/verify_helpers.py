@@ -14,7 +14,9 @@ def finding_at(path: Path | str, text: str, effect: Effect = Effect.GRAPH_BREAK,
     return finding_on(Path(path).name if source is None else str(path), line, effect)
 
 
-def finding_on(path: str, line: int, effect: Effect = Effect.GRAPH_BREAK, end_line: int = 0, function: str = "") -> Finding:
+def finding_on(
+    path: str, line: int, effect: Effect = Effect.GRAPH_BREAK, end_line: int = 0, function: str = ""
+) -> Finding:
     return Finding(
         code="TCL101",
         name="test",

@@ -1,0 +1,202 @@
+"""The torch-free parts: targets, statements, guesses, repairs, the cache, the registry, and the rule about torch."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import tclint.verify
+from tclint.finding import Effect, Step
+from tclint.verify import VerifyOptions
+from tclint.verify.cache import Cache
+from tclint.verify.examples import example, registered
+from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
+from tclint.verify.heard import Heard, Run
+from tclint.verify.job import Candidate, Job, Place, job_from_json
+from tclint.verify.process import environment
+from tclint.verify.repair import repairs
+from tclint.verify.statements import outline_of
+from tclint.verify.targets import candidates_of, targets_of
+from verify_helpers import finding_on
+
+PACKAGE = Path(tclint.verify.__file__).parent
+SOURCE = """\
+class Model:
+    def forward(self, x):
+        return self._inner(x)
+
+    def _inner(self, x):
+        return helper(x)
+
+    def encode(self, x):
+        return x
+
+def helper(x):
+    def nested():
+        return x
+    return nested()
+"""
+
+
+def test_only_files_named_child_import_torch() -> None:
+    for path in sorted(PACKAGE.glob("*.py")):
+        imported = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.split(".")[0])
+                assert path.name.startswith("child") or ".child" not in node.module, path
+        assert "torch" not in imported or path.name.startswith("child"), path
+
+
+def test_importing_verify_imports_no_torch() -> None:
+    code = "import sys, tclint.verify; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": str(PACKAGE.parents[1])})
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [("Model.forward", "Model"), ("Model._inner", "Model"), ("Model.encode", "Model.encode"), ("helper", "helper")],
+)
+def test_the_holder_of_a_line_is_run(function: str, name: str, project: Callable[[str, str], Path]) -> None:
+    path = project("m.py", SOURCE)
+    found = candidates_of(finding_on("m.py", 3, function=function), str(path.parent))
+    assert found == (Candidate(os.path.realpath(path), name),)
+
+
+def test_the_head_of_the_chain_comes_first(project: Callable[[str, str], Path]) -> None:
+    path = project("m.py", SOURCE)
+    chain = (Step("m.py", 1, "torch.compile(model)"), Step("m.py", 2, "Model.forward"), Step("m.py", 11, "helper"))
+    finding = replace(finding_on("m.py", 13, function="helper.<locals>.nested"), chain=chain)
+    assert [item.name for item in candidates_of(finding, str(path.parent))] == ["Model", "helper"]
+
+
+def test_cuda_graph_findings_run_apart(project: Callable[[str, str], Path]) -> None:
+    path = project("m.py", SOURCE)
+    findings = [
+        finding_on("m.py", 3, function="Model.forward"),
+        finding_on("m.py", 6, function="Model._inner"),
+        finding_on("m.py", 3, Effect.CUDAGRAPH, function="Model.forward"),
+    ]
+    targets = targets_of(findings, VerifyOptions(root=str(path.parent)))
+    assert [len(target.findings) for target in targets] == [2, 1]
+
+
+def test_statements_and_functions() -> None:
+    outline = outline_of("@d\ndef f(\n    x,\n):\n    y = g(\n        x\n    )\n    if y:\n        return 1\n")
+    assert list(outline.statement(6, 6)) == [5, 6, 7]
+    assert list(outline.statement(8, 8)) == [8]
+    function = outline.function_at(6)
+    assert function is not None
+    assert (function.name, function.first, function.line) == ("f", 1, 2)
+    assert outline_of("def broken(").functions == ()
+
+
+def test_jobs_cross_the_process_boundary() -> None:
+    job = Job("/r", (Candidate("/r/m.py", "Model"),), (Place("/r/m.py", 3, 4, "graph-break"),), factories={"a:B": "c:d"})
+    assert job_from_json(job.to_json()) == job
+
+
+def test_the_environment_is_scrubbed() -> None:
+    base = {"TORCH_LOGS": "all", "TORCHDYNAMO_DISABLE": "1", "HOME": "/h", "TORCH_TRACE": "/x"}
+    found = environment("cpu", "/tmp/s", base)
+    assert "TORCH_LOGS" not in found
+    assert "TORCHDYNAMO_DISABLE" not in found
+    assert "TORCH_TRACE" not in found
+    assert (found["HOME"], found["PYTHONDONTWRITEBYTECODE"], found["CUDA_VISIBLE_DEVICES"]) == ("/h", "1", "")
+    assert "CUDA_VISIBLE_DEVICES" not in environment("cuda", "/tmp/s", base)
+
+
+def test_the_cache_holds_until_a_source_changes(tmp_path: Path) -> None:
+    source, helper = tmp_path / "m.py", tmp_path / "h.py"
+    source.write_text("a")
+    helper.write_text("b")
+    job = Job(str(tmp_path), (Candidate(str(source), "M"),), (Place(str(source), 1, 1, "graph-break"),))
+    told = Heard(torch="2.13.0", runs=(Run("breaks", "train", "s"),), sources=(str(helper),))
+    cache = Cache(str(tmp_path / "cache"))
+    assert cache.get(job, "2.13.0") is None
+    cache.put(job, "2.13.0", told)
+    assert cache.get(job, "2.13.0") == told
+    assert cache.get(job, "2.12.0") is None
+    assert cache.get(replace(job, device="cuda"), "2.13.0") is None
+    helper.write_text("changed")
+    assert cache.get(job, "2.13.0") is None
+
+
+def test_trouble_is_not_cached(tmp_path: Path) -> None:
+    job = Job(str(tmp_path), (Candidate("m.py", "M"),), ())
+    cache = Cache(str(tmp_path))
+    cache.put(job, "2", Heard(trouble="hung"))
+    assert cache.get(job, "2") is None
+    assert Cache(None).get(job, "2") is None
+
+
+def test_examples_are_registered_by_class_or_name() -> None:
+    class Model:
+        pass
+
+    @example(Model)
+    def make() -> tuple[Model, list[int]]:
+        return Model(), []
+
+    @example("package.models:Other")
+    def other() -> None:
+        return None
+
+    assert registered(Model) is make
+    assert registered("package.models:Other") is other
+    assert registered(int) is None
+
+
+def test_names_suggest_values() -> None:
+    assert number_for("num_heads") == 4
+    assert number_for("attn_dropout") == 0.0
+    assert number_for("nothing_like_it_zz") is None
+    assert value_for("input_ids") == TensorSpec((2, 8), "int64", 2)
+    assert value_for("pixel_values") == TensorSpec((2, 3, 32, 32))
+    assert value_for("use_cache") is False
+    assert isinstance(value_for("position_embeddings"), Several)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "spec"),
+    [
+        ('Float[Tensor, "batch seq 64"]', TensorSpec((2, 8, 64))),
+        ('Int[torch.Tensor, "b n"]', TensorSpec((2, 8), "int64")),
+        ('jaxtyping.Bool[Tensor, "b"]', TensorSpec((2,), "bool")),
+        ("Tensor", None),
+    ],
+)
+def test_jaxtyping_annotations(annotation: str, spec: TensorSpec | None) -> None:
+    assert from_jaxtyping(annotation) == spec
+
+
+@pytest.mark.parametrize(
+    ("message", "before", "after"),
+    [
+        ("mat1 and mat2 shapes cannot be multiplied (16x32 and 64x128)", (2, 8, 32), (2, 8, 64)),
+        ("expected input[2, 32, 32, 32] to have 3 channels, but got 32 channels", (2, 32, 32, 32), (2, 3, 32, 32)),
+        ("Expected 3D (unbatched) or 4D (batched) input to conv2d, but got", (2, 8, 32), (2, 32, 32, 32)),
+        ("not enough values to unpack (expected 4, got 3)", (2, 8, 32), (2, 32, 32, 32)),
+        ("Given normalized_shape=[48], expected input with shape [*, 48], but got input of size[2, 8, 32]", (2, 8, 32), (2, 8, 48)),
+        ("running_mean should contain 32 elements not 16", (2, 32, 8, 8), (2, 16, 8, 8)),
+        ("input.size(-1) must be equal to input_size. Expected 10, got 32", (2, 8, 32), (2, 8, 10)),
+    ],
+)  # fmt: skip
+def test_errors_say_how_to_repair(message: str, before: tuple[int, ...], after: tuple[int, ...]) -> None:
+    first = next(repairs(message, {"x": TensorSpec(before)}, {}))
+    assert first["x"].shape == after
+
+
+def test_errors_that_name_a_missing_argument() -> None:
+    wanted = {"decoder_input_ids": TensorSpec((2, 8), "int64")}
+    first = next(repairs("ValueError: You have to specify decoder_input_ids", {"x": TensorSpec((2, 8))}, wanted))
+    assert set(first) == {"x", "decoder_input_ids"}

@@ -1,0 +1,200 @@
+"""Verdicts from what a child heard, without torch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tclint.finding import Effect, Finding, Step
+from tclint.verify.heard import Break, Fault, Frame, Graphs, Heard, Run, heard_from_json, with_paths
+from tclint.verify.statements import Outline, outline_of
+from tclint.verify.verdict import Outcome, Verdict
+from tclint.verify.verdicts import missed_of, verdicts_of
+from verify_helpers import finding_on
+
+SOURCE = """\
+class Model:
+    def forward(self, x):
+        y = x + 1
+        print(
+            "a",
+        )
+        for i in range(2):
+            y = y + y.item()
+        return helper(y)
+
+def helper(y):
+    if y.sum() > 0:
+        return y
+    return -y
+"""
+OUTLINE = outline_of(SOURCE)
+
+
+def outlines(path: str) -> Outline:
+    return OUTLINE if path == "m.py" else Outline()
+
+
+def heard(**changes: object) -> Heard:
+    run = Run(
+        experiment="breaks",
+        label="train",
+        source="get_inputs()",
+        dtype="float32",
+        covered={"m.py": (3, 4, 5, 7, 8, 9, 12, 13)},
+        traced={"m.py": (2, 3, 4, 5, 7, 8, 11, 12, 13)},
+        breaks=(
+            Break("m.py", 5, "print", "Dynamo does not know print", "GB0059", (Step("m.py", 5, "forward"),)),
+            Break("m.py", 8, "item", "no item()", "GB0124", (Step("m.py", 8, "forward"),), skips=True),
+        ),
+    )
+    return Heard(torch="2.13.0", device="cpu", runs=(replace(run, **changes),))  # type: ignore[arg-type]
+
+
+def verdict(finding: Finding, of: Heard, *more: Finding) -> Verdict:
+    return verdicts_of([finding, *more], of, outlines)[0]
+
+
+def test_a_break_in_the_span_confirms_with_dynamos_words() -> None:
+    found = verdict(finding_on("m.py", 8), heard())
+    assert found.outcome is Outcome.CONFIRMED
+    assert found.words == "item: no item() (the whole function runs in eager mode)"
+    assert (found.gb_id, found.torch, found.device, found.dtype) == ("GB0124", "2.13.0", "cpu", "float32")
+    assert found.inputs == "get_inputs()"
+
+
+def test_a_break_elsewhere_in_the_statement_confirms() -> None:
+    assert verdict(finding_on("m.py", 4), heard()).outcome is Outcome.CONFIRMED
+
+
+def test_a_break_that_another_finding_claims_does_not() -> None:
+    first, second = verdicts_of([finding_on("m.py", 4), finding_on("m.py", 5)], heard(), outlines)
+    assert (first.outcome, second.outcome) == (Outcome.REFUTED, Outcome.CONFIRMED)
+
+
+def test_a_traced_line_without_a_break_is_refuted() -> None:
+    assert verdict(finding_on("m.py", 3), heard()).outcome is Outcome.REFUTED
+
+
+def test_a_line_behind_a_break_is_not_reached() -> None:
+    found = verdict(finding_on("m.py", 9), heard())
+    assert found.outcome is Outcome.NOT_REACHED
+    assert "behind another break" in found.words
+
+
+def test_a_line_that_never_ran_is_not_reached() -> None:
+    found = verdict(finding_on("m.py", 14), heard())
+    assert found.outcome is Outcome.NOT_REACHED
+    assert "never ran" in found.words
+
+
+def test_a_break_in_a_library_belongs_to_the_users_line() -> None:
+    inside = Break("/lib/x.py", 70, "k", "w", "", (Step("m.py", 12, "helper"), Step("/lib/x.py", 70, "f")))
+    assert verdict(finding_on("m.py", 12), heard(breaks=(inside,))).outcome is Outcome.CONFIRMED
+
+
+def test_a_break_in_a_helper_does_not_belong_to_the_call() -> None:
+    inside = Break("m.py", 12, "k", "w", "", (Step("m.py", 9, "forward"), Step("m.py", 12, "helper")))
+    found = heard(breaks=(inside,), traced={"m.py": (9, 12)})
+    assert verdict(finding_on("m.py", 9), found).outcome is Outcome.REFUTED
+
+
+def test_an_echo_at_the_def_line_is_nobodys_break() -> None:
+    echo = Break("m.py", 11, "functorch", "", "GB0149", (Step("m.py", 11, "helper"),), skips=True)
+    real = Break("m.py", 12, "item", "", "GB0124", (Step("m.py", 12, "helper"),))
+    told = heard(breaks=(echo, real))
+    assert verdict(finding_on("m.py", 11), told).outcome is not Outcome.CONFIRMED
+    assert [item.line for item in missed_of([], [told], outlines)] == [12]
+
+
+def test_a_compile_error_on_the_line_confirms() -> None:
+    fault = Fault("compiled", "AssertionError", "Attempt to trace forbidden callable", (Step("m.py", 3, "forward"),))
+    found = verdict(finding_on("m.py", 3, Effect.ERROR), heard(fault=fault, breaks=()))
+    assert found.outcome is Outcome.CONFIRMED
+    assert "forbidden callable" in found.words
+
+
+def test_lines_after_a_compile_error_are_not_reached() -> None:
+    fault = Fault("compiled", "AssertionError", "forbidden", (Step("m.py", 3, "forward"),))
+    found = verdict(finding_on("m.py", 13), heard(fault=fault, breaks=(), traced={"m.py": (2, 3)}))
+    assert found.outcome is Outcome.NOT_REACHED
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "words", "hint"),
+    [
+        ("ModuleNotFoundError", "No module named 'einops.x'", "a package is missing: einops.x", "pip install einops"),
+        ("URLError", "<urlopen error>", "it needs a network", "downloads nothing"),
+        ("RuntimeError", "[enforce fail] can't allocate memory: 9", "out of memory", "--memory"),
+        ("TypeError", "missing 1 required", "does not run in eager mode either", "@tclint.example"),
+    ],
+)
+def test_what_never_ran_says_why(kind: str, message: str, words: str, hint: str) -> None:
+    found = verdict(finding_on("m.py", 3), Heard(faults=(Fault("eager", kind, message),)))
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert words in found.words
+    assert hint in found.hint
+
+
+def test_trouble_is_inconclusive() -> None:
+    found = verdict(finding_on("m.py", 3), Heard(trouble="still running after 3 s: stopped"))
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "--timeout" in found.hint
+
+
+def recompiles(count: int, expected: int = 2) -> Heard:
+    guard = '0/0: self.step == 1   # y = x + 1  # m.py:3 in forward\nUser stack trace:\n  File "m.py", line 3, in forward'
+    frame = Frame("m.py", 2, "forward", count, (guard,), {"m.py": (2, 3, 4)})
+    return heard(experiment="recompiles", frames=(frame,), expected=expected, calls=6, breaks=())
+
+
+def test_a_function_compiled_too_often_confirms_with_its_guard() -> None:
+    found = verdict(finding_on("m.py", 3, Effect.RECOMPILE), recompiles(5))
+    assert found.outcome is Outcome.CONFIRMED
+    assert found.words == "forward was compiled 5 times over 6 calls: self.step == 1"
+
+
+def test_settling_is_no_recompile() -> None:
+    assert verdict(finding_on("m.py", 3, Effect.RECOMPILE), recompiles(2)).outcome is Outcome.REFUTED
+    assert verdict(finding_on("m.py", 3, Effect.RECOMPILE), recompiles(3, 3)).outcome is Outcome.REFUTED
+
+
+def test_another_functions_recompile_does_not_confirm() -> None:
+    assert verdict(finding_on("m.py", 12, Effect.RECOMPILE), recompiles(5)).outcome is Outcome.REFUTED
+
+
+@pytest.mark.parametrize("outcome", ["error", "wrong", "skip", "partition", "rerecord"])
+def test_cuda_graph_faults_confirm(outcome: str) -> None:
+    graphs = Graphs(outcome, "what torch said")
+    found = verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), heard(experiment="cudagraphs", graphs=graphs))
+    assert (found.outcome, found.words) == (Outcome.CONFIRMED, "what torch said")
+
+
+def test_cuda_graphs_that_are_fine_refute() -> None:
+    fine = heard(experiment="cudagraphs", graphs=Graphs("fine"), calls=5)
+    assert verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), fine).outcome is Outcome.REFUTED
+    assert verdict(finding_on("m.py", 14, Effect.CUDAGRAPH), fine).outcome is Outcome.NOT_REACHED
+
+
+def test_silent_findings_need_differing_values() -> None:
+    finding = finding_on("m.py", 3, Effect.SILENT)
+    assert verdict(finding, heard(differs="output[0] differs")).outcome is Outcome.CONFIRMED
+    assert verdict(finding, heard()).outcome is Outcome.INCONCLUSIVE
+
+
+def test_missed_lists_what_nobody_predicted() -> None:
+    missed = missed_of([finding_on("m.py", 8)], [heard()], outlines)
+    assert [(item.path, item.line, item.gb_id, item.effect) for item in missed] == [("m.py", 5, "GB0059", "graph-break")]
+    assert missed_of([finding_on("m.py", 8), finding_on("m.py", 4)], [heard()], outlines) == ()
+
+
+def test_answers_cross_the_process_boundary() -> None:
+    told = replace(recompiles(3), faults=(Fault("eager", "E", "m", (Step("m.py", 1, "f"),)),), tried=("a",))
+    assert heard_from_json(told.to_json()) == told
+
+
+def test_paths_are_renamed_everywhere() -> None:
+    told = with_paths(heard(), lambda path: "x/" + path)
+    assert told.runs[0].breaks[0].stack[0].path == "x/m.py"
+    assert set(told.runs[0].traced) == {"x/m.py"}
