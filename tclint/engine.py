@@ -139,6 +139,7 @@ class _Run:
                     frame.dead = False
         except RecursionError:
             self.problems.append(Problem(module.path, 1, TOO_DEEP, "nested too deeply; this file's top level is skipped"))
+        self.examples.drive(module)
         for function in list(module.functions):
             if (module.path, function.qualname, function.node.lineno) in self.interp.reached:
                 continue
@@ -161,7 +162,7 @@ class _Run:
         for target, site in list(self.interp.targets):
             roots = list(self._roots_of(target))
             for function, receiver in roots:
-                self.interp.enter_root(function, receiver, Region(site))
+                self.interp.enter_known(function, receiver, site, self.interp.calls_seen.get(target.key, []))
             component = open_components.of(site.path)
             is_model = any(f.cls is not None and self.interp.is_nn_module(f.cls) for f, _ in roots)
             if is_model and not site.test:
@@ -211,6 +212,7 @@ class _Run:
     def _roots_of(self, target: Value) -> Iterator[tuple[Function, Value | None]]:
         """The functions that compiling a value compiles."""
         if isinstance(target, FunctionValue):
+            self.interp.closures[target.function] = target.closure
             yield target.function, target.bound
         elif isinstance(target, Instance):
             method = self.interp.find_method(target.cls, "forward") or self.interp.find_method(target.cls, "__call__")

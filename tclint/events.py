@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tclint.finding import Span, Step
-from tclint.regions import CompileSite
+from tclint.regions import CompileSite, Evidence
 from tclint.values import Compiled, Tensor, Value
 
 if TYPE_CHECKING:
@@ -35,6 +35,12 @@ class Event:
     def site(self) -> CompileSite | None:
         region = self.frame.region
         return region.site if region is not None else None
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """The calls seen of the region this event is in, for the parameters of its entry."""
+        region = self.frame.region
+        return region.evidence if region is not None else None
 
     @property
     def cudagraphs(self) -> bool:

@@ -405,9 +405,10 @@ class Program:
 
     def _find(self, importer: Module, dotted: str) -> Module | None:
         relative = dotted.replace(".", os.sep)
-        # The root of the importer's package first, then every folder above the file: one of them is on sys.path.
-        folder = importer.directory
-        candidates = [importer.root]
+        # The folder that holds the importer's package first, then those above it: one of them is on sys.path. Folders
+        # inside the package are not: `import logging` in pkg/utils/logging.py means the standard library.
+        folder = importer.root
+        candidates = []
         while len(folder) >= len(self._top) and folder not in ("", os.sep):
             candidates.append(folder)
             folder = os.path.dirname(folder)

@@ -104,13 +104,14 @@ class Scalar(Value):
     of a module, `global` a module-level name, or nothing.
     """
 
-    __slots__ = ("key", "origin", "source", "type")
+    __slots__ = ("key", "origin", "ref", "source", "type")
 
-    def __init__(self, type: str, source: str = "", origin: Origin = NOWHERE) -> None:
+    def __init__(self, type: str, source: str = "", origin: Origin = NOWHERE, ref: tuple[str, int] | None = None) -> None:
         self.type = type
         self.source = source
         self.origin = origin
-        self.key = ("s", type, source)
+        self.ref = ref  # the root parameter it comes from; for a size also the dimension, else -1
+        self.key = ("s", type, source, ref)
 
     def __repr__(self) -> str:
         return f"Scalar({self.type},{self.source})"
@@ -126,7 +127,7 @@ STR: Final = Scalar("str")
 class Tensor(Value):
     """A tensor and what is known of it. `dtype` is one of b i f c or empty; `ndim` is -1 where unknown."""
 
-    __slots__ = ("base", "conf", "dtype", "flags", "key", "ndim", "origin", "site")
+    __slots__ = ("base", "conf", "dtype", "flags", "key", "marks", "ndim", "origin", "shape", "site")
 
     def __init__(
         self,
@@ -137,7 +138,11 @@ class Tensor(Value):
         origin: Origin = NOWHERE,
         base: str = "",
         site: Any = None,
+        shape: tuple[int | None, ...] | None = None,
+        marks: frozenset[int] = frozenset(),
     ) -> None:
+        self.shape = shape  # the sizes an example was built with
+        self.marks = marks  # dimensions marked dynamic in eager code
         self.conf = conf
         self.dtype = dtype
         self.ndim = ndim
@@ -145,7 +150,9 @@ class Tensor(Value):
         self.origin = origin
         self.base = base  # name of the root parameter it aliases
         self.site = site  # the compile site that owns its storage
-        self.key = ("t", conf, dtype, ndim if ndim == 0 else -1, flags, site)
+        self.key: Any = ("t", conf, dtype, ndim if ndim == 0 else -1, flags, site)
+        if shape is not None or marks:
+            self.key = (*self.key, shape, marks)
 
     def with_(self, **changes: Any) -> Tensor:
         fields: dict[str, Any] = {name: getattr(self, name) for name in _TENSOR_FIELDS}
@@ -165,7 +172,7 @@ class Tensor(Value):
         return f"Tensor({self.conf},{self.dtype},{self.ndim},{self.flags})"
 
 
-_TENSOR_FIELDS: Final = ("conf", "dtype", "ndim", "flags", "origin", "base", "site")
+_TENSOR_FIELDS: Final = ("conf", "dtype", "ndim", "flags", "origin", "base", "site", "shape", "marks")
 
 
 class Seq(Value):
@@ -446,6 +453,8 @@ def _join_tensors(a: Tensor, b: Tensor) -> Tensor:
         a.origin if a.origin.line else b.origin,
         a.base or b.base,
         a.site or b.site,
+        None,
+        a.marks & b.marks,
     )
 
 
@@ -468,7 +477,7 @@ def _join_constants(a: Const, b: Const) -> Value | None:
 def _join_scalars(a: Scalar, b: Scalar) -> Value | None:
     source = a.source if a.source == b.source else (a.source or b.source)
     if a.type == b.type:
-        return Scalar(a.type, source, a.origin if a.source else b.origin)
+        return Scalar(a.type, source, a.origin if a.source else b.origin, a.ref or b.ref)
     if {a.type, b.type} <= {"int", "float", "bool", "number"}:
         return Scalar("number", source, a.origin)
     return None

@@ -99,7 +99,7 @@ def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
         if tensor_of(value) is not None:
             return Scalar(kind, "data" if kind != "str" else "tensor", frame.origin(node))
         if isinstance(value, Scalar):
-            return Scalar(kind, value.source, value.origin)
+            return Scalar(kind, value.source, value.origin, value.ref)
         return Scalar(kind)
 
     return convert

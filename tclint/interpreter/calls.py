@@ -254,6 +254,8 @@ def external(
             _setattr(frame, node, args)
         return result
     result = _external_result(frame, node, name, args, keywords, open_ended)
+    if name.endswith(_MARKS) and frame.region is None:
+        _mark(frame, node, args)
     interp.emit_call(frame, node, name, args, keywords, None, result)
     return result
 
@@ -299,6 +301,20 @@ def _external_result(
     if name.startswith(("threading.", "queue.", "random.", "array.", "decimal.", "contextvars.", "datetime.")):
         return Object(name, frame.origin(node))
     return UNKNOWN
+
+
+_MARKS: Final = (".mark_dynamic", ".maybe_mark_dynamic", ".mark_unbacked")
+
+
+def _mark(frame: Frame, node: ast.AST, args: Args) -> None:
+    """`mark_dynamic(x, 0)`: the tensor a name holds carries the mark from here on."""
+    if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and len(args) >= 2):
+        return
+    tensor = args[0]
+    dims = args[1].items if isinstance(args[1], Seq) and args[1].items is not None else (args[1],)
+    marked = {d.value for d in dims if isinstance(d, Const) and isinstance(d.value, int)}
+    if isinstance(tensor, Tensor):
+        frame.set(node.args[0].id, tensor.with_(marks=tensor.marks | marked))
 
 
 def _is_module_class(name: str) -> bool:
@@ -354,7 +370,7 @@ def _object_call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords
         return result
     if func.kind == "transform" and func.args is not None:
         # vmap and friends call the function on tensors of one dimension less.
-        inside = [a.view(a.origin, a.ndim - 1 if a.ndim > 0 else -1) if isinstance(a, Tensor) else a for a in args]
+        inside = [a.view(a.origin) if isinstance(a, Tensor) else a for a in args]
         inner = call(frame, node, func.args, inside, keywords, open_ended)
         tensor = tensor_of(inner)
         return Tensor(tensor.conf, tensor.dtype, -1, 0, frame.origin(node)) if tensor is not None else UNKNOWN
@@ -633,12 +649,19 @@ def _apply_function(frame: Frame, node: ast.AST, owner: ClassValue, args: Args) 
 
 
 def _note_container(frame: Frame, node: ast.AST, receiver: Object, changed: Value) -> None:
-    """`self.layers.append(Block())` in a constructor fills the attribute."""
+    """`self.layers.append(Block())` in a constructor fills the attribute; elsewhere it changes a module in use."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         base = node.func.value
         if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name):
-            owner = frame.env.get(base.value.id)
-            if isinstance(owner, Instance):
+            from tclint.interpreter.expressions import lookup
+
+            owner = lookup(frame, base.value.id)
+            if isinstance(owner, Compiled):
+                owner = owner.target
+            if isinstance(owner, Instance) and not frame.constructing:
+                if frame.region is None:
+                    frame.interp.rebound.add((owner.cls.module.path, owner.cls.qualname, base.attr))
+            elif isinstance(owner, Instance):
                 updated = Object(receiver.name, receiver.origin, receiver.kind, changed)
                 frame.interp.note_attribute(frame, owner, base.attr, updated, replace=True)
 

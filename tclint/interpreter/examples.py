@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tclint.program import Class, Function
+from tclint.interpreter import calls
+from tclint.program import Class, Function, Module
 from tclint.values import UNKNOWN, FunctionValue, Instance, Seq, Value
 
 if TYPE_CHECKING:
@@ -38,6 +39,25 @@ class Examples:
             finally:
                 self.interp.quiet -= 1
         return receiver, inputs
+
+    def drive(self, module: Module) -> None:
+        """Play `build()` and `calls()`: what is built is called with each of the listed argument tuples."""
+        build, listed = module.names.get("build"), module.names.get("calls")
+        if not isinstance(build, Function) or not isinstance(listed, Function):
+            return
+        frame = self.interp.module_frame(module)
+        self.interp.quiet += 1
+        try:
+            built = self.interp.call_function(frame, build.node, FunctionValue(build), [], {})
+            rows = self.interp.call_function(frame, listed.node, FunctionValue(listed), [], {})
+        finally:
+            self.interp.quiet -= 1
+        if not isinstance(rows, Seq):
+            return
+        items = rows.items if rows.items is not None else (rows.elem, rows.elem, rows.elem)
+        for row in items:
+            if isinstance(row, Seq) and row.items is not None:
+                calls.call(frame, build.node, built, list(row.items), {})
 
     def _items(self, cls: Class, name: str) -> list[Value] | None:
         function = cls.module.names.get(name)

@@ -17,6 +17,7 @@ from tclint.values import (
     FLOAT,
     INT,
     NONE,
+    NOWHERE,
     SIZE,
     STR,
     TRUE,
@@ -542,14 +543,18 @@ def _scalar_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, 
     if ta == "str" or tb == "str":
         return STR
     origin = left.origin if isinstance(left, Scalar) and left.source else getattr(right, "origin", frame.origin(node))
+    # An argument that varies makes what is computed from it vary; a size computed from a size is another size.
+    ref = None
+    if source == "arg":
+        ref = next((v.ref for v in (left, right) if isinstance(v, Scalar) and v.ref is not None), None)
     if operator == "Div":
-        return Scalar("float", source, origin)
+        return Scalar("float", source, origin, ref)
     if operator == "Pow" or "float" in (ta, tb):
         kind = "float" if "float" in (ta, tb) else "int"
-        return Scalar(kind, source, origin)
+        return Scalar(kind, source, origin, ref)
     if {ta, tb} <= {"int", "bool"}:
-        return Scalar("int", source, origin)
-    return Scalar("number", source, origin)
+        return Scalar("int", source, origin, ref)
+    return Scalar("number", source, origin, ref)
 
 
 _COMPARE_TENSOR: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
@@ -600,7 +605,10 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         if lt in (Object, Instance) or rt in (Object, Instance):
             frame.interp.emit(events.Operation, frame, node, operator, left, right)
         source = "size" if _from_size(left) or _from_size(right) else _source(left) or _source(right)
-        return Scalar("bool", source, frame.origin(node)) if source else BOOL
+        if not source:
+            return BOOL
+        ref = next((v.ref for v in (left, right) if isinstance(v, Scalar) and v.ref is not None), None)
+        return Scalar("bool", source, frame.origin(node), ref)
     if operator in ("Is", "IsNot"):
         same = _identical(left, right)
         if same is None:
@@ -746,6 +754,8 @@ def sequence_item(receiver: Seq, index: Value) -> Value:
                 return Seq(receiver.kind, receiver.items[slice(*bounds)])
         return Seq(receiver.kind, None, receiver.element(), receiver.length)
     if receiver.kind == "size":
+        if receiver.length and isinstance(index, Const) and isinstance(index.value, int):
+            return Scalar("int", "size", NOWHERE, (receiver.length, index.value))
         return SIZE
     if receiver.length == "args":
         return UNKNOWN  # positional arguments are of different kinds
@@ -817,7 +827,7 @@ def _after_comprehension(frame: Frame, saved: Env, node: ast.AST) -> Env:
     return saved
 
 
-_UNROLL: Final = 8
+_UNROLL: Final = 12
 
 
 def _generators(

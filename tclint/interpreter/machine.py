@@ -13,7 +13,7 @@ from tclint.interpreter import annotations, calls, parameters, sites, statements
 from tclint.interpreter.expressions import element_of, evaluate
 from tclint.interpreter.frame import Env, Frame
 from tclint.program import Assignment, Class, Definition, Function, Import, Module, Program
-from tclint.regions import CompileSite, Region
+from tclint.regions import CompileSite, Evidence, Region
 from tclint.values import (
     BOOL,
     CALLABLES,
@@ -90,6 +90,9 @@ class Interpreter:
         self.quiet = 0
         self.sites: dict[tuple[str, int], CompileSite] = {}
         self.targets: list[tuple[Value, CompileSite]] = []
+        self.calls_seen: dict[Any, list[tuple[tuple[Value, ...], dict[str, Value]]]] = {}
+        self.closures: dict[Function, Mapping[str, Value] | None] = {}
+        self.rebound: set[tuple[str, str, str]] = set()
         self.reached: set[tuple[str, str, int]] = set()
         self.late: dict[tuple[str, str], dict[str, Value]] = {}
         self.errors: list[tuple[Function, BaseException]] = []
@@ -356,7 +359,7 @@ class Interpreter:
         function = value.function
         body = function.node
         frame = Frame(self, function.module, function, env, region, caller, node, value.closure)
-        if caller is not None and caller.constructing and region is None:
+        if region is None and (function.name == "__init__" or (caller is not None and caller.constructing)):
             frame.constructing = True
         if region is not None and not self.quiet:
             self.reached.add((function.module.path, function.qualname, body.lineno))
@@ -472,7 +475,18 @@ class Interpreter:
                 return Instance(cls)
             self._construction_count[cls] = count + 1
             self._constructions[instance.key] = (list(args), dict(keywords))
+        else:
+            self._join_construction(instance, args, keywords)
         return instance
+
+    def _join_construction(self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+        """Instances built alike but for numbers share one description, in which those numbers are unknown."""
+        old_args, old_keywords = self._constructions[instance.key]
+        if len(old_args) != len(args) or instance.key in self._attrs:
+            return
+        joined = [join(a, b) for a, b in zip(old_args, args, strict=True)]
+        merged = {k: join(v, keywords[k]) if k in keywords else v for k, v in old_keywords.items()}
+        self._constructions[instance.key] = (joined, merged)
 
     def _fields(self, cls: Class) -> list[str]:
         """The fields of a dataclass-like class, base classes first."""
@@ -518,6 +532,10 @@ class Interpreter:
             attrs = self._attrs.setdefault(instance.key, {})
             old = attrs.get(name)
             attrs[name] = value if old is None or replace else join(old, value)
+        elif isinstance(value, Tensor):
+            existing = self.attributes(instance).get(name)
+            if isinstance(existing, Tensor) and existing.flags & PARAMETER and frame.region is None:
+                self.rebound.add((instance.cls.module.path, instance.cls.qualname, name))
         elif _holds_compiled(value):
             late = self.late.setdefault((instance.cls.module.path, instance.cls.qualname), {})
             old = late.get(name)
@@ -535,6 +553,8 @@ class Interpreter:
                     return stored[name]
         value = self.attributes(instance).get(name)
         if value is not None:
+            if frame.region is not None and self._worth_telling(frame, instance, name, value):
+                self.emit(events.Attribute, frame, node, instance, name)
             return self._attribute_value(value, name, frame, node)
         for ancestor in self.mro(cls):
             method = ancestor.methods.get(name)
@@ -553,6 +573,13 @@ class Interpreter:
         if dynamic is not None and "*" not in name and self.find_method(cls, "__getattr__") is None:
             return dynamic
         return self._by_name(UNKNOWN, name, frame, node)
+
+    def _worth_telling(self, frame: Frame, instance: Instance, name: str, value: Value) -> bool:
+        """An attribute whose reading can cost recompiles: rebound by eager code, or different for each compiled layer."""
+        if (instance.cls.module.path, instance.cls.qualname, name) in self.rebound:
+            return True
+        site = frame.region.site if frame.region is not None else None
+        return site is not None and site.many and isinstance(value, Scalar)
 
     def _attribute_value(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
         """An attribute as code elsewhere sees it: constants may have been changed by then."""
@@ -742,6 +769,12 @@ class Interpreter:
     ) -> Value:
         return sites.call_compiled(self, frame, node, value, args, keywords, open_ended)
 
+    def note_call(self, target: Value, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+        """Remember how eager code calls a compiled callable: evidence for what its arguments are and how they vary."""
+        seen = self.calls_seen.setdefault(target.key, [])
+        if len(seen) < 64:
+            seen.append((tuple(args), dict(keywords)))
+
     def own(self, value: Value, site: CompileSite | None, frame: Frame, node: ast.AST) -> Value:
         return sites.own(value, site, frame.origin(node))
 
@@ -759,6 +792,35 @@ class Interpreter:
         # What the examples leave to its default may be passed by others.
         rest = {n: v for n, v in entry.items() if n in names[len(marked) :]}
         return calls.call(frame, function.node, bind_receiver(self.function_value(function), receiver), marked, rest)
+
+    def enter_known(
+        self,
+        function: Function,
+        receiver: Value | None,
+        site: CompileSite,
+        seen: Sequence[tuple[tuple[Value, ...], dict[str, Value]]],
+    ) -> Value:
+        """Interpret the entry of a region with what eager code was seen to pass, or else with its signature."""
+        if not seen:
+            return self.enter_root(function, receiver, Region(site))
+        bound = [receiver] if receiver is not None else []
+        envs = [parameters.bind(self, function, [*bound, *args], keywords, False) for args, keywords in seen]
+        names = parameters.signature(function).names[len(bound) :]
+        variadic = [n for n in parameters.variadic(function) if n]
+        evidence = Evidence({n: tuple(e[n] for e in envs if n in e) for n in (*names, *variadic)})
+        region = Region(site, evidence)
+        env: Env = dict(zip(parameters.signature(function).names, bound, strict=False))
+        for name in envs[0]:
+            if name not in env:
+                joined = join_all(e[name] for e in envs if name in e)
+                env[name] = parameters.as_input(joined, name, Origin(function.node.lineno, None))
+        decorated = self.function_value(function)
+        while isinstance(decorated, Compiled):
+            decorated = decorated.target
+        if isinstance(decorated, FunctionValue) and decorated.function is not function:
+            return self.enter_root(function, receiver, region)
+        closure = self.closures.get(function)
+        return self.run(None, None, FunctionValue(function, None, closure), env, region)
 
     def enter_root(self, function: Function, receiver: Value | None, region: Region | None) -> Value:
         """Interpret a function as the entry of a region (or of eager code) with what its signature says."""

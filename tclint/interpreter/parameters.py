@@ -253,7 +253,9 @@ def as_input(value: Value, name: str, origin: Origin) -> Value:
     if isinstance(value, Tensor):
         return value.with_(flags=value.flags | INPUT | RAW, base=value.base or name, origin=origin)
     if isinstance(value, Scalar):
-        return Scalar(value.type, "arg", origin)
+        return Scalar(value.type, "arg", origin, (name, -1))
+    if isinstance(value, Const) and type(value.value) in (int, float):
+        return Scalar(scalar_type(value.value), "arg", origin, (name, -1))
     if isinstance(value, Union):
         return Union(tuple(as_input(o, name, origin) for o in value.options))
     if isinstance(value, Seq):

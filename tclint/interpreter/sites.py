@@ -84,6 +84,7 @@ def compile_call(
             options,
             uses_cudagraphs(mode, backend, options, interp.options.cudagraph_default),
             decorator,
+            any(b in ("for", "while") for b in frame.blocks),
             bool(_TEST_PATH.search(path)),
         )
         interp.sites[(path, line)] = site
@@ -116,6 +117,7 @@ def call_compiled(
     """A call of a compiled callable: inside a region it is inlined, from eager code it crosses into its own region."""
     if frame.region is not None:
         return calls.call(frame, node, value.target, args, keywords, open_ended)
+    interp.note_call(value.target, args, keywords)
     region = Region(value.site)
     inside = Frame(interp, frame.module, frame.function, {}, region, None, node)
     names = [f"argument {i}" for i in range(len(args))]

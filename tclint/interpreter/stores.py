@@ -15,6 +15,7 @@ from tclint.values import (
     Dict,
     Instance,
     Object,
+    Scalar,
     Seq,
     Tensor,
     Union,
@@ -154,6 +155,8 @@ def spread(frame: Frame, value: Value, targets: list[ast.expr], node: ast.AST) -
             middle = items[i : len(items) - after]
             tail = list(items[len(items) - after :]) if after else []
             return [*items[:i], Seq("list", tuple(middle)), *tail]
+    if isinstance(value, Seq) and value.kind == "size" and value.length and not stars:
+        return [Scalar("int", "size", frame.origin(node), (value.length, i)) for i in range(n)]
     element = expressions.element_of(frame, value, node)
     return [Seq("list", None, element) if i in stars else element for i in range(n)]
 

@@ -157,7 +157,9 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
     if kind is None:
         return UNKNOWN
     if name == "size":
-        return SIZE if args or "dim" in keywords else Seq("size", None, SIZE)
+        if args or "dim" in keywords:
+            return size_of(tensor, args[0] if args else keywords["dim"], origin)
+        return Seq("size", None, SIZE, tensor.base if tensor.flags & RAW else "")
     if name == "to" or name == "type":
         dtype = _dtype_argument(args, keywords) or (tensor.dtype if name == "to" else "")
         if args and isinstance(args[0], Tensor):
@@ -169,6 +171,13 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
     if kind == "tensor":
         return _tensor_result(frame, tensor, name, args, keywords, origin)
     return _by_kind(kind, tensor, origin, name, args, keywords)
+
+
+def size_of(tensor: Tensor, dim: Value, origin: Origin) -> Value:
+    """One size of a tensor, with the parameter and dimension it belongs to where that is known."""
+    if tensor.flags & RAW and tensor.base and isinstance(dim, Const) and isinstance(dim.value, int):
+        return Scalar("int", "size", origin, (tensor.base, dim.value))
+    return Scalar("int", "size", origin)
 
 
 def _copies(tensor: Tensor, args: Args, keywords: Keywords) -> bool:
@@ -201,9 +210,7 @@ def _tensor_result(
             "tuple",
             (Tensor(tensor.conf, tensor.dtype, -1, 0, origin), Tensor(tensor.conf, "i", -1, 0, origin)),
         )
-    ndim = -1
-    if name in REDUCTIONS and not _has_dim(args, keywords):
-        ndim = 0
+    ndim = result_ndim(name, tensor, args, keywords)
     dtype = _result_dtype(name, tensor, args, keywords)
     if name in ("contiguous",):
         if tensor.flags & (STRIDED | EXPANDED):
@@ -228,7 +235,8 @@ def _tensor_result(
             extra = 0
         else:
             extra = STRIDED if name in _CONTIGUITY_LOST else 0
-        return tensor.view(origin, _view_ndim(tensor, name), extra)
+        shaped = result_ndim(name, tensor, args, keywords) if name in _SHAPED_BY_ARGS else _view_ndim(tensor, name)
+        return tensor.view(origin, shaped, extra)
     if name in ("to_sparse", "to_sparse_csr", "to_sparse_coo"):
         return Tensor(tensor.conf, dtype, -1, SPARSE, origin)
     flags = 0
@@ -238,6 +246,36 @@ def _tensor_result(
     if name.startswith("new_"):
         result = Tensor(tensor.conf, dtype, -1, tensor.flags & HOST, origin)
     return result.with_(flags=result.flags | flags) if flags else result
+
+
+_SHAPED_BY_ARGS: Final = frozenset({"view", "reshape", "expand"})
+_SAME_SHAPE: Final = frozenset(
+    "softmax log_softmax sigmoid tanh relu gelu silu exp log sqrt rsqrt abs neg clamp masked_fill cumsum cumprod sort "
+    "argsort flip roll tril triu float long int bool half double bfloat16 to clone detach contiguous dropout "
+    "masked_scatter isnan isfinite isinf round floor ceil topk scatter scatter_add index_fill where sin cos".split()
+)
+
+
+def result_ndim(name: str, tensor: Tensor, args: Args, keywords: Keywords) -> int:
+    """The number of dimensions of a result, -1 where it cannot be told."""
+    if name in REDUCTIONS:
+        if not _has_dim(args, keywords):
+            return 0
+        if tensor.ndim < 0 or "keepdim" in keywords or len(args) > 1:
+            return -1
+        dim = keywords.get("dim", args[0] if args else UNKNOWN)
+        if isinstance(dim, Seq) and dim.items is not None:
+            return max(tensor.ndim - len(dim.items), 0)
+        return tensor.ndim - 1 if isinstance(dim, (Const, Scalar)) else -1
+    if name in _SHAPED_BY_ARGS:
+        if len(args) == 1 and isinstance(args[0], Seq):
+            return len(args[0].items) if args[0].items is not None else -1
+        if any(isinstance(a, Seq) for a in args):
+            return -1
+        return len(args) or -1
+    if name in _SAME_SHAPE:
+        return tensor.ndim
+    return -1
 
 
 def _reduces_to_pair(args: Args, keywords: Keywords) -> bool:
@@ -307,7 +345,10 @@ def _by_kind(
         inner = tensor.view(origin) if tensor is not None else Tensor(conf, "", -1, 0, origin)
         return Seq("tuple", None, inner)
     if kind.startswith("tuple:"):
-        return Seq("tuple", tuple(_by_kind(k, tensor, origin) for k in kind[6:].split(",")))
+        parts = [_by_kind(k, tensor, origin) for k in kind[6:].split(",")]
+        if name in ("topk", "sort") and tensor is not None:
+            parts = [p.with_(ndim=tensor.ndim) if isinstance(p, Tensor) else p for p in parts]
+        return Seq("tuple", tuple(parts))
     if kind == "bool":
         data = name in ("equal", "allclose", "is_nonzero")
         return Scalar("bool", "data", origin) if data else BOOL
@@ -338,7 +379,7 @@ def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str) -> Value:
     kind = facts.ATTRIBUTES.get(name)
     origin = frame.origin(node)
     if name == "shape":
-        return Seq("size", None, SIZE)
+        return Seq("size", None, SIZE, tensor.base if tensor.flags & RAW else "")
     if name in ("ndim", "itemsize", "nbytes"):
         return SIZE
     if name == "size" and tensor.flags & ARRAY:
@@ -516,7 +557,7 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         if short in facts.REDUCE_WITH_DIM_TUPLE and _reduces_to_pair(args[1:], keywords):
             dtype = first.dtype if first else ""
             return Seq("tuple", (Tensor(PROVEN, dtype, -1, 0, origin), Tensor(PROVEN, "i", -1, 0, origin)))
-        ndim = -1
+        ndim = result_ndim(short, first, args[1:], keywords) if first is not None else -1
         if short in REDUCTIONS and not _has_dim(args[1:], keywords):
             ndim = 0
             if short.startswith(("cross_entropy", "mse", "l1", "nll", "binary")) and "reduction" in keywords:
@@ -579,7 +620,24 @@ def _factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Value
     sized = contains(Seq("tuple", tuple(args)), DATA_SIZED) if args else None
     if sized is not None and short == "arange":
         flags |= DATA_SIZED
-    return Tensor(PROVEN, dtype, ndim, flags, origin)
+    return Tensor(PROVEN, dtype, ndim, flags, origin, shape=_literal_shape(short, args, keywords))
+
+
+def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | None, ...] | None:
+    """The sizes of a factory's result where they are written out."""
+    if short not in ("zeros", "ones", "empty", "rand", "randn", "full", "randint"):
+        return None
+    sizes: Args = args
+    if short == "randint":
+        shape = keywords.get("size") or next((a for a in args if isinstance(a, Seq)), None)
+        sizes = [shape] if shape is not None else []
+    elif short == "full":
+        sizes = args[:1]
+    if len(sizes) == 1 and isinstance(sizes[0], Seq):
+        if sizes[0].items is None:
+            return None
+        sizes = sizes[0].items
+    return tuple(s.value if isinstance(s, Const) and isinstance(s.value, int) else None for s in sizes) or None
 
 
 def _number(value: Value) -> bool:

@@ -48,7 +48,10 @@ def answer(job: Job) -> Heard:
     from tclint.verify import child_compile
     from tclint.verify.child_plan import carry_out
     from tclint.verify.forks import fork_count, watch_forks
+    from tclint.verify.heard import Heard
 
+    if job.device.startswith("cuda") and not torch.cuda.is_available():
+        return Heard(torch=torch.__version__, device=job.device, trouble="torch sees no CUDA device here")
     torch.set_num_threads(max(1, job.threads))
     real_modes = job.device != "cpu" and any(place.effect == "cudagraph" for place in job.places)
     if not real_modes:

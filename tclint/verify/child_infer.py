@@ -9,6 +9,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
+import os
+import sys
 import time
 import types
 import typing
@@ -100,7 +102,18 @@ def _is_tensor(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, torch.Tensor)
 
 
-def _constructor_values(parameter: _Parameter, annotation: Any, depth: int) -> Iterator[Any]:
+def _configs_near(target: type) -> list[type]:
+    """Config classes that the module of a class knows, the one named most like the class first."""
+    module = sys.modules.get(target.__module__)
+    found = {
+        value
+        for value in (vars(module).values() if module is not None else ())
+        if isinstance(value, type) and _is_settings(value) and value.__name__ != "PreTrainedConfig"
+    }
+    return sorted(found, key=lambda item: (-len(os.path.commonprefix([item.__name__, target.__name__])), item.__name__))
+
+
+def _constructor_values(parameter: _Parameter, annotation: Any, depth: int, target: type) -> Iterator[Any]:
     """What to pass for a required parameter of a constructor, likeliest first."""
     name = parameter.name
     wanted = _plain(annotation)
@@ -136,6 +149,8 @@ def _constructor_values(parameter: _Parameter, annotation: Any, depth: int) -> I
     if origin is type or name.endswith(("_layer", "_cls", "_class", "_fn", "_type")):
         yield nn.LayerNorm if "norm" in name else nn.GELU if "act" in name else nn.Identity
     if name in ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs"):
+        for near in _configs_near(target)[:2] if depth < 3 else ():
+            yield from _made(near, depth)
         yield Settings()
     if name in ("act", "activation", "nonlinearity"):
         yield nn.GELU()
@@ -178,7 +193,7 @@ def construct(target: type, depth: int = 0) -> Any:
     parameters = _signature(maker) if maker is not object.__init__ else []
     hints = _hints(maker)
     required = [p for p in parameters if p.default is p.empty]
-    choices = {p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth)) for p in required}
+    choices = {p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth, target)) for p in required}
     if dataclasses.is_dataclass(target) or _is_settings(target):
         choices |= _small_fields(parameters, hints)
     picks = {name: values[0] for name, values in choices.items() if values}
@@ -266,6 +281,8 @@ def _argument(parameter: _Parameter, annotation: Any, width: int) -> Any:
     for text in (annotation, parameter.annotation):
         if (spec := guess.from_jaxtyping(text, width)) is not None:
             return spec
+    if guess.is_position(parameter.name):
+        return guess.value_for(parameter.name, width)
     wanted = _plain(annotation)
     origin = typing.get_origin(wanted)
     if _is_tensor(wanted):

@@ -79,7 +79,8 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, bench: Bench,
     for example in sources(job, candidate, module):
         if isinstance(example, NoInputs):
             notes.tried.append(f"{candidate.name}: {example}")
-            notes.hint = str(example)
+            owner = candidate.name.split(".")[0]
+            notes.hint = f"write @tclint.example({owner}) above a function returning ({owner}(...), [(inputs, ...)])"
             continue
         try:
             _experiments(job, example, bench, notes)

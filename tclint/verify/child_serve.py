@@ -206,9 +206,11 @@ def _work(order: _Order, protocol: int) -> None:
             limit = _address_space() + order.address_mb * 2**20
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        from tclint.verify.child import run_one
+        from tclint.verify import child
 
-        run_one(order.job, order.answer)
+        if _must_exec():
+            os.execv(sys.executable, [sys.executable, child.__file__, order.job, order.answer])
+        child.run_one(order.job, order.answer)
         code = 0
     except BaseException:
         traceback.print_exc()
@@ -218,6 +220,12 @@ def _work(order: _Order, protocol: int) -> None:
             sys.stderr.flush()
         finally:
             os._exit(code)
+
+
+def _must_exec() -> bool:
+    """Whether the fork must start over as a new program: CUDA does not survive a fork, and somebody has touched it."""
+    torch = sys.modules["torch"]
+    return os.environ.get("TCLINT_VERIFY_SPAWN") == "1" or bool(torch.cuda.is_initialized())
 
 
 def _address_space() -> int:

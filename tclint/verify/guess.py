@@ -128,6 +128,11 @@ def tensor_for(name: str, width: int = WIDTH) -> TensorSpec:
     return TensorSpec((BATCH, SEQUENCE, width))
 
 
+def is_position(name: str) -> bool:
+    """Whether a parameter takes the cosines and sines of rotary positions, a pair."""
+    return bool(_POSITION.search(name.lower()))
+
+
 def value_for(name: str, width: int = WIDTH) -> Any:
     """A call argument from its name alone: a number where names of that kind are numbers, else a tensor."""
     lowered = name.lower()
@@ -136,7 +141,7 @@ def value_for(name: str, width: int = WIDTH) -> Any:
     if _PLAIN.match(lowered):
         found = number_for(lowered)
         return int(found) if found is not None else 4
-    if _POSITION.search(lowered):
+    if is_position(lowered):
         part = TensorSpec((1, SEQUENCE, 8))
         return Several((part, part))
     return tensor_for(name, width)

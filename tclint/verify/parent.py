@@ -132,7 +132,9 @@ def executor_for(options: VerifyOptions) -> Executor:
         from tclint.verify.cluster import RayExecutor
 
         return RayExecutor(options.executor, options.device)
-    return ThreadPoolExecutor(max(1, options.jobs), thread_name_prefix="tclint-verify")
+    # One child per GPU: two would measure each other's memory.
+    jobs = 1 if options.device.startswith("cuda") else max(1, options.jobs)
+    return ThreadPoolExecutor(jobs, thread_name_prefix="tclint-verify")
 
 
 @lru_cache(maxsize=8)

@@ -59,6 +59,8 @@ def environment(device: str, scratch: str, base: Mapping[str, str] | None = None
         TRANSFORMERS_OFFLINE="1",
         TOKENIZERS_PARALLELISM="false",
         TCLINT_VERIFY_DEVICE=device,
+        # `torch.cuda.is_available()` then asks the driver's library and leaves CUDA untouched: forking stays possible.
+        PYTORCH_NVML_BASED_CUDA_CHECK="1",
     )
     if device == "cpu":
         kept["CUDA_VISIBLE_DEVICES"] = ""

@@ -259,6 +259,11 @@ def repairs(message: str, inputs: Inputs, optional: Mapping[str, Any]) -> Iterat
 
     `optional` holds parameters that were left to their defaults, with what they would be given.
     """
+    for name in optional:
+        # An encoder-decoder complains of `input_ids` when it is the decoder's that are missing.
+        plain = name.removeprefix("decoder_")
+        if name not in inputs and plain != name and plain in inputs and f"{plain} or " in message:
+            yield _change(inputs, name, optional[name])
     missing = [
         name for name in optional if name not in inputs and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", message)
     ]

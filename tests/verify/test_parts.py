@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from verify_helpers import finding_on
 
 import tclint.verify
 from tclint.finding import Effect, Step
@@ -24,7 +25,6 @@ from tclint.verify.process import environment
 from tclint.verify.repair import repairs
 from tclint.verify.statements import outline_of
 from tclint.verify.targets import candidates_of, targets_of
-from verify_helpers import finding_on
 
 PACKAGE = Path(tclint.verify.__file__).parent
 SOURCE = """\
@@ -101,7 +101,9 @@ def test_statements_and_functions() -> None:
 
 
 def test_jobs_cross_the_process_boundary() -> None:
-    job = Job("/r", (Candidate("/r/m.py", "Model"),), (Place("/r/m.py", 3, 4, "graph-break"),), factories={"a:B": "c:d"})
+    job = Job(
+        "/r", (Candidate("/r/m.py", "Model"),), (Place("/r/m.py", 3, 4, "graph-break"),), factories={"a:B": "c:d"}
+    )
     assert job_from_json(job.to_json()) == job
 
 
@@ -186,7 +188,7 @@ def test_jaxtyping_annotations(annotation: str, spec: TensorSpec | None) -> None
         ("expected input[2, 32, 32, 32] to have 3 channels, but got 32 channels", (2, 32, 32, 32), (2, 3, 32, 32)),
         ("Expected 3D (unbatched) or 4D (batched) input to conv2d, but got", (2, 8, 32), (2, 32, 32, 32)),
         ("not enough values to unpack (expected 4, got 3)", (2, 8, 32), (2, 32, 32, 32)),
-        ("Given normalized_shape=[48], expected input with shape [*, 48], but got input of size[2, 8, 32]", (2, 8, 32), (2, 8, 48)),
+        ("Given normalized_shape=[48], expected [*, 48], but got input of size[2, 8, 32]", (2, 8, 32), (2, 8, 48)),
         ("running_mean should contain 32 elements not 16", (2, 32, 8, 8), (2, 16, 8, 8)),
         ("input.size(-1) must be equal to input_size. Expected 10, got 32", (2, 8, 32), (2, 8, 10)),
     ],

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from verify_helpers import finding_on
 
 from tclint.finding import Effect, Step
 from tclint.verify import NoTrace, Outcome, VerifyOptions, verify_trace
 from tclint.verify.trace import Collector, events_of, own_name, parse_break, read_trace, reasons_of
-from verify_helpers import finding_on
 
 DATA = Path(__file__).parent / "data"
 OLD = """Graph break in user code at /a/m.py:12

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from verify_helpers import finding_on
 
 from tclint.finding import Effect, Finding, Step
 from tclint.verify.heard import Break, Fault, Frame, Graphs, Heard, Run, heard_from_json, with_paths
 from tclint.verify.statements import Outline, outline_of
 from tclint.verify.verdict import Outcome, Verdict
 from tclint.verify.verdicts import missed_of, verdicts_of
-from verify_helpers import finding_on
 
 SOURCE = """\
 class Model:
@@ -144,7 +144,9 @@ def test_trouble_is_inconclusive() -> None:
 
 
 def recompiles(count: int, expected: int = 2) -> Heard:
-    guard = '0/0: self.step == 1   # y = x + 1  # m.py:3 in forward\nUser stack trace:\n  File "m.py", line 3, in forward'
+    guard = (
+        '0/0: self.step == 1   # y = x + 1  # m.py:3 in forward\nUser stack trace:\n  File "m.py", line 3, in forward'
+    )
     frame = Frame("m.py", 2, "forward", count, (guard,), {"m.py": (2, 3, 4)})
     return heard(experiment="recompiles", frames=(frame,), expected=expected, calls=6, breaks=())
 
@@ -185,7 +187,9 @@ def test_silent_findings_need_differing_values() -> None:
 
 def test_missed_lists_what_nobody_predicted() -> None:
     missed = missed_of([finding_on("m.py", 8)], [heard()], outlines)
-    assert [(item.path, item.line, item.gb_id, item.effect) for item in missed] == [("m.py", 5, "GB0059", "graph-break")]
+    assert [(item.path, item.line, item.gb_id, item.effect) for item in missed] == [
+        ("m.py", 5, "GB0059", "graph-break")
+    ]
     assert missed_of([finding_on("m.py", 8), finding_on("m.py", 4)], [heard()], outlines) == ()
 
 

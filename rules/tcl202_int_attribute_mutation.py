@@ -1,0 +1,117 @@
+"""TCL202: Python state on the module that changes in every call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.events import Attribute, Call, Event, Store
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.values import Const, Instance, Scalar, Seq
+
+
+class IntAttributeMutation(Rule):
+    """A number or a list on the module that forward changes: one compilation for every new value.
+
+    Dynamo guards on Python attributes of modules. `self.step += 1` makes the guard fail at every call, until the recompile
+    limit (8) is hit and the function runs eagerly for good. A list that grows does the same through its length. (As a
+    function argument an integer settles after one recompile.)
+
+    Bad::
+
+        def f(self, x):
+            self.step += 1
+            return x * 2
+
+    Good::
+
+        def f(self, x):
+            self.step.add_(1)  # a tensor buffer
+            return x * 2
+
+    Fix: count in the caller, or keep the counter in a tensor buffer and add to it in place.
+
+    Versions: 2.4 recompiles 4 times in 6 calls, 2.6 twice, 2.9 and later at every call.
+    """
+
+    code, name = "TCL202", "int-attribute-mutation"
+    effect, severity = Effect.RECOMPILE, Severity.HIGH
+    calls = ("list.append", "list.extend", "list.insert")
+
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.frame.constructing:
+            return
+        if not (isinstance(event.value, Scalar) and event.value.type in ("int", "float", "number")):
+            return
+        node = event.node
+        reads_itself = event.augmented or (
+            isinstance(node, ast.Assign) and _reads(node.value, event.name) and event.value.source == "attr"
+        )
+        if reads_itself and event.value.source not in ("size", "data"):
+            yield self._finding(event, f"`self.{event.name}` changes in every call")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        node = event.node
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(event.receiver, Seq)):
+            return
+        place = node.func.value
+        frame = event.frame
+        if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and frame.cls is not None:
+            owner = frame.env.get(place.value.id)
+            if isinstance(owner, Instance) and place.attr in frame.interp.attributes(owner):
+                yield self._finding(event, f"`{place.value.id}.{place.attr}` grows in every call")
+        elif isinstance(place, ast.Name) and _outlives(event, place.id):
+            yield self._finding(event, f"`{place.id}` outlives the call and grows in every one")
+
+    def on_attribute(self, event: Attribute) -> Iterator[Finding]:
+        """A number that differs from layer to layer, read in a block that is compiled layer by layer."""
+        if not isinstance(event.receiver, Instance) or event.site is None or not event.site.many:
+            return
+        value = event.frame.interp.attributes(event.receiver).get(event.name)
+        if isinstance(value, Scalar) and value.type in ("int", "float", "number") and not value.source:
+            yield self.finding(
+                event,
+                f"`self.{event.name}` differs from layer to layer, and each layer is compiled by itself"
+                f" ({event.site.path}:{event.site.line}): one compilation for every value, up to the limit",
+                confidence=Confidence.HIGH,
+                help="keep it in a tensor buffer, or compile the stack of layers as one",
+            )
+
+    def _finding(self, event: Event, what: str) -> Finding:
+        return self.finding(
+            event,
+            f"{what}; Dynamo guards on it and compiles again each time, up to the recompile limit",
+            confidence=Confidence.HIGH,
+            help="keep it in a tensor buffer, or do it in the caller",
+        )
+
+
+def _reads(node: ast.expr, name: str) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr == name for n in ast.walk(node))
+
+
+def _outlives(event: Call, name: str) -> bool:
+    """Whether a name is a mutable default, or belongs to an enclosing scope or the module."""
+    frame = event.frame
+    function = frame.function
+    if function is None:
+        return False
+    if frame.closure is not None and name in frame.closure and name not in _assigned(function.node):
+        return True
+    arguments = function.node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    for argument, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):
+        if argument.arg == name and isinstance(default, (ast.List, ast.Dict)):
+            return True
+    return name not in _assigned(function.node) and name in frame.module.names
+
+
+def _assigned(node: ast.AST) -> set[str]:
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        names |= {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    return names
+
+
+__all__ = ["Const", "IntAttributeMutation"]

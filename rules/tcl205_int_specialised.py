@@ -1,0 +1,112 @@
+"""TCL205: integer arguments that an operation specialises on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tclint import variation
+from tclint.events import Call, Event, Store, Subscript
+from tclint.finding import Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.values import Object, Scalar, Seq, Tensor, Value
+
+_OPS: Final[dict[str, tuple[tuple[int, ...], tuple[str, ...]]]] = {
+    **{f"Tensor.{n}": ((0,), ("dim",)) for n in ("sum", "mean", "max", "min", "softmax", "cumsum", "argmax", "any", "all", "prod", "std", "var", "norm", "amax", "amin", "logsumexp", "unsqueeze", "squeeze", "sort", "argsort", "log_softmax")},
+    **{f"torch.{n}": ((1,), ("dim",)) for n in ("sum", "mean", "softmax", "cumsum", "argmax", "cat", "stack", "unsqueeze", "squeeze", "norm", "prod")},
+    "torch.nn.functional.softmax": ((1,), ("dim",)),
+    "torch.nn.functional.one_hot": ((1,), ("num_classes",)),
+    "torch.linalg.matrix_power": ((1,), ("n",)),
+    "Tensor.chunk": ((0,), ("chunks",)),
+    "torch.chunk": ((1,), ("chunks",)),
+    "Tensor.split": ((0,), ("split_size",)),
+    "torch.split": ((1,), ("split_size_or_sections",)),
+    "Tensor.unfold": ((0, 1, 2), ("size", "step")),
+    "Tensor.transpose": ((0, 1), ()),
+    "Tensor.flatten": ((0, 1), ("start_dim", "end_dim")),
+    "torch.nn.functional.max_pool1d": ((1, 2), ("kernel_size", "stride")),
+    "torch.nn.functional.max_pool2d": ((1, 2), ("kernel_size", "stride")),
+    "torch.nn.functional.avg_pool1d": ((1, 2), ("kernel_size", "stride")),
+    "torch.nn.functional.avg_pool2d": ((1, 2), ("kernel_size", "stride")),
+    "torch.nn.functional.unfold": ((1,), ("kernel_size",)),
+    "builtins.range": ((0, 1, 2), ()),
+    "Tensor.matrix_power": ((0,), ()),
+    "Tensor.roll": ((1,), ("dims",)),
+}
+
+
+class IntSpecialised(Rule):
+    """An integer argument that an operation burns into the graph: one compilation for every new value.
+
+    Integers as arguments usually settle after one recompile. Not where they choose a dimension, a number of chunks or
+    classes, a kernel size, the count of a Python loop, an element of a ModuleList, or an index beside a slice (`x[:, i]`).
+
+    Bad::
+
+        def f(x, dim: int):
+            return x.sum(dim)
+
+    Good::
+
+        def f(x):
+            return x.sum(-1)
+
+    Fix: make it a constant; use a tensor index (`index_select`) for positions; loop in the caller.
+
+    The confidence is high where the calls in sight pass three or more values, low where only the signature is known.
+    """
+
+    code, name = "TCL205", "int-specialised"
+    effect, severity = Effect.RECOMPILE, Severity.MEDIUM
+    calls = tuple(_OPS)
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        places, names = _OPS[event.name]
+        values: list[Value] = [event.args[i] for i in places if i < len(event.args)]
+        values.extend(event.keywords[n] for n in names if n in event.keywords)
+        if event.name == "builtins.range" and not _is_looped(event):
+            return
+        yield from self._check(event, values, event.method)
+
+    def on_subscript(self, event: Subscript) -> Iterator[Finding]:
+        if isinstance(event.receiver, Object) and event.receiver.name == "torch.nn.ModuleList":
+            yield from self._check(event, [event.index], _source(event.node))
+        elif isinstance(event.receiver, Tensor):
+            yield from self._position(event, event.index)
+
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        if event.target == "subscript" and isinstance(event.receiver, Tensor) and event.index is not None:
+            yield from self._position(event, event.index)
+
+    def _position(self, event: Event, index: Value) -> Iterator[Finding]:
+        """`x[:, i]` and `x[..., i]` specialise; `x[i]` and `x[:, i:i+1]` do not."""
+        if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None and len(index.items) > 1:
+            if not isinstance(index.items[0], Scalar):
+                yield from self._check(event, list(index.items[1:]), _source(event.node))
+
+    def _check(self, event: Event, values: list[Value], what: str) -> Iterator[Finding]:
+        for value in values:
+            if not (isinstance(value, Scalar) and value.source == "arg" and value.type in ("int", "number")):
+                continue
+            confidence = variation.confidence(event, value)
+            if confidence is None:
+                continue
+            name = value.ref[0] if value.ref else "the argument"
+            yield self.finding(
+                event,
+                f"`{what}` specialises on the integer `{name}`: each new value compiles again",
+                confidence=confidence,
+                help="make it a constant, or use a tensor index",
+            )
+            return
+
+
+def _source(node: ast.AST) -> str:
+    target = node.targets[0] if isinstance(node, ast.Assign) else node
+    text = ast.unparse(target)
+    return text if len(text) <= 40 else text[:37] + "…"
+
+
+def _is_looped(event: Call) -> bool:
+    return True

@@ -1,0 +1,85 @@
+"""TCL206: lists and dicts whose length or keys change from call to call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint import variation
+from tclint.events import Call, Event, Loop
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.values import Dict, Seq, Value
+
+
+class ContainerInput(Rule):
+    """A Python list, `*args`, `**kwargs` or dict as input of the compiled callable: one compilation for every length.
+
+    Dynamo guards on the length of a list and on the keys of a dict and their order. `dynamic=True` does not help: it is
+    about tensor shapes.
+
+    Bad::
+
+        def f(images: list[torch.Tensor]):
+            return torch.stack([image.mean() for image in images])
+
+    Good::
+
+        def f(images: torch.Tensor):
+            return images.mean((1, 2, 3))
+
+    Fix: stack or pad to one tensor in the caller and compile a tensor-only core.
+
+    The confidence is high where the calls in sight vary in length, low where only the signature is known.
+    """
+
+    code, name = "TCL206", "container-input"
+    effect, severity = Effect.RECOMPILE, Severity.MEDIUM
+    calls = ("torch.cat", "torch.stack", "torch.concat", "dict.values", "dict.items", "dict.keys", "builtins.len")
+
+    def on_loop(self, event: Loop) -> Iterator[Finding]:
+        node = event.node.iter if isinstance(event.node, ast.For) else event.node
+        yield from self._check(event, node, event.iterable)
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        node = event.node
+        if not isinstance(node, ast.Call):
+            return
+        if event.name.startswith("dict."):
+            if isinstance(node.func, ast.Attribute) and event.receiver is not None:
+                yield from self._check(event, node.func.value, event.receiver)
+        elif node.args and event.args:
+            yield from self._check(event, node.args[0], event.args[0])
+
+    def _check(self, event: Event, node: ast.expr, value: Value) -> Iterator[Finding]:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            node = node.func.value
+        if isinstance(node, ast.Call) and node.args:
+            node = node.args[0]
+        if not isinstance(node, ast.Name) or event.frame.parent is not None:
+            return
+        if not isinstance(value, (Seq, Dict)) or (isinstance(value, Seq) and value.kind in ("size", "range")):
+            return
+        evidence = event.evidence
+        function = event.frame.function
+        if function is None or node.id not in _parameters(function.node):
+            return
+        if evidence is None or node.id not in evidence.values:
+            confidence = Confidence.LOW
+        elif evidence.lengths(node.id) > variation.SETTLES:
+            confidence = Confidence.HIGH
+        else:
+            return
+        yield self.finding(
+            event,
+            f"`{node.id}` is a Python container whose length or keys change from call to call; each compiles again",
+            confidence=confidence,
+            help="stack or pad to a tensor in the caller and compile a tensor-only core",
+        )
+
+
+def _parameters(node: ast.AST) -> set[str]:
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    arguments = node.args
+    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    return names | {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}

@@ -1,0 +1,117 @@
+"""TCL207: branches on sizes that go both ways."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from tclint.events import Branch, Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.regions import Evidence
+from tclint.rule import Rule
+from tclint.values import Const, Scalar, Value
+
+_OPERATORS: Final[dict[type[ast.cmpop], Callable[[int, int], bool]]] = {
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+
+class ShapeBranch(Rule):
+    """A branch on a size that is taken both ways: each side is a program of its own, and a size stays fixed.
+
+    `if x.shape[1] > 128` is no graph break: Dynamo guards on the answer. Where calls fall on both sides, each gets its own
+    compilation; and arithmetic such as `int(x.shape[1]).bit_length()` pins the size to one value.
+
+    Bad::
+
+        def f(x):
+            if x.shape[1] > 128:
+                return x.mean(1)
+            return x.sum(1)
+
+    Good::
+
+        def f(x):
+            return x.mean(1)
+
+    Fix: pad to one side, or choose in the caller between two compiled functions.
+
+    Said with medium confidence or more only where the calls in sight fall on both sides.
+    """
+
+    code, name = "TCL207", "shape-branch"
+    effect, severity = Effect.RECOMPILE, Severity.LOW
+    calls = ("number.bit_length", "numpy.prod", "numpy.sqrt", "numpy.log2")
+
+    def on_branch(self, event: Branch) -> Iterator[Finding]:
+        test = event.test
+        node = event.node
+        if not (isinstance(test, Scalar) and test.source == "size" and isinstance(node, ast.Compare) and len(node.ops) == 1):
+            return
+        evidence = event.evidence
+        confidence = Confidence.LOW
+        if evidence is not None:
+            outcomes = _outcomes(event, node, evidence)
+            if outcomes is not None and len(outcomes) < 2:
+                return
+            if outcomes is not None:
+                confidence = Confidence.HIGH
+        yield self.finding(
+            event,
+            f"`{ast.unparse(node)}` is a branch on a size: calls on both sides of it compile twice",
+            confidence=confidence,
+            help="pad to one side, or choose between two compiled functions in the caller",
+        )
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        values: list[Value] = [*event.args]
+        if event.receiver is not None:
+            values.append(event.receiver)
+        sized = any(isinstance(v, Scalar) and v.source == "size" for v in values)
+        if event.name.startswith("numpy."):
+            return
+        if sized:
+            yield self.finding(
+                event,
+                f"`{event.method}` pins a size to one value: each new size compiles again",
+                confidence=Confidence.MEDIUM,
+                help="compute it in the caller and pass it",
+            )
+
+
+def _outcomes(event: Branch, node: ast.Compare, evidence: Evidence) -> set[bool] | None:
+    """The answers of a comparison over the calls seen, None where a side cannot be computed."""
+    compare = _OPERATORS.get(type(node.ops[0]))
+    left = _numbers(event, node.left, evidence)
+    right = _numbers(event, node.comparators[0], evidence)
+    if compare is None or left is None or right is None:
+        return None
+    n = max(len(left), len(right))
+    if len(left) == 1:
+        left = left * n
+    if len(right) == 1:
+        right = right * n
+    return {compare(a, b) for a, b in zip(left, right, strict=False)}
+
+
+def _numbers(event: Branch, node: ast.expr, evidence: Evidence) -> list[int] | None:
+    from tclint.interpreter.expressions import evaluate
+
+    event.frame.interp.quiet += 1
+    try:
+        value = evaluate(event.frame, node)
+    finally:
+        event.frame.interp.quiet -= 1
+    if isinstance(value, Const) and isinstance(value.value, int):
+        return [value.value]
+    if isinstance(value, Scalar) and value.ref is not None and value.source == "size":
+        sizes = evidence.sizes(*value.ref)
+        return sizes or None
+    return None

@@ -1,0 +1,83 @@
+"""TCL208: Python loops over a tensor dimension."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint import variation
+from tclint.events import Loop
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.values import RAW, Seq, Tensor
+
+
+class ShapeLoop(Rule):
+    """A Python loop over a dimension is unrolled into the graph: one compilation for every length, and a long one.
+
+    `for t in range(x.shape[1])` and `for row in x` put one copy of the body into the graph for each step. The length is
+    burnt in: every new one compiles again.
+
+    Bad::
+
+        def f(x):
+            total = x[:, 0]
+            for t in range(x.shape[1]):
+                total = total * 0.5 + x[:, t]
+            return total
+
+    Good::
+
+        def f(x):
+            return x.cumsum(1)[:, -1]
+
+    Fix: a batched op (`cumsum`, `unbind` with a fixed length, `torch.scan`), or the loop in eager code around a compiled
+    step.
+
+    Said with medium confidence or more only where the calls in sight vary the length.
+    """
+
+    code, name = "TCL208", "shape-loop"
+    effect, severity = Effect.RECOMPILE, Severity.MEDIUM
+
+    def on_loop(self, event: Loop) -> Iterator[Finding]:
+        values = event.iterable
+        evidence = event.evidence
+        node = event.node.iter if isinstance(event.node, ast.For) else event.node
+        lengths: list[int] | None = None
+        if isinstance(values, Tensor):
+            if values.flags & RAW and evidence is not None:
+                lengths = evidence.sizes(values.base, 0)
+        elif isinstance(values, Seq) and values.kind == "range" and values.length == "size":
+            lengths = _range_lengths(event, node)
+        else:
+            return
+        if lengths:
+            if len(set(lengths)) <= variation.SETTLES:
+                return
+            confidence = Confidence.HIGH
+        else:
+            confidence = Confidence.LOW
+        yield self.finding(
+            event,
+            f"a loop over `{ast.unparse(node)}` is unrolled: each new length compiles again",
+            node=node,
+            confidence=confidence,
+            help="use a batched op, or loop in eager code around a compiled step",
+        )
+
+
+def _range_lengths(event: Loop, node: ast.expr) -> list[int] | None:
+    from tclint.interpreter.expressions import evaluate
+    from tclint.values import Scalar
+
+    if event.evidence is None or not isinstance(node, ast.Call) or not node.args:
+        return None
+    event.frame.interp.quiet += 1
+    try:
+        value = evaluate(event.frame, node.args[-1] if len(node.args) > 1 else node.args[0])
+    finally:
+        event.frame.interp.quiet -= 1
+    if isinstance(value, Scalar) and value.ref is not None:
+        return event.evidence.sizes(*value.ref)
+    return None

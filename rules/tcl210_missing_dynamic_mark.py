@@ -1,0 +1,103 @@
+"""TCL210: shapes that vary at a compiled boundary without a mark."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint import variation
+from tclint.events import CompiledCall, Enter
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.values import RAW, Tensor
+
+
+class MissingDynamicMark(Rule):
+    """The shapes of an argument vary in a way that costs three or more compilations.
+
+    Automatic dynamic shapes make a dimension dynamic once it has changed. Dimensions that start to vary one after the other,
+    and sizes 0 and 1 among others, each cost one more compilation. Marks do not travel: what was marked for the model is
+    not marked for a block that is compiled by itself (regional compilation).
+
+    Bad::
+
+        @torch.compile
+        def f(x):
+            return x.relu()
+
+        def caller():
+            f(torch.randn(4, 10))
+            f(torch.randn(8, 10))
+            f(torch.randn(8, 12))
+
+    Good::
+
+        @torch.compile(dynamic=True)
+        def f(x):
+            return x.relu()
+
+        def caller():
+            f(torch.randn(4, 10))
+            f(torch.randn(8, 10))
+            f(torch.randn(8, 12))
+
+    Fix: `torch._dynamo.mark_dynamic(x, dim)` right before the call, for every dimension that varies; `mark_unbacked` where
+    batch 1 occurs.
+    """
+
+    code, name = "TCL210", "missing-dynamic-mark"
+    effect, severity = Effect.RECOMPILE, Severity.MEDIUM
+    scope = "any"
+
+    def on_enter(self, event: Enter) -> Iterator[Finding]:
+        evidence, site = event.evidence, event.site
+        if evidence is None or site is None or event.frame.parent is not None:
+            return
+        for name, values in evidence.values.items():
+            shapes = evidence.shapes(name)
+            if len(shapes) != len(values) or not shapes or len({len(s) for s in shapes}) != 1:
+                continue
+            marks = frozenset.intersection(*(v.marks for v in values if isinstance(v, Tensor)))
+            count = variation.compilations(shapes, marks, site.dynamic)
+            if count <= variation.SETTLES:
+                continue
+            from tclint.rules.tcl209_aliased_inputs import header
+
+            yield self.finding(
+                event,
+                f"the shapes of `{name}` in the calls in sight cost {count} compilations",
+                node=header(event.node),
+                confidence=Confidence.HIGH,
+                help=f"mark every dimension of `{name}` that varies with torch._dynamo.mark_dynamic before the call",
+            )
+            return
+
+    def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
+        """A block compiled by itself, called in a loop with a tensor that was marked only where the model was entered."""
+        node = event.node
+        if not event.callee.site.many or event.callee.site.dynamic is not None or not isinstance(node, ast.Call):
+            return
+        marked = {n for n in _marked_names(event)}
+        if not marked:
+            return
+        for argument, value in zip(node.args, event.args, strict=False):
+            if isinstance(argument, ast.Name) and isinstance(value, Tensor) and not value.marks and not value.flags & RAW:
+                if argument.id in marked:
+                    yield self.finding(
+                        event,
+                        f"`{argument.id}` was marked dynamic before the loop, but is a new tensor now;"
+                        " the compiled block specialises on its shape",
+                        confidence=Confidence.MEDIUM,
+                        help="mark it again right before the compiled block",
+                    )
+                    return
+
+
+def _marked_names(event: CompiledCall) -> Iterator[str]:
+    function = event.frame.function
+    if function is None:
+        return
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and "mark_" in node.func.attr:
+            if node.args and isinstance(node.args[0], ast.Name):
+                yield node.args[0].id

@@ -1,0 +1,90 @@
+"""TCL213: flags, strings and callables as arguments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint import variation
+from tclint.events import Branch, Call, Event, Operation, ProgramCall
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.values import Const, Scalar
+
+
+class PythonValueSpecialised(Rule):
+    """Flags, strings and functions as arguments are part of the guard: one compilation for every combination.
+
+    Three boolean flags are eight programs, the recompile limit. A name used as a key of the result, an activation passed as
+    a function: each new one compiles again.
+
+    Bad::
+
+        def f(x, name: str):
+            return {name: x.relu()}
+
+    Good::
+
+        def f(x):
+            return x.relu()  # the caller builds the dict
+
+    Fix: return everything and let the caller choose; keep names and functions outside.
+
+    Said only where the calls in sight pass three or more different values.
+    """
+
+    code, name = "TCL213", "python-value-specialised"
+    effect, severity = Effect.RECOMPILE, Severity.LOW
+    calls = ("*",)
+
+    def on_operation(self, event: Operation) -> Iterator[Finding]:
+        if event.operator == "key" and isinstance(event.left, Scalar) and event.left.type == "str":
+            yield from self._varied(event, event.left, "is a key of the result")
+
+    def on_branch(self, event: Branch) -> Iterator[Finding]:
+        value, evidence = event.test, event.evidence
+        if not (isinstance(value, Scalar) and value.source == "arg" and value.ref is not None) or evidence is None:
+            return
+        flags = [n for n, v in evidence.values.items() if v and all(_is_flag(x) for x in v)]
+        if value.ref[0] in flags:
+            combinations = {tuple(x.key for x in row) for row in zip(*(evidence.values[n] for n in flags), strict=False)}
+            if len(combinations) > 3:
+                yield self._finding(event, f"`{value.ref[0]}` is one of {len(flags)} flags in {len(combinations)} combinations")
+        elif value.type == "bool" and isinstance(event.node, ast.Compare):
+            yield from self._varied(event, value, "decides a branch", equal=True)
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        yield from self._called(event)
+
+    def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
+        yield from self._called(event)
+
+    def _called(self, event: Event) -> Iterator[Finding]:
+        node, evidence = event.node, event.evidence
+        if evidence is None or event.frame.parent is not None:
+            return
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in evidence.values:
+            if evidence.distinct(node.func.id) > variation.SETTLES:
+                yield self._finding(event, f"`{node.func.id}` is a function argument that changes")
+
+    def _varied(self, event: Event, value: Scalar, what: str, equal: bool = False) -> Iterator[Finding]:
+        evidence = event.evidence
+        if evidence is None or value.ref is None or value.ref[0] not in evidence.values:
+            return
+        values = evidence.values[value.ref[0]]
+        if equal and not all(isinstance(v, Const) and isinstance(v.value, str) for v in values):
+            return
+        if evidence.distinct(value.ref[0]) > variation.SETTLES:
+            yield self._finding(event, f"`{value.ref[0]}` {what} and changes from call to call")
+
+    def _finding(self, event: Event, what: str) -> Finding:
+        return self.finding(
+            event,
+            f"{what}; each new value compiles again",
+            confidence=Confidence.HIGH,
+            help="keep it outside the compiled callable",
+        )
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, Const) and isinstance(value.value, bool)

@@ -1,0 +1,66 @@
+"""TCL215: a cache that starts as None and grows by concatenation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.events import Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+
+
+class GrowingCache(Rule):
+    """A key-value cache that is None at first and then grows with `torch.cat`: three programs and a moving shape.
+
+    One program for None, one for the first length, one dynamic. From a non-empty start the growth settles after one
+    recompile; a static cache needs one program for all.
+
+    Bad::
+
+        def f(x, cache=None):
+            cache = x if cache is None else torch.cat([cache, x], dim=1)
+            return cache.sum(1), cache
+
+    Good::
+
+        def f(x, cache, position):
+            cache.index_copy_(1, position, x)
+            return cache.sum(1), cache
+
+    Fix: a static cache with `index_copy_`; or start from an empty tensor of the right rank.
+    """
+
+    code, name = "TCL215", "growing-cache"
+    effect, severity = Effect.RECOMPILE, Severity.LOW
+    calls = ("torch.cat", "torch.concat")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        function = event.frame.function
+        node = event.node
+        if function is None or not isinstance(node, ast.Call) or not node.args:
+            return
+        parts = node.args[0].elts if isinstance(node.args[0], (ast.List, ast.Tuple)) else []
+        names = {p.id for p in parts if isinstance(p, ast.Name)}
+        parameters = {a.arg for a in (*function.node.args.args, *function.node.args.kwonlyargs)}
+        if event.frame.parent is not None or event.evidence is None:
+            return
+        for name in sorted(names & parameters):
+            values = event.evidence.values.get(name, ())
+            starts = any(getattr(v, "value", 0) is None for v in values)
+            if not (starts and len(values) > 2 and _rebinds(function.node, name, node)):
+                continue
+            yield self.finding(
+                event,
+                f"`{name}` starts as None and grows by concatenation: a program for None, one for the first length, one more",
+                confidence=Confidence.HIGH,
+                help="use a static cache with index_copy_",
+            )
+
+
+def _rebinds(node: ast.AST, name: str, cat: ast.Call) -> bool:
+    for statement in ast.walk(node):
+        if isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in statement.targets):
+            if any(inner is cat for inner in ast.walk(statement.value)):
+                return True
+    return False

@@ -1,0 +1,190 @@
+"""Fill the generated blocks of README.md: the example output, the tables of settings and rules, the measurements.
+
+    python scripts/make_readme.py            # write README.md
+    python scripts/make_readme.py --check    # only say whether it is current
+
+A block stands between `<!-- NAME -->` and `<!-- /NAME -->`. The measurements come from `benchmarks/accuracy.json` and
+`benchmarks/speed.json`, written by the benchmarks with `--json`; without them the block says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tclint import config
+from tclint.engine import _NAMES as OWN_RULES
+from tclint.output.words import ONE
+from tclint.rule import load_rules
+
+README = ROOT / "README.md"
+# The findings of the demo that the README shows in full.
+SHOWN = ("TCL102", "TCL301")
+
+SETTINGS = {
+    "select": "rules that run: codes, prefixes, names, `ALL`",
+    "ignore": "rules that do not run",
+    "extend-select": "rules that run too, on top of `select`",
+    "exclude": "files and folders left out, instead of the defaults",
+    "extend-exclude": "files and folders left out too",
+    "per-file-ignores": "`\"glob\" = [\"TCL108\"]`: rules ignored in some files; `!glob` for all others",
+    "target-torch": "the torch version the findings hold for; by default the installed one, read without importing it",
+    "min-confidence": "`low`, `medium` or `high`: leave out what tclint is less sure of",
+    "severity": "`low`, `medium` or `high`: leave out what matters less",
+    "rules": "folders or files with rules of your own",
+    "assume-compiled": "`auto`, `all` or `never`: take every `nn.Module.forward` as compiled",
+    "compile-functions": "your own functions that compile what they are given",
+    "tokenizers": "names that mean a tokenizer",
+    "require-compile-wrapper": "the function that must be used instead of a bare `torch.compile`",
+    "jobs": "processes; 0 decides by itself",
+    "cache-dir": "where the cache is kept",
+    "no-cache": "neither read nor write the cache",
+    "respect-gitignore": "leave out what git ignores",
+    "verify": "`device`, `timeout`, `memory`, `factories` of a verifying run",
+    "cudagraph.callables": "callables whose outputs live in a CUDA graph's memory, such as `*.lensnet`",
+    "cudagraph.clone-helpers": "functions that return a copy of such an output",
+    "cudagraph.step-markers": "functions that begin a new step",
+    "cudagraph.only-through": "`\"*.lensnet\" = [\"_run_lensnet\"]`: the only functions that may call it",
+}
+
+
+def demo() -> str:
+    """The real output over the demo: the findings of SHOWN, one of each, and the summary."""
+    command = [sys.executable, "-m", "tclint", "fixtures/demo", "--no-cache", "--isolated", "--target-torch", "2.13"]
+    environment = {**os.environ, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    environment.pop("FORCE_COLOR", None)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=120
+    )
+    if done.returncode != 1:
+        raise SystemExit(f"the demo should have findings (exit 1), not exit {done.returncode}: {done.stderr}")
+    head, mark, tail = done.stdout.partition("\nfound ")
+    # A finding begins at the left margin: everything indented below it belongs to it.
+    findings = re.split(r"\n\n(?=\S)", head.strip())
+    shown: dict[str, str] = {}
+    for finding in findings:
+        code = re.search(r"TCL\d{3}", finding)
+        if code and code[0] in SHOWN:
+            shown.setdefault(code[0], finding)
+    parts = [shown[code] for code in SHOWN if code in shown]
+    if len(parts) < len(findings):
+        parts.append("...")
+    return "```text\n$ tclint fixtures/demo\n" + "\n\n".join(parts) + "\n" + (mark + tail).rstrip() + "\n```"
+
+
+def settings() -> str:
+    default = config.Settings()
+    rows = ["| key | default | what it says |", "|-|-|-|"]
+    for key, value in _keys(default):
+        shown = "[common build, cache and environment folders]" if key == "exclude" else f"`{_toml(value)}`"
+        rows.append(f"| `{key}` | {shown} | {SETTINGS[key]} |")
+    return "\n".join(rows)
+
+
+def _keys(default: config.Settings) -> list[tuple[str, object]]:
+    pairs: list[tuple[str, object]] = []
+    for key in config.KEYS:
+        value = getattr(default, key.replace("-", "_"))
+        if key == "cudagraph":
+            pairs += [(f"cudagraph.{f.name.replace('_', '-')}", getattr(value, f.name)) for f in fields(value)]
+        else:
+            pairs.append((key, value))
+    return pairs
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(_toml(each) for each in value)}]"
+    return json.dumps(value) if value != {} else "{}"
+
+
+def rules() -> str:
+    rows = ["| code | name | effect | severity | default |", "|-|-|-|-|-|"]
+    for rule in load_rules():
+        on = "on" if rule.default else "off"
+        held = f" (torch {rule.torch})" if rule.torch else ""
+        rows.append(f"| {rule.code} | {rule.name} | {ONE[rule.effect]}{held} | {rule.severity.value} | {on} |")
+    own = {"TCL901": "unused-suppression", **OWN_RULES}
+    rows += [f"| {code} | {name} | tclint's own | - | on |" for code, name in sorted(own.items())]
+    return "\n".join(rows)
+
+
+def accuracy() -> str:
+    result = _result("accuracy.json")
+    if result is None:
+        return "Not measured yet: `benchmarks/accuracy.json` is missing."
+    rows = ["| what | sites | found | recall | findings judged | right | precision |", "|-|-|-|-|-|-|-|"]
+    for row in result["rows"]:
+        rows.append(
+            f"| {row['what']} | {row['sites']} | {row['found']} | {_percent(row['recall'])} "
+            f"| {row['judged']} | {row['right']} | {_percent(row['precision'])} |"
+        )
+    return "\n".join([*rows, "", result["setting"]])
+
+
+def speed() -> str:
+    result = _result("speed.json")
+    if result is None:
+        return "Not measured yet: `benchmarks/speed.json` is missing."
+    rows = ["| what | files | lines | CPU s | wall s | times `ast.parse` | peak MiB |", "|-|-|-|-|-|-|-|"]
+    for row in result["rows"]:
+        rows.append(
+            f"| {row['what']} | {row['files']} | {row['lines']:,} | {row['cpu']:.2f} | {row['wall']:.2f} "
+            f"| {row['ratio']:.1f} | {row['peak_mib']:.0f} |"
+        )
+    return "\n".join([*rows, "", result["setting"]])
+
+
+def _result(name: str) -> dict[str, Any] | None:
+    path = ROOT / "benchmarks" / name
+    if not path.exists():
+        return None
+    result: dict[str, Any] = json.loads(path.read_text())
+    return result
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
+BLOCKS = {"demo": demo, "settings": settings, "rules": rules, "accuracy": accuracy, "speed": speed}
+
+
+def render(text: str) -> str:
+    """The README with every block made anew."""
+    for name, make in BLOCKS.items():
+        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.S)
+        content = make()
+        text, times = pattern.subn(lambda m, c=content: f"{m[1]}{c}\n{m[2]}", text)  # type: ignore[misc]
+        if times != 1:
+            raise SystemExit(f"README.md should hold one block <!-- {name} -->, not {times}")
+    return text
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="only say whether README.md is current")
+    check = parser.parse_args().check
+    before = README.read_text(encoding="utf-8")
+    after = render(before)
+    if before == after:
+        return 0
+    if check:
+        print("README.md is not current: run python scripts/make_readme.py", file=sys.stderr)
+        return 1
+    README.write_text(after, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

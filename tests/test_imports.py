@@ -1,0 +1,168 @@
+"""Data flows one way through tclint: a module imports nothing to its right. Torch stays in verify's child processes."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lintkit import ROOT
+
+PACKAGE = ROOT / "tclint"
+
+# From left to right; what stands in one row may import each other.
+ORDER: tuple[tuple[str, ...], ...] = (
+    ("tclint", "tclint.finding", "tclint.report", "tclint.versions", "tclint.torch_facts", "tclint.config"),
+    ("tclint.files", "tclint.source"),
+    ("tclint.program",),
+    ("tclint.values",),
+    ("tclint.regions",),
+    ("tclint.events",),
+    ("tclint.interpreter",),
+    ("tclint.rule", "tclint.dispatch"),
+    ("tclint.rules",),
+    ("tclint.suppress", "tclint.cache", "tclint.fix"),
+    ("tclint.engine",),
+    ("tclint.output",),
+    ("tclint.verify",),
+    ("tclint.cli", "tclint.commands", "tclint.__main__"),
+)
+RANK = {name: rank for rank, row in enumerate(ORDER) for name in row}
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+
+
+def imports(name: str, path: Path) -> Iterator[tuple[int, str, bool]]:
+    """Every import of a file: line, dotted name, and whether it happens at run time."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(tree):
+        running = id(node) not in typing_only
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name, running
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, *([base] if base else [])])
+            for alias in node.names:
+                yield node.lineno, f"{base}.{alias.name}", running
+
+
+def rank(dotted: str) -> int | None:
+    """The place in ORDER of the longest known prefix."""
+    parts = dotted.split(".")
+    for length in range(len(parts), 1, -1):
+        known = RANK.get(".".join(parts[:length]))
+        if known is not None:
+            return known
+    return RANK["tclint"] if parts[0] == "tclint" else None
+
+
+def test_every_module_has_a_place() -> None:
+    placed = {name for row in ORDER for name in row}
+    top = {".".join(name.split(".")[:2]) for name, _ in modules()}
+    assert sorted(top - placed) == []
+
+
+@pytest.mark.parametrize(("name", "path"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
+def test_imports_point_left(name: str, path: Path) -> None:
+    own = rank(name)
+    assert own is not None
+    wrong = []
+    for line, imported, running in imports(name, path):
+        there = rank(imported)
+        # What only the type checker reads creates no dependency at run time.
+        if running and there is not None and there > own:
+            wrong.append(f"{path.relative_to(ROOT)}:{line} imports {imported}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_torch_is_imported_only_in_the_child() -> None:
+    offenders = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for name, path in modules()
+        for line, imported, running in imports(name, path)
+        if running and imported.split(".")[0] in ("torch", "triton", "numpy")
+        if not (name.startswith("tclint.verify.child"))
+    ]
+    assert offenders == []
+
+
+def test_verify_is_imported_only_by_the_commands() -> None:
+    users = {
+        name
+        for name, path in modules()
+        for _, imported, running in imports(name, path)
+        if running and imported.startswith("tclint.verify") and not name.startswith("tclint.verify")
+    }
+    assert all(user.startswith(("tclint.cli", "tclint.commands")) for user in users), users
+
+
+# --- what a run loads -------------------------------------------------------------------------------------------------
+
+CLEAN = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.fc(x).relu()
+"""
+
+
+def loaded_by(folder: Path, *args: str) -> set[str]:
+    code = (
+        "import sys; from tclint.cli import main; status = main(sys.argv[1:]); "
+        "print('\\n'.join(sorted(sys.modules)), file=sys.stderr); sys.exit(status)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return set(done.stderr.split())
+
+
+def test_a_clean_run_loads_no_heavy_library(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(CLEAN)
+    loaded = loaded_by(tmp_path, "net.py", "--no-cache")
+    assert "tclint.engine" in loaded
+    heavy = {name.split(".")[0] for name in loaded} & {"libcst", "rich", "torch", "numpy", "pygments", "asyncio"}
+    assert heavy == set()
+
+
+def test_linting_does_not_import_the_linted_code(tmp_path: Path) -> None:
+    (tmp_path / "boom.py").write_text(CLEAN + "\nraise SystemExit('imported')\n")
+    assert "boom" not in loaded_by(tmp_path, "boom.py", "--no-cache")
+
+
+def test_the_version_needs_nothing(tmp_path: Path) -> None:
+    loaded = loaded_by(tmp_path, "--version")
+    assert not loaded & {"click", "ast", "tclint.engine", "tclint.config", "libcst"}
