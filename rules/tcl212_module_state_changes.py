@@ -39,6 +39,9 @@ class ModuleStateChanges(Rule):
         if not isinstance(event.receiver, Instance):
             return
         cls = event.receiver.cls
+        held = event.frame.interp.attributes(event.receiver).get(event.name)
+        if isinstance(held, Scalar):
+            return
         if (cls.module.path, cls.qualname, event.name) in event.frame.interp.rebound:
             yield self._finding(event, f"`self.{event.name}` is changed by eager code after compilation")
 

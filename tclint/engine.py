@@ -72,7 +72,6 @@ class _Run:
         self.rules = self._active_rules()
         self.dispatcher = Dispatcher(self.rules)
         options = Options(settings.compile_functions, settings.cudagraph.callables, settings.tokenizers)
-        options.cudagraph_default = any(_turns_on_cudagraphs(m.data) for m in self.program.modules)
         self.interp = Interpreter(self.program, options, self.dispatcher)
         self.assumed = False
         self.examples = Examples(self.interp)
@@ -343,10 +342,6 @@ _CALLED = re.compile(rb"\b([A-Z][A-Za-z0-9_]*)\(")
 def _constructed_names(data: bytes) -> set[str]:
     """Class names that a file calls: a module built by another is no outermost root."""
     return {name.decode() for line in data.split(b"\n") if not line.lstrip().startswith(b"class ") for name in _CALLED.findall(line)}
-
-
-def _turns_on_cudagraphs(data: bytes) -> bool:
-    return re.search(rb"triton\.cudagraphs\s*=\s*True", data) is not None
 
 
 class _Components:

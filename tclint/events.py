@@ -136,6 +136,18 @@ class CompiledCall(Event):
         self.result = result
 
 
+class Reuse(Event):
+    """A name is read that holds the output of a CUDA graph which has run again since."""
+
+    __slots__ = ("name", "value")
+    kind = "reuse"
+
+    def __init__(self, frame: Frame, node: ast.AST, name: str, value: Tensor) -> None:
+        super().__init__(frame, node)
+        self.name = name
+        self.value = value
+
+
 class Attribute(Event):
     """An attribute of a value outside the program is read."""
 
@@ -300,6 +312,7 @@ EVENTS: tuple[type[Event], ...] = (
     Call,
     ProgramCall,
     CompiledCall,
+    Reuse,
     Attribute,
     Store,
     Subscript,

@@ -68,7 +68,7 @@ class Evidence:
         return len(found)
 
     def shapes(self, name: str) -> list[tuple[int | None, ...]]:
-        return [v.shape for v in self.values.get(name, ()) if isinstance(v, Tensor) and v.shape is not None]
+        return [v.shape for v in self.values.get(name, ()) if isinstance(v, Tensor) and isinstance(v.shape, tuple)]
 
     def sizes(self, name: str, dim: int) -> list[int]:
         """The sizes one dimension of an argument takes, call by call."""

@@ -33,6 +33,8 @@ SPARSE: Final = 1024  # a sparse layout
 ARRAY: Final = 2048  # a numpy array, which Dynamo traces as a tensor
 CONSTANT: Final = 4096  # built from constants alone: Dynamo can fold some reads
 VIEWED: Final = 8192  # a view of something else
+STALE: Final = 16384  # owned by a CUDA graph that has run again since
+DETACHED: Final = 32768  # cut off from autograd, so nothing keeps its storage alive
 
 # What survives an operation that returns fresh storage.
 _DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | CONSTANT
@@ -138,10 +140,10 @@ class Tensor(Value):
         origin: Origin = NOWHERE,
         base: str = "",
         site: Any = None,
-        shape: tuple[int | None, ...] | None = None,
+        shape: Any = None,
         marks: frozenset[int] = frozenset(),
     ) -> None:
-        self.shape = shape  # the sizes an example was built with
+        self.shape: tuple[int | None, ...] | frozenset[tuple[int | None, ...]] | None = shape  # of an example
         self.marks = marks  # dimensions marked dynamic in eager code
         self.conf = conf
         self.dtype = dtype
@@ -453,9 +455,17 @@ def _join_tensors(a: Tensor, b: Tensor) -> Tensor:
         a.origin if a.origin.line else b.origin,
         a.base or b.base,
         a.site or b.site,
-        None,
+        _join_shapes(a.shape, b.shape),
         a.marks & b.marks,
     )
+
+
+def _join_shapes(a: Any, b: Any) -> Any:
+    """The shapes an example takes: one tuple, or a frozenset of several."""
+    if a is None or b is None:
+        return None
+    both = (a if isinstance(a, frozenset) else frozenset({a})) | (b if isinstance(b, frozenset) else frozenset({b}))
+    return next(iter(both)) if len(both) == 1 else both
 
 
 def scalar_type(value: Any) -> str:

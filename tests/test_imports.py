@@ -23,7 +23,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.regions",),
     ("tclint.events",),
     ("tclint.interpreter",),
-    ("tclint.rule", "tclint.dispatch"),
+    ("tclint.rule", "tclint.dispatch", "tclint.variation"),
     ("tclint.rules",),
     ("tclint.suppress", "tclint.cache", "tclint.fix"),
     ("tclint.engine",),
@@ -35,7 +35,8 @@ RANK = {name: rank for rank, row in enumerate(ORDER) for name in row}
 
 
 def modules() -> Iterator[tuple[str, Path]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
+    # rules/ is a link in the repository, and a link is not followed by `**`.
+    for path in sorted({*PACKAGE.rglob("*.py"), *(PACKAGE / "rules").glob("*.py")}):
         parts = path.relative_to(ROOT).with_suffix("").parts
         yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
 

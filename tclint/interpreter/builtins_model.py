@@ -265,7 +265,12 @@ def _map(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
         return UNKNOWN
     elements = [element_of(frame, a, node) for a in args[1:]]
     length = next((a.length for a in args[1:] if isinstance(a, Seq) and a.length), "")
-    return Seq("list", None, calls.call(frame, node, args[0], elements, {}), length)
+    made = calls.call(frame, node, args[0], elements, {})
+    if frame.region is None:
+        from tclint import events
+
+        frame.interp.emit(events.Store, frame, node, "comprehension", UNKNOWN, "", made, None, False, None)
+    return Seq("list", None, made, length)
 
 
 def _filter(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -400,6 +405,8 @@ def stdlib(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
         return External("tclint.identity") if name != "functools.cache" or not args else args[0]
     if name in ("logging.getLogger", "logging.Logger"):
         return Object("logging.Logger", frame.origin(node))
+    if name == "copy.deepcopy" and args and isinstance(args[0], Tensor):
+        return args[0].derived(frame.origin(node), args[0].dtype, args[0].ndim)
     if name in ("copy.copy", "typing.cast", "copy.deepcopy"):
         return (args[-1] if name == "typing.cast" else args[0]) if args else UNKNOWN
     if name == "itertools.chain":

@@ -377,7 +377,7 @@ def _object_call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords
     if func.kind == "graphed" and func.args is not None:
         inner = call(frame, node, func.args, args, keywords, open_ended)
         interp.emit_call(frame, node, func.name + ".__call__", args, keywords, func, inner)
-        return interp.own(inner, None, frame, node)
+        return interp.own(inner, frame, node)
     if func.name == "torch.nn.Sequential" and isinstance(func.args, Seq):
         return _sequential(frame, node, func, args, keywords)
     if func.name.startswith("torch.nn."):

@@ -18,7 +18,9 @@ from tclint.values import (
     INT,
     NONE,
     NOWHERE,
+    OWNED,
     SIZE,
+    STALE,
     STR,
     TRUE,
     UNKNOWN,
@@ -68,6 +70,10 @@ def _constant(frame: Frame, node: ast.Constant) -> Value:
 def _name(frame: Frame, node: ast.Name) -> Value:
     value = frame.env.get(node.id)
     if value is not None:
+        if frame.region is None:
+            stale = tensor_of(value)
+            if stale is not None and stale.flags & STALE:
+                frame.interp.emit(events.Reuse, frame, node, node.id, stale)
         return value
     return lookup(frame, node.id)
 
@@ -134,6 +140,11 @@ def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
                 items.append(element_of(frame, value, element))
         else:
             items.append(evaluate(frame, element))
+    if frame.region is None and len(items) > 1 and elements:
+        owned = [i for i in items if isinstance(i, Tensor) and i.flags & OWNED and not i.flags & STALE]
+        if len({i.origin for i in owned}) > 1 and all(isinstance(e, ast.Call) for e in elements):
+            # Both outputs are made before either is used.
+            frame.interp.emit(events.Reuse, frame, elements[0], ast.unparse(elements[0]), owned[0])
     if known and len(items) <= 64:
         return Seq(kind, tuple(items))
     return Seq(kind, None, join_all(items))
@@ -791,6 +802,9 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
     frame.env = dict(saved)
     items, length = _generators(frame, node.generators, lambda: evaluate(frame, node.elt))
     frame.env = _after_comprehension(frame, saved, node)
+    if frame.region is None and kind != "generator":
+        gathered = join_all(items) if isinstance(items, list) else items
+        frame.interp.emit(events.Store, frame, node.elt, "comprehension", UNKNOWN, "", gathered, None, False, None)
     if isinstance(items, list):
         return Seq(kind, tuple(items))
     return Seq(kind, None, items, length)
@@ -807,6 +821,9 @@ def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
 
     items, _ = _generators(frame, node.generators, pair)
     frame.env = _after_comprehension(frame, saved, node)
+    if frame.region is None:
+        gathered = join_all(items) if isinstance(items, list) else items
+        frame.interp.emit(events.Store, frame, node.value, "comprehension", UNKNOWN, "", gathered, None, False, None)
     if isinstance(items, list):
         known: dict[Any, Value] = {}
         for item in items:

@@ -34,6 +34,7 @@ class Frame:
         "env",
         "function",
         "globals",
+        "grad",
         "in_lambda",
         "interp",
         "module",
@@ -76,6 +77,8 @@ class Frame:
         self.paths = False
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
+        # False under no_grad, True where nothing around turns gradients off, None where the caller is not in sight.
+        self.grad: bool | None = parent.grad if parent is not None else (None if self.cls is not None else True)
         self.constructing = False
         self.in_lambda = False
 

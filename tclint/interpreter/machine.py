@@ -66,7 +66,7 @@ _ALIASES: Final = {
 class Options:
     """What the configuration tells the interpreter."""
 
-    __slots__ = ("compile_functions", "cudagraph_callables", "cudagraph_default", "tokenizers")
+    __slots__ = ("compile_functions", "cudagraph_callables", "tokenizers")
 
     def __init__(
         self,
@@ -77,7 +77,6 @@ class Options:
         self.compile_functions = tuple(compile_functions)
         self.cudagraph_callables = tuple(cudagraph_callables)
         self.tokenizers = tuple(tokenizers)
-        self.cudagraph_default = False
 
 
 class Interpreter:
@@ -88,9 +87,11 @@ class Interpreter:
         self.options = options
         self.dispatcher = dispatcher
         self.quiet = 0
-        self.sites: dict[tuple[str, int], CompileSite] = {}
+        self.sites: dict[tuple[str, ...] | tuple[Any, ...], CompileSite] = {}
         self.targets: list[tuple[Value, CompileSite]] = []
         self.calls_seen: dict[Any, list[tuple[tuple[Value, ...], dict[str, Value]]]] = {}
+        self.graph_runs = 0
+        self._graphing: set[Any] = set()
         self.closures: dict[Function, Mapping[str, Value] | None] = {}
         self.rebound: set[tuple[str, str, str]] = set()
         self.reached: set[tuple[str, str, int]] = set()
@@ -325,13 +326,19 @@ class Interpreter:
         """Interpret a function in an environment of bound parameters, or remember what it gave."""
         function = value.function
         region_key = region.key if region is not None else None
+        if region is None and frame is not None:
+            region_key = ("eager", frame.grad)
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key = (*identity, tuple((n, v.key) for n, v in env.items()))
         known = self._memo.get(key)
         if known is not None:
+            if key in self._graphing:
+                sites.make_stale(frame)
+                self.graph_runs += 1
             return known
         if key in self._running:
             return UNKNOWN
+        runs = self.graph_runs
         count = self._contexts.get(identity, 0)
         if count >= _MAX_CONTEXTS:
             env = {n: widen(v) for n, v in env.items()}
@@ -351,6 +358,8 @@ class Interpreter:
         finally:
             self._running.discard(key)
         self._memo[key] = result
+        if self.graph_runs != runs:
+            self._graphing.add(key)
         return result
 
     def _interpret(
@@ -361,6 +370,11 @@ class Interpreter:
         frame = Frame(self, function.module, function, env, region, caller, node, value.closure)
         if region is None and (function.name == "__init__" or (caller is not None and caller.constructing)):
             frame.constructing = True
+        if region is None:
+            for decorator in function.decorators:
+                called = decorator.func if isinstance(decorator, ast.Call) else decorator
+                if isinstance(called, ast.Attribute) and called.attr in ("no_grad", "inference_mode"):
+                    frame.grad = False
         if region is not None and not self.quiet:
             self.reached.add((function.module.path, function.qualname, body.lineno))
         self.emit(events.Enter, frame, body)
@@ -775,8 +789,11 @@ class Interpreter:
         if len(seen) < 64:
             seen.append((tuple(args), dict(keywords)))
 
-    def own(self, value: Value, site: CompileSite | None, frame: Frame, node: ast.AST) -> Value:
-        return sites.own(value, site, frame.origin(node))
+    def own(self, value: Value, frame: Frame, node: ast.AST) -> Value:
+        """The output of a graphed callable: the next call overwrites it."""
+        sites.make_stale(frame)
+        self.graph_runs += 1
+        return sites.own(value, OWNED, None, frame.origin(node))
 
     # -- entries ------------------------------------------------------------------------------------------------
 

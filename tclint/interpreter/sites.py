@@ -13,9 +13,13 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.parameters import as_input
 from tclint.regions import CompileSite, Region, uses_cudagraphs
 from tclint.values import (
+    DETACHED,
+    INPUT,
     NOWHERE,
     OWNED,
+    PARAMETER,
     PROVEN,
+    STALE,
     UNKNOWN,
     Compiled,
     Const,
@@ -27,6 +31,7 @@ from tclint.values import (
     Tensor,
     Union,
     Value,
+    tensor_of,
 )
 
 if TYPE_CHECKING:
@@ -71,7 +76,9 @@ def compile_call(
     mode, backend = _plain(keywords.get("mode")), _plain(keywords.get("backend"))
     line = getattr(node, "lineno", 0)
     path = frame.module.path
-    site = interp.sites.get((path, line))
+    # A wrapper (`safe_compile(model, mode=…)`) is one line that compiles in several ways.
+    key = (path, line, str(mode), str(backend), str(options), str(_plain(keywords.get("dynamic"))))
+    site = interp.sites.get(key)
     if site is None:
         site = CompileSite(
             path,
@@ -82,18 +89,26 @@ def compile_call(
             _plain(keywords.get("dynamic")),
             _plain(keywords.get("fullgraph")),
             options,
-            uses_cudagraphs(mode, backend, options, interp.options.cudagraph_default),
+            uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
             decorator,
             any(b in ("for", "while") for b in frame.blocks),
             bool(_TEST_PATH.search(path)),
         )
-        interp.sites[(path, line)] = site
+        interp.sites[key] = site
     while isinstance(target, Compiled):
         target = target.target
     interp.emit(events.Compile, frame, node, args[0] if args else target, keywords, len(args))
     if not any(t.key == target.key and s is site for t, s in interp.targets):
         interp.targets.append((target, site))
     return Compiled(target, site)
+
+
+_TURNED_ON: Final = re.compile(rb"triton\.cudagraphs\s*=\s*True")
+
+
+def _turned_on(data: bytes) -> bool:
+    """Whether a file turns CUDA graphs on for every compilation: `torch._inductor.config.triton.cudagraphs = True`."""
+    return b"cudagraphs" in data and _TURNED_ON.search(data) is not None
 
 
 def _text(node: ast.AST) -> str:
@@ -128,32 +143,47 @@ def call_compiled(
         result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
     if result is UNKNOWN:
         result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
-    outcome = own(result, value.site if value.site.cudagraphs else None, frame.origin(node))
+    if value.site.cudagraphs:
+        make_stale(frame)
+        interp.graph_runs += 1
+    flags = OWNED if value.site.cudagraphs else 0
+    if frame.grad is not True:
+        flags |= DETACHED
+    outcome = own(result, flags, value.site, frame.origin(node))
     interp.emit(events.CompiledCall, frame, node, value, args, keywords, outcome)
     return outcome
 
 
-def own(value: Value, site: CompileSite | None, origin: Origin) -> Value:
+def make_stale(frame: Frame | None) -> None:
+    """A CUDA graph runs: what the names of this frame and of its callers hold of earlier runs is overwritten."""
+    while frame is not None and frame.region is None:
+        for name, value in frame.env.items():
+            tensor = tensor_of(value)
+            if tensor is not None and tensor.flags & OWNED and not tensor.flags & STALE:
+                stale = tensor.with_(flags=tensor.flags | STALE)
+                others = [o for o in value.options if o is not tensor]
+                frame.env[name] = stale if not others else Union((stale, *others))
+        frame = frame.parent
+
+
+def own(value: Value, flags: int, site: CompileSite | None, origin: Origin) -> Value:
     """The value as eager code gets it from a compiled call: fresh tensors, owned by the CUDA graph where there is one.
 
     A tensor that the region only passed through from its arguments stays the caller's.
     """
-    flag = OWNED if site is not None else 0
     if isinstance(value, Tensor):
-        from tclint.values import INPUT, PARAMETER
-
         if value.flags & (INPUT | PARAMETER):
             return Tensor(value.conf, value.dtype, value.ndim, value.flags & ~INPUT, origin)
-        return Tensor(value.conf, value.dtype, value.ndim, flag, origin, "", site)
+        return Tensor(value.conf, value.dtype, value.ndim, flags, origin, "", site)
     if isinstance(value, Seq):
         if value.items is not None:
-            return Seq(value.kind, tuple(own(v, site, origin) for v in value.items))
-        return Seq(value.kind, None, own(value.elem, site, origin), value.length)
+            return Seq(value.kind, tuple(own(v, flags, site, origin) for v in value.items))
+        return Seq(value.kind, None, own(value.elem, flags, site, origin), value.length)
     if isinstance(value, Dict):
-        items = {k: own(v, site, origin) for k, v in value.items.items()}
-        return Dict(items, own(value.elem, site, origin) if value.elem is not None else None, value.kind)
+        items = {k: own(v, flags, site, origin) for k, v in value.items.items()}
+        return Dict(items, own(value.elem, flags, site, origin) if value.elem is not None else None, value.kind)
     if isinstance(value, Union):
-        return Union(tuple(own(o, site, origin) for o in value.options))
+        return Union(tuple(own(o, flags, site, origin) for o in value.options))
     if isinstance(value, Instance) and value.fields is not None:
-        return Instance(value.cls, value.context, {k: own(v, site, origin) for k, v in value.fields.items()})
+        return Instance(value.cls, value.context, {k: own(v, flags, site, origin) for k, v in value.fields.items()})
     return value

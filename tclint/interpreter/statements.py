@@ -201,9 +201,15 @@ def _with(frame: Frame, node: ast.With) -> None:
         frame.interp.emit(events.With, frame, item.context_expr, context)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, context, node, quiet=True)
+    grad = frame.grad
+    for item in node.items:
+        called = item.context_expr.func if isinstance(item.context_expr, ast.Call) else item.context_expr
+        if isinstance(called, ast.Attribute) and called.attr in ("no_grad", "inference_mode"):
+            frame.grad = False
     frame.blocks.append("with")
     run_block(frame, node.body)
     frame.blocks.pop()
+    frame.grad = grad
 
 
 def _try(frame: Frame, node: ast.Try) -> None:

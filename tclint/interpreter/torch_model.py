@@ -15,6 +15,7 @@ from tclint.values import (
     BOOL,
     CONSTANT,
     DATA_SIZED,
+    DETACHED,
     EXPANDED,
     FALSE,
     FLOAT,
@@ -165,9 +166,9 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
         if args and isinstance(args[0], Tensor):
             dtype = args[0].dtype
         if _copies(tensor, args, keywords):
-            return tensor.derived(origin, dtype, tensor.ndim)
+            return tensor.derived(origin, dtype, tensor.ndim).with_(shape=tensor.shape)
         flags = tensor.flags & ~(RAW | HOST) if name == "to" else tensor.flags
-        return Tensor(tensor.conf, dtype, tensor.ndim, flags, tensor.origin, tensor.base, tensor.site)
+        return tensor.with_(dtype=dtype, flags=flags)
     if kind == "tensor":
         return _tensor_result(frame, tensor, name, args, keywords, origin)
     return _by_kind(kind, tensor, origin, name, args, keywords)
@@ -235,6 +236,8 @@ def _tensor_result(
             extra = 0
         else:
             extra = STRIDED if name in _CONTIGUITY_LOST else 0
+        if name == "detach":
+            extra |= DETACHED
         shaped = result_ndim(name, tensor, args, keywords) if name in _SHAPED_BY_ARGS else _view_ndim(tensor, name)
         return tensor.view(origin, shaped, extra)
     if name in ("to_sparse", "to_sparse_csr", "to_sparse_coo"):
@@ -385,7 +388,8 @@ def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str) -> Value:
     if name == "size" and tensor.flags & ARRAY:
         return SIZE
     if name in ("T", "mT", "H", "mH", "real", "imag", "data"):
-        return tensor.view(origin, tensor.ndim, STRIDED if name in ("T", "mT", "H", "mH") else 0)
+        extra = STRIDED if name in ("T", "mT", "H", "mH") else DETACHED if name == "data" else 0
+        return tensor.view(origin, tensor.ndim, extra)
     if name == "grad":
         return join(Tensor(tensor.conf, tensor.dtype, -1, 0, origin), NONE)
     if name in ("values", "indices") and not kind:

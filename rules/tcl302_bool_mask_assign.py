@@ -1,0 +1,77 @@
+"""TCL302: assigning a tensor through a boolean mask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Call, Store
+from tclint.finding import Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.values import Seq, Tensor, tensor_of
+
+
+class BoolMaskAssign(Rule):
+    """`x[mask] = tensor` goes through `nonzero`: it cuts a CUDA graph in three, and in training breaks the backend.
+
+    Dynamo itself does not break on it (a scalar value costs nothing at all). Inductor lowers it to `nonzero` plus a scatter:
+    under `reduce-overhead` the graph is cut into three partitions; where the value needs a gradient, torch 2.13 gives up the
+    function with a backend exception (`aten.nonzero`).
+
+    Bad::
+
+        def f(x, ids, image):
+            mask = ids == 7
+            x[mask] = image
+            return x.sum()
+
+    Good::
+
+        def f(x, ids, image):
+            mask = (ids == 7).unsqueeze(-1)
+            return x.masked_scatter(mask, image).sum()
+
+    Fix: `masked_fill` for a scalar; `masked_scatter`, or cumsum + gather + `torch.where`, for a tensor. The gather form loses
+    the check that there are as many values as trues in the mask.
+    """
+
+    code, name = "TCL302", "bool-mask-assign"
+    effect, severity = Effect.CUDAGRAPH, Severity.MEDIUM
+    graph_breaks = ("GB0219",)
+
+    calls = ("Tensor.index_put_", "Tensor.index_put", "torch.index_put")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        """`x.index_put_((mask,), values)` is the same store in other words."""
+        first = 1 if event.name.startswith("torch.") else 0
+        indices, value = event.arg(first, "indices"), event.arg(first + 1, "values")
+        if not isinstance(indices, Seq) or value is None:
+            return
+        parts = indices.items if indices.items is not None else (indices.elem,)
+        mask = next((t for p in parts if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
+        stored = tensor_of(value)
+        if mask is not None and stored is not None and stored.ndim != 0:
+            yield self._finding(event, mask, "`index_put` with a boolean mask")
+
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        if event.target != "subscript" or event.augmented or not isinstance(event.receiver, Tensor) or event.index is None:
+            return
+        index = event.index
+        parts = index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
+        mask = next((t for p in parts if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
+        value = tensor_of(event.value)
+        if mask is None or mask.ndim == 0 or value is None or value.ndim == 0:
+            return
+        yield self._finding(event, mask, "`x[mask] = tensor` on a boolean mask")
+
+    def _finding(self, event: Store | Call, mask: Tensor, subject: str) -> Finding:
+        if event.cudagraphs:
+            what = "the CUDA graph is cut into three partitions"
+        else:
+            what = "it goes through nonzero in Inductor, cuts a CUDA graph in three, and fails in training"
+        return self.finding(
+            event,
+            f"{subject}: {what}",
+            about=mask,
+            effect=Effect.CUDAGRAPH if event.cudagraphs else Effect.SLOW,
+            help="use masked_scatter, or cumsum + gather + torch.where",
+        )

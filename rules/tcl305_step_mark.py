@@ -1,0 +1,70 @@
+"""TCL305: several runs of a CUDA graph in one step without a mark."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.events import CompiledCall
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+
+
+class StepMark(Rule):
+    """A CUDA-graph callable is entered again in the same step without `cudagraph_mark_step_begin()`.
+
+    In training, a second forward before the first one's backward leaves pending backwards behind: Inductor cannot tell where
+    a step begins and falls off its fast path. A policy rule, off by default: turn it on where a project marks its steps.
+
+    Bad::
+
+        def caller(net, batches):
+            net = torch.compile(net, mode="reduce-overhead")
+            for x in batches:
+                y = net(x).sum() + net(x + 1).sum()
+
+    Good::
+
+        def caller(net, batches):
+            net = torch.compile(net, mode="reduce-overhead")
+            for x in batches:
+                torch.compiler.cudagraph_mark_step_begin()
+                y = net(x).sum() + net(x + 1).sum()
+
+    Fix: mark the step once, in the helper through which all calls go. The mark does not keep earlier outputs alive (TCL301).
+    """
+
+    code, name = "TCL305", "step-mark"
+    effect, severity = Effect.SLOW, Severity.LOW
+    default = False
+    scope = "eager"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: dict[tuple[str, str, object], int] = {}
+
+    def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
+        function = event.frame.function
+        if not event.callee.site.cudagraphs or function is None:
+            return
+        key = (event.module.path, function.qualname, event.callee.key)
+        place = getattr(event.node, "lineno", 0) * 4096 + getattr(event.node, "col_offset", 0)
+        first = self._seen.setdefault(key, place)
+        if first == place or _marks(event, function.node):
+            return
+        yield self.finding(
+            event,
+            "a CUDA-graph callable is entered again in this function without a step mark",
+            confidence=Confidence.MEDIUM,
+            help="call torch.compiler.cudagraph_mark_step_begin() before the step",
+        )
+
+
+def _marks(event: CompiledCall, node: ast.AST) -> bool:
+    markers = {"cudagraph_mark_step_begin"}
+    if hasattr(event.frame.interp, "settings"):
+        markers.update(event.frame.interp.settings.cudagraph.step_markers)
+    return any(
+        (isinstance(n, ast.Attribute) and n.attr in markers) or (isinstance(n, ast.Name) and n.id in markers)
+        for n in ast.walk(node)
+    )

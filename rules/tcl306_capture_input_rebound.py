@@ -1,0 +1,67 @@
+"""TCL306: the static input of a captured graph is rebound."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import ModuleEvent, Rule
+from tclint.rules._captures import captures, replay_lines, scope_of, text
+
+
+class CaptureInputRebound(Rule):
+    """The name of a captured graph's input is bound to a new tensor before `replay()`: the graph still reads the old one.
+
+    A CUDA graph remembers addresses. `static_x = x` changes what the name means, not what the graph reads: the result is
+    silently that of the old input.
+
+    Bad::
+
+        def run(model, static_x, batches):
+            model(static_x)
+            g = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(g):
+                y = model(static_x)
+            for x in batches:
+                static_x = x
+                g.replay()
+
+    Good::
+
+        def run(model, static_x, batches):
+            model(static_x)
+            g = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(g):
+                y = model(static_x)
+            for x in batches:
+                static_x.copy_(x)
+                g.replay()
+
+    Fix: `static_x.copy_(x)`.
+    """
+
+    code, name = "TCL306", "capture-input-rebound"
+    effect, severity = Effect.SILENT, Severity.HIGH
+    triggers = (b"cuda.graph(",)
+
+    def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
+        for capture in captures(event.node):
+            after = capture.block.end_lineno or 0
+            for function in scope_of(capture):
+                replays = replay_lines(capture, function)
+                if not replays:
+                    continue
+                for node in ast.walk(function):
+                    if not isinstance(node, ast.Assign) or (function is capture.function and node.lineno <= after):
+                        continue
+                    for target in node.targets:
+                        if text(target) in capture.inputs and max(replays) >= node.lineno:
+                            yield self.finding(
+                                event,  # type: ignore[arg-type]
+                                f"`{text(target)}` is the captured graph's input; binding the name to a new tensor does not"
+                                " change what the graph reads",
+                                node=node,
+                                confidence=Confidence.HIGH,
+                                help=f"{text(target)}.copy_({text(node.value)})",
+                            )

@@ -1,0 +1,107 @@
+"""TCL311: inputs of a CUDA graph that vary from call to call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint import variation
+from tclint.events import CompiledCall, Store
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.values import PARAMETER, Scalar, Tensor, tensor_of
+
+
+class CudagraphRerecord(Rule):
+    """A CUDA-graph callable gets inputs that vary: a new recording for every shape, or none at all.
+
+    A CUDA graph is one fixed piece of work. Every new shape is recorded anew (a warning after 8), also where `dynamic=True`
+    or a mark makes one program serve them all; a Python float that varies becomes a CPU input, which skips the graph; a
+    parameter whose `.data` is replaced moves to another address, which records again.
+
+    Bad::
+
+        @torch.compile(mode="reduce-overhead")
+        def f(x, scale: float):
+            return x * scale
+
+        @torch.no_grad()
+        def caller(x):
+            for step in range(100):
+                f(x, 0.1 / (1 + step))
+
+    Good::
+
+        @torch.compile(mode="reduce-overhead")
+        def f(x):
+            return x * 2
+
+        @torch.no_grad()
+        def caller(x):
+            for step in range(100):
+                f(x) * (0.1 / (1 + step))
+
+    Fix: pad to a few fixed shapes; pass a device tensor for the number; `p.data.copy_(new)`; or drop `reduce-overhead`.
+    """
+
+    code, name = "TCL311", "cudagraph-rerecord"
+    effect, severity = Effect.CUDAGRAPH, Severity.MEDIUM
+    scope = "eager"
+
+    def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
+        if not event.callee.site.cudagraphs or not isinstance(event.node, ast.Call):
+            return
+        for value in (*event.args, *event.keywords.values()):
+            if isinstance(value, Scalar) and value.type == "float" and not value.source and _in_loop(event):
+                yield self._finding(event, "a Python float that varies is passed to a CUDA-graph callable")
+                return
+            if isinstance(value, Tensor) and isinstance(value.shape, frozenset) and len(value.shape) > variation.SETTLES:
+                yield self._finding(event, f"a CUDA-graph callable gets {len(value.shape)} shapes, each recorded anew")
+                return
+            if isinstance(value, Tensor) and value.marks:
+                yield self._finding(event, "a CUDA-graph callable gets a tensor with a dimension marked dynamic")
+                return
+        for argument in event.node.args:
+            grown = _grows(event, argument.id) if isinstance(argument, ast.Name) else None
+            if grown is not None:
+                yield self._finding(event, "an input of a CUDA-graph callable grows in every call", grown)
+                return
+
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        receiver = tensor_of(event.receiver)
+        if event.target == "attribute" and event.name == "data" and receiver is not None and receiver.flags & PARAMETER:
+            if event.frame.blocks and any(s.cudagraphs for s in event.frame.interp.sites.values() if s.path == event.module.path):
+                yield self._finding(event, "a parameter is moved to another address (`.data = …`)")
+
+    def _finding(self, event: CompiledCall | Store, what: str, node: ast.AST | None = None) -> Finding:
+        return self.finding(
+            event,
+            f"{what}: each variation records a new graph or skips it",
+            node=node,
+            confidence=Confidence.HIGH,
+            help="pad to fixed shapes, pass device tensors, write parameters in place",
+        )
+
+
+def _in_loop(event: CompiledCall) -> bool:
+    return any(b in ("for", "while") for b in event.blocks)
+
+
+def _grows(event: CompiledCall, name: str) -> ast.AST | None:
+    """`name = torch.cat([name, …])` in a loop of the same function."""
+    function = event.frame.function
+    if function is None:
+        return None
+    for loop in ast.walk(function.node):
+        if not isinstance(loop, (ast.For, ast.While)):
+            continue
+        for node in ast.walk(loop):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.value.args:
+                called = node.value.func
+                target = node.targets[0]
+                if isinstance(called, ast.Attribute) and called.attr in ("cat", "concat") and isinstance(target, ast.Name):
+                    parts = node.value.args[0]
+                    names = [p.id for p in getattr(parts, "elts", ()) if isinstance(p, ast.Name)]
+                    if target.id == name and name in names:
+                        return node
+    return None
