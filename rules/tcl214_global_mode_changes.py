@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from tclint.events import Call, CompiledCall, Event
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule
-from tclint.values import Const, External
 
 
 class GlobalModeChanges(Rule):
@@ -48,7 +47,8 @@ class GlobalModeChanges(Rule):
         self._pending: dict[tuple[str, str], list[Event]] = {}
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        if event.name == "torch.set_num_threads" and (not event.args or isinstance(event.args[0], Const)):
+        node = event.node
+        if event.name == "torch.set_num_threads" and isinstance(node, ast.Call) and isinstance(node.args[0], ast.Constant):
             return
         if event.frame.function is not None:
             key = (event.module.path, event.frame.function.qualname)
@@ -89,6 +89,3 @@ def _enclosing_autocast(event: CompiledCall) -> Iterator[ast.With]:
                 dtype = next((k.value for k in call.keywords if k.arg == "dtype"), None)
                 if dtype is not None and not isinstance(dtype, ast.Attribute):
                     yield node
-
-
-__all__ = ["External", "GlobalModeChanges"]

@@ -91,7 +91,9 @@ def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
         if not args:
             return Const({"int": 0, "float": 0.0, "bool": False, "str": ""}[kind])
         value = args[0]
-        if isinstance(value, Const) and kind != "bool":
+        if isinstance(value, Const) and kind == "bool":
+            return Const(bool(value.value))
+        if isinstance(value, Const):
             try:
                 return Const({"int": int, "float": float, "str": str}[kind](value.value))  # type: ignore[index]
             except (ValueError, TypeError, OverflowError):
@@ -417,6 +419,10 @@ def stdlib(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
         return Seq("list", None, Seq("tuple", tuple(element_of(frame, a, node) for a in args)))
     if name in ("collections.OrderedDict", "collections.defaultdict"):
         return _dict(frame, node, [a for a in args if isinstance(a, Dict)], keywords)
+    if name == "collections.namedtuple":
+        return External("tclint.namedtuple")
+    if name == "tclint.namedtuple":
+        return Seq("tuple", (*args, *keywords.values()))
     if name in ("collections.deque",):
         return Seq("list", None, element_of(frame, args[0], node) if args else UNKNOWN)
     if name.startswith("math."):

@@ -484,6 +484,15 @@ def binary(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value
     return UNKNOWN
 
 
+_BITWISE: Final[dict[str, Callable[[int, int], int]]] = {
+    "BitAnd": lambda a, b: a & b,
+    "BitOr": lambda a, b: a | b,
+    "BitXor": lambda a, b: a ^ b,
+    "LShift": lambda a, b: a << b,
+    "RShift": lambda a, b: a >> b,
+}
+
+
 def _fold(operator: str, a: Any, b: Any) -> Value:
     try:
         if operator == "Add":
@@ -500,6 +509,8 @@ def _fold(operator: str, a: Any, b: Any) -> Value:
             return Const(a // b)
         if operator == "Mod" and not isinstance(a, (str, bytes)):
             return Const(a % b)
+        if operator in _BITWISE and isinstance(a, int) and isinstance(b, int) and 0 <= b < 64:
+            return Const(_BITWISE[operator](a, b))
         if operator == "Pow" and abs(b) <= 64 and abs(a) <= 2**16:
             return Const(a**b)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
@@ -857,6 +868,8 @@ def _generators(
     iterable = evaluate(frame, first.iter)
     frame.interp.emit(events.Loop, frame, first.iter, iterable, True)
     length = iterable.length if isinstance(iterable, Seq) else ""
+    if isinstance(iterable, Const) and isinstance(iterable.value, str) and len(iterable.value) <= _UNROLL:
+        iterable = Seq("list", tuple(Const(c) for c in iterable.value))
 
     def body() -> list[Value] | Value:
         for condition in first.ifs:

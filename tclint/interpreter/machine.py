@@ -548,7 +548,8 @@ class Interpreter:
             attrs[name] = value if old is None or replace else join(old, value)
         elif isinstance(value, Tensor):
             existing = self.attributes(instance).get(name)
-            if isinstance(existing, Tensor) and existing.flags & PARAMETER and frame.region is None:
+            outside = frame.cls is not instance.cls  # whether a method of its own runs eagerly is not known yet
+            if isinstance(existing, Tensor) and existing.flags & PARAMETER and frame.region is None and outside:
                 self.rebound.add((instance.cls.module.path, instance.cls.qualname, name))
         elif _holds_compiled(value):
             late = self.late.setdefault((instance.cls.module.path, instance.cls.qualname), {})
@@ -818,6 +819,9 @@ class Interpreter:
         seen: Sequence[tuple[tuple[Value, ...], dict[str, Value]]],
     ) -> Value:
         """Interpret the entry of a region with what eager code was seen to pass, or else with its signature."""
+        # A function interpreted on its own passes on arguments nobody knows: no evidence where real calls are in sight.
+        known = [c for c in seen if not any(v is UNKNOWN for v in (*c[0], *c[1].values()))]
+        seen = known or seen
         if not seen:
             return self.enter_root(function, receiver, Region(site))
         bound = [receiver] if receiver is not None else []

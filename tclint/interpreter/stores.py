@@ -62,7 +62,7 @@ def _attribute(
     receiver = expressions.evaluate(frame, target.value)
     interp = frame.interp
     interp.emit(events.Store, frame, statement, "attribute", receiver, target.attr, value, None, augmented, old)
-    if isinstance(receiver, Instance):
+    if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
         interp.note_attribute(frame, receiver, target.attr, value)
     if isinstance(target.value, ast.Name):
         frame.set_path(f"{target.value.id}.{target.attr}", value)

@@ -541,6 +541,10 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         dtype = _dtype_argument((), keywords) or (base.dtype if base else "")
         return Tensor(PROVEN, dtype, base.ndim if base else -1, (base.flags & (HOST | ARRAY)) if base else 0, origin)
     first = _first_tensor(args, keywords)
+    if short.startswith("dropout") and first is not None:
+        training = keywords.get("training")
+        if isinstance(training, Const) and training.value is False:
+            return first.view(origin, first.ndim)
     if name in ("torch.clone",) and first is not None:
         return first.derived(origin, first.dtype, first.ndim)
     if short in ("expand_copy",) and first is not None:

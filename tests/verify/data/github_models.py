@@ -160,7 +160,7 @@ class PatchEmbed(nn.Module):
 
     def forward(self, x):
         _, _, H, W = x.shape
-        assert (H, W) == (self.img_size, self.img_size), f"Input size ({H}) doesn't match model ({self.img_size})"
+        assert (self.img_size, self.img_size) == (H, W), f"Input size ({H}) doesn't match model ({self.img_size})"
         return self.proj(x).flatten(2).transpose(1, 2)
 
 
