@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.events import Enter
-from tclint.program import Module
+from tclint.program import Assignment, Module
 from tclint.rule import Rule
 
 
@@ -46,7 +47,7 @@ class GlobalInt(Rule):
         own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         for read in ast.walk(node):
             name, where = _read(read)
-            if name in changed and name not in own and where is not None and _numeric(event, read):
+            if name in changed and name not in own and where is not None:
                 yield self.finding(
                     event,
                     f"`{ast.unparse(where)}` is module-level state that changes between calls; each new value compiles again",
@@ -54,10 +55,6 @@ class GlobalInt(Rule):
                     confidence=Confidence.HIGH,
                     help="pass it as an argument",
                 )
-
-
-def _numeric(event: Enter, node: ast.AST) -> bool:
-    return True
 
 
 def _read(node: ast.AST) -> tuple[str, ast.expr | None]:
@@ -72,39 +69,49 @@ def _read(node: ast.AST) -> tuple[str, ast.expr | None]:
     return "", None
 
 
-_CACHE: dict[str, frozenset[str]] = {}
-
-
 def _changed(module: Module) -> frozenset[str]:
     """The module-level names that functions of the file change: `X`, `X[]` or `X.attr`."""
-    key = f"{module.path}\\0{len(module.data)}\\0{hash(module.data)}"
-    known = _CACHE.get(key)
+    known = module.facts.get("changed globals")
     if known is None:
-        known = _CACHE[key] = frozenset(_find_changes(module))
+        known = module.facts["changed globals"] = frozenset(_find_changes(module))
+    assert isinstance(known, frozenset)
     return known
 
 
-def _find_changes(module: Module) -> set[str]:
-    from tclint.program import Assignment
+_STORES = re.compile(rb"^[ \t]+(?:([A-Za-z_]\w*)(?:\[[^\]\n]*\]|\.\w+)[ \t]*[-+*/|]?=(?!=)|global )", re.M)
 
+
+def _find_changes(module: Module) -> set[str]:
     names = {n for n, d in module.names.items() if isinstance(d, Assignment)}
     found: set[str] = set()
-    if not names:
-        return found
-    for function in ast.walk(module.tree):
-        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            continue
-        local = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        declared = {n for g in ast.walk(function) if isinstance(g, ast.Global) for n in g.names}
-        for node in ast.walk(function):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
-            for target in targets:
-                if isinstance(target, ast.Name) and target.id in declared & names:
-                    found.add(target.id)
-                elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                    if target.value.id in names - local and isinstance(target.slice, ast.Constant):
-                        found.add(f"{target.value.id}[]")
-                elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-                    if target.value.id in names - local:
-                        found.add(f"{target.value.id}.{target.attr}")
+    # Most functions change no global: their text says so faster than their tree.
+    lines = [
+        module.data.count(b"\n", 0, match.start()) + 1
+        for match in _STORES.finditer(module.data)
+        if match[1] is None or match[1].decode() in names
+    ]
+    if lines:
+        for function in module.functions:
+            node = function.node
+            if any(node.lineno <= line <= (node.end_lineno or 0) for line in lines):
+                found |= _changes_in(node, names)
+    return found
+
+
+def _changes_in(function: ast.AST, names: set[str]) -> set[str]:
+    found: set[str] = set()
+    nodes = list(ast.walk(function))
+    local = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    declared = {n for g in nodes if isinstance(g, ast.Global) for n in g.names}
+    for node in nodes:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id in declared & names:
+                found.add(target.id)
+            elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                if target.value.id in names - local and isinstance(target.slice, ast.Constant):
+                    found.add(f"{target.value.id}[]")
+            elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+                if target.value.id in names - local:
+                    found.add(f"{target.value.id}.{target.attr}")
     return found

@@ -35,6 +35,7 @@ class PythonValueSpecialised(Rule):
 
     code, name = "TCL213", "python-value-specialised"
     effect, severity = Effect.RECOMPILE, Severity.LOW
+    scope = "seen"
     calls = ("*",)
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:

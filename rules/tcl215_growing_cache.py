@@ -33,6 +33,7 @@ class GrowingCache(Rule):
 
     code, name = "TCL215", "growing-cache"
     effect, severity = Effect.RECOMPILE, Severity.LOW
+    scope = "seen"
     calls = ("torch.cat", "torch.concat")
 
     def on_call(self, event: Call) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from tclint.report import Problem
 
 if TYPE_CHECKING:
     from tclint.events import Event
+    from tclint.regions import Region
     from tclint.rule import Rule
 
 Handler = Callable[[Any], Iterable[Finding]]
@@ -25,8 +26,8 @@ class Dispatcher:
         self.found: dict[tuple[str, int, int, str], tuple[Finding, Rule, Event]] = {}
         self.problems: list[Problem] = []
         self._crashed: set[tuple[str, str]] = set()
-        self._by_kind: dict[tuple[str, bool], list[tuple[Rule, Handler]]] = {}
-        self._by_call: dict[tuple[str, bool], list[tuple[Rule, Handler]]] = {}
+        self._by_kind: dict[tuple[str, str], list[tuple[Rule, Handler]]] = {}
+        self._by_call: dict[tuple[str, str], list[tuple[Rule, Handler]]] = {}
         self._callers = [r for r in rules if hasattr(r, "on_call")]
         self._exact: dict[str, list[Rule]] = {}
         self._prefixes: list[tuple[str, Rule]] = []
@@ -37,18 +38,20 @@ class Dispatcher:
                 else:
                     self._exact.setdefault(pattern, []).append(rule)
 
-    def handlers(self, kind: type[Event], compiled: bool) -> list[tuple[Rule, Handler]]:
-        key = (kind.kind, compiled)
+    def handlers(self, kind: type[Event], region: Region | None) -> list[tuple[Rule, Handler]]:
+        state = _state(region)
+        key = (kind.kind, state)
         known = self._by_kind.get(key)
         if known is None:
             method = "on_" + kind.kind
             known = self._by_kind[key] = [
-                (r, getattr(r, method)) for r in self.rules if hasattr(r, method) and _looks(r, compiled)
+                (r, getattr(r, method)) for r in self.rules if hasattr(r, method) and _looks(r, state)
             ]
         return known
 
-    def call_handlers(self, name: str, compiled: bool) -> list[tuple[Rule, Handler]]:
-        key = (name, compiled)
+    def call_handlers(self, name: str, region: Region | None) -> list[tuple[Rule, Handler]]:
+        state = _state(region)
+        key = (name, state)
         known = self._by_call.get(key)
         if known is None:
             wanted = {id(r): r for r in self._exact.get(name, ())}
@@ -58,7 +61,7 @@ class Dispatcher:
             known = self._by_call[key] = [
                 (r, r.on_call)  # type: ignore[attr-defined]
                 for r in self._callers
-                if id(r) in wanted and _looks(r, compiled)
+                if id(r) in wanted and _looks(r, state)
             ]
         return known
 
@@ -86,5 +89,19 @@ class Dispatcher:
             self.problems.append(Problem(path, line, CRASHED, what))
 
 
-def _looks(rule: Rule, compiled: bool) -> bool:
-    return rule.scope == "any" or (rule.scope == "region") is compiled
+EAGER, COMPILED, SEEN = "eager", "compiled", "seen"
+
+
+def _state(region: Region | None) -> str:
+    """Where an event happens: in eager code, in compiled code, or in compiled code whose calls were seen."""
+    if region is None:
+        return EAGER
+    return COMPILED if region.evidence is None else SEEN
+
+
+def _looks(rule: Rule, state: str) -> bool:
+    if rule.scope == "any":
+        return True
+    if rule.scope == "seen":
+        return state == SEEN
+    return (rule.scope == "region") is (state != EAGER)

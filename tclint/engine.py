@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import re
 import sys
@@ -107,8 +108,8 @@ class _Run:
         wrappers = [p.rpartition(".")[2].replace("*", "").encode() for p in self.settings.compile_functions]
         callables = [p.rpartition(".")[2].replace("*", "").encode() for p in self.settings.cudagraph.callables]
         names = b"|".join(re.escape(n) for n in (*wrappers, *callables) if n)
-        eager_files = re.compile(_COMPILES + (b"|" + names if names else b""))
-        eager = [m for m in modules if eager_files.search(m.data)]
+        self.mentions_compile = re.compile(_COMPILES + (b"|" + names if names else b""))
+        eager = [m for m in modules if self.mentions_compile.search(m.data)]
         self._find_sites(eager)
         self._run_regions(modules)
         self._run_eager(eager)
@@ -121,12 +122,13 @@ class _Run:
             return
         self.interp.quiet += 1
         for module in eager:
-            self._enter_module(module)
+            self._enter_module(module, self.mentions_compile)
         self.interp.quiet -= 1
         # The second pass must not reuse what the first one did not know yet.
         self.interp.forget_calls()
 
-    def _enter_module(self, module: Module) -> None:
+    def _enter_module(self, module: Module, only: re.Pattern[bytes] | None = None) -> None:
+        """Interpret a file's eager code: its top level, then its functions (those whose text matches `only`)."""
         from tclint.interpreter import statements
         from tclint.interpreter.frame import Frame
 
@@ -140,7 +142,10 @@ class _Run:
             self.problems.append(Problem(module.path, 1, TOO_DEEP, "nested too deeply; this file's top level is skipped"))
         self.examples.drive(module)
         for function in list(module.functions):
-            if (module.path, function.qualname, function.node.lineno) in self.interp.reached:
+            node = function.node
+            if (module.path, function.qualname, node.lineno) in self.interp.reached:
+                continue
+            if only is not None and not only.search(_source_of(module, node)):
                 continue
             self.interp.function_value(function)
             receiver = self._receiver(function)
@@ -235,8 +240,12 @@ class _Run:
                 yield from self._roots_of(option)
 
     def _run_eager(self, eager: Sequence[Module]) -> None:
+        """The eager code around compiled callables, now that they are known."""
+        sites = {site.path for site in self.interp.sites.values()}
+        named = bool(self.settings.cudagraph.callables)
         for module in eager:
-            self._enter_module(module)
+            if named or module.path in sites or b"graphed_callables" in module.data:
+                self._enter_module(module)
 
     def _run_module_rules(self) -> None:
         for rule in self.rules:
@@ -334,6 +343,12 @@ def _external(target: Value) -> bool:
     from tclint.values import External
 
     return isinstance(target, (External, Tensor)) or (isinstance(target, Object) and target.args is None)
+
+
+def _source_of(module: Module, node: ast.AST) -> bytes:
+    """The text of a function, its decorators included."""
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])  # type: ignore[attr-defined]
+    return b"\n".join(module.byte_lines()[first - 1 : node.end_lineno])  # type: ignore[attr-defined]
 
 
 _CALLED = re.compile(rb"\b([A-Z][A-Za-z0-9_]*)\(")

@@ -164,7 +164,7 @@ class Module:
         self.explicit = explicit
         self.problem: Problem | None = None
         self.values: dict[str, object] = {}
-        self.facts: object = None
+        self.facts: dict[str, object] = {}  # what rules found out about the whole file
         self.stars: list[str] = []
         self.classes: list[Class] = []
         self.functions: list[Function] = []

@@ -25,7 +25,8 @@ class RuleError(Exception):
 class Rule:
     """A hazard. Subclass it in a file of its own; define `on_<event>` methods that yield findings.
 
-    `scope` says where the rule looks: in compiled code (`region`), in the eager code around it (`eager`), or both.
+    `scope` says where the rule looks: in compiled code (`region`), only where calls of it were seen (`seen`), in the eager
+    code around it (`eager`), or everywhere (`any`).
     `calls` names the calls that `on_call` wants: dotted names, a trailing `*` for a prefix.
     `triggers` are byte strings; `on_module` sees only files that contain one of them.
     """

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 _MAX_DEPTH: Final = 40
 _MAX_EAGER_DEPTH: Final = 10
+_MAX_INIT_DEPTH: Final = 3
 _MAX_CONTEXTS: Final = 6
 _MAX_CONSTRUCTIONS: Final = 12
 
@@ -100,6 +101,7 @@ class Interpreter:
         self._memo: dict[Any, Value] = {}
         self._contexts: dict[Any, int] = {}
         self._running: set[Any] = set()
+        self._sets_attributes: dict[Function, bool] = {}
         self._attrs: dict[Any, dict[str, Value]] = {}
         self._constructions: dict[Any, tuple[Sequence[Value], Mapping[str, Value]]] = {}
         self._construction_count: dict[Class, int] = {}
@@ -125,7 +127,7 @@ class Interpreter:
     def emit(self, kind: type[events.Event], frame: Frame, node: ast.AST, *details: Any) -> None:
         if self.quiet:
             return
-        handlers = self.dispatcher.handlers(kind, frame.region is not None)
+        handlers = self.dispatcher.handlers(kind, frame.region)
         if handlers:
             self.dispatcher.dispatch(handlers, kind(frame, node, *details))
 
@@ -152,7 +154,7 @@ class Interpreter:
     ) -> None:
         if self.quiet:
             return
-        handlers = self.dispatcher.call_handlers(name, frame.region is not None)
+        handlers = self.dispatcher.call_handlers(name, frame.region)
         if handlers:
             self.dispatcher.dispatch(handlers, events.Call(frame, node, name, args, keywords, receiver, result))
 
@@ -320,7 +322,22 @@ class Interpreter:
         limit = _MAX_DEPTH if frame.region is not None else _MAX_EAGER_DEPTH
         if frame.depth >= limit:
             return UNKNOWN
+        if frame.constructing and not self._constructs(frame, node, function):
+            return UNKNOWN
         return self.run(frame, node, value, parameters.bind(self, function, args, keywords, open_ended), frame.region)
+
+    def _constructs(self, frame: Frame, node: ast.AST, function: Function) -> bool:
+        """Whether a call in a constructor can matter to the object: it sets attributes, or its value is used."""
+        if function.name == "__init__":
+            return True
+        if frame.depth >= _MAX_INIT_DEPTH:
+            return False
+        known = self._sets_attributes.get(function)
+        if known is None:
+            known = self._sets_attributes[function] = any(
+                isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) for n in ast.walk(function.node)
+            ) or any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(function.node))
+        return known
 
     def run(self, frame: Frame | None, node: ast.AST | None, value: FunctionValue, env: Env, region: Region | None) -> Value:
         """Interpret a function in an environment of bound parameters, or remember what it gave."""

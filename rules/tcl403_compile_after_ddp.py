@@ -1,0 +1,68 @@
+"""TCL403: the order of compile and a distributed wrapper."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.events import Compile
+from tclint.finding import Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.rules._scope import own, scope, target_of, text
+from tclint.values import Object
+
+_WRAPPERS = ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP")
+
+
+class CompileAfterDdp(Rule):
+    """The model is wrapped in DDP or FSDP first and compiled afterwards.
+
+    For information only, and off by default: advice differs. PyTorch's guide and torchtitan compile the model or its blocks
+    before wrapping; others compile the wrapped model, so that DDPOptimizer can split the graph at the gradient buckets.
+    Measure both.
+
+    Bad::
+
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 4))
+        model = torch.compile(model)
+
+    Good::
+
+        model = torch.compile(torch.nn.Linear(4, 4))
+        model = torch.nn.parallel.DistributedDataParallel(model)
+
+    Fix: compile first, then wrap; with FSDP compile the blocks. Neither order changes the results.
+
+    Ignore it where you measured that this order is the faster one. Turn it on with `extend-select = ["TCL403"]`.
+    """
+
+    code, name = "TCL403", "compile-after-ddp"
+    effect, severity = Effect.SLOW, Severity.LOW
+    default = False
+    scope = "eager"
+
+    def on_compile(self, event: Compile) -> Iterator[Finding]:
+        wrapper = _wrapper(event)
+        if wrapper:
+            yield self.finding(
+                event,
+                f"compiled after it was wrapped in `{wrapper}`; PyTorch's guide compiles first",
+                help="compile the model or its blocks, then wrap; measure both orders",
+            )
+
+
+def _wrapper(event: Compile) -> str:
+    if isinstance(event.target, Object) and event.target.name.rpartition(".")[2] in _WRAPPERS:
+        return event.target.name.rpartition(".")[2]
+    target = target_of(event)
+    if isinstance(target, ast.Call):
+        name = text(target.func).rpartition(".")[2]
+        return name if name in _WRAPPERS else ""
+    wanted = text(target)
+    found = ""
+    for node in own(scope(event.frame)):
+        if isinstance(node, ast.Assign) and node.lineno < event.node.lineno and text(node.targets[0]) == wanted:  # type: ignore[attr-defined]
+            value = node.value
+            name = text(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+            found = name if name in _WRAPPERS else ""
+    return found
