@@ -18,9 +18,10 @@ _PER_STEP = ("forward", "__call__", "step", "training_step", "validation_step", 
 class FreshBackendPerCall(Rule):
     """A backend built anew for each `torch.compile` is a new backend to Dynamo: one more compilation each time.
 
-    Compiled code belongs to the backend object that made it (guard `___check_obj_id`). A lambda, a nested function, a
-    `partial` or `aot_autograd(...)` in a loop or in a function that runs at every step is never the same object twice.
-    Compiling the same function again with the same backend, mode or equal options costs nothing: it hits the cache.
+    Compiled code belongs to the backend object that made it (guard `___check_obj_id`). A lambda, a nested function,
+    a `partial` or `aot_autograd(...)` in a loop or in a function that runs at every step is never the same object
+    twice. Compiling the same function again with the same backend, mode or equal options costs nothing: it hits the
+    cache.
 
     Bad::
 

@@ -14,8 +14,9 @@ from tclint.values import Const, Dict
 class ModeWithOptions(Rule):
     """`torch.compile` takes `mode` or `options`; given both, it raises.
 
-    The RuntimeError comes from the call itself, also for `mode="default"` and for empty options. Behind a `try` that falls
-    back to eager the model then runs uncompiled and nobody hears of it: one project ran at 792 instead of 180 ms for months.
+    The RuntimeError comes from the call itself, also for `mode="default"` and for empty options. Behind a `try`
+    that falls back to eager the model then runs uncompiled and nobody hears of it: one project ran at 792 instead
+    of 180 ms for months.
 
     Bad::
 

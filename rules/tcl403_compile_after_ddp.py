@@ -17,9 +17,9 @@ _WRAPPERS = ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP
 class CompileAfterDdp(Rule):
     """The model is wrapped in DDP or FSDP first and compiled afterwards.
 
-    For information only, and off by default: advice differs. PyTorch's guide and torchtitan compile the model or its blocks
-    before wrapping; others compile the wrapped model, so that DDPOptimizer can split the graph at the gradient buckets.
-    Measure both.
+    For information only, and off by default: advice differs. PyTorch's guide and torchtitan compile the model or
+    its blocks before wrapping; others compile the wrapped model, so that DDPOptimizer can split the graph at the
+    gradient buckets. Measure both.
 
     Bad::
 

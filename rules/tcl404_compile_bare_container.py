@@ -16,10 +16,10 @@ _NEVER_CALLED = ("torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Paramet
 class CompileBareContainer(Rule):
     """`module.compile()` on a module of `torch.nn` itself compiles nothing, and says nothing.
 
-    `module.compile()` compiles the module's own call; Dynamo skips frames of torch's own files, so that a bare `nn.Linear`,
-    an `nn.Sequential` of torch's layers, `nn.TransformerEncoder` or a subclass without a `forward` of its own stays eager.
-    (An `nn.Sequential` of your modules compiles each of them by itself.) An `nn.ModuleList` is never called at all.
-    `torch.compile(module)` does compile them.
+    `module.compile()` compiles the module's own call; Dynamo skips frames of torch's own files, so that a bare
+    `nn.Linear`, an `nn.Sequential` of torch's layers, `nn.TransformerEncoder` or a subclass without a `forward` of
+    its own stays eager. (An `nn.Sequential` of your modules compiles each of them by itself.) An `nn.ModuleList` is
+    never called at all. `torch.compile(module)` does compile them.
 
     Bad::
 

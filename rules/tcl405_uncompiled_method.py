@@ -16,9 +16,9 @@ from tclint.values import Compiled, FunctionValue, Instance, Object, Value
 class UncompiledMethod(Rule):
     """Only `forward` of a compiled module is compiled: `compiled.encode(x)` runs eager.
 
-    `torch.compile(model)` wraps the call. Every other method is looked up on the original module and runs as it is, also
-    where it calls `self(...)` or `self.forward(...)`: `self` is the uncompiled module there. After `model.compile()` a
-    method that calls `self(...)` does run the compiled code, and is not flagged.
+    `torch.compile(model)` wraps the call. Every other method is looked up on the original module and runs as it is,
+    also where it calls `self(...)` or `self.forward(...)`: `self` is the uncompiled module there. After
+    `model.compile()` a method that calls `self(...)` does run the compiled code, and is not flagged.
 
     Bad::
 
@@ -53,7 +53,8 @@ class UncompiledMethod(Rule):
         encode = torch.compile(net.encode)
         code = encode(torch.ones(2, 4))
 
-    Fix: compile the method, `net.encode = torch.compile(net.encode)` or `@torch.compile` on it, or go through `forward`.
+    Fix: compile the method, `net.encode = torch.compile(net.encode)` or `@torch.compile` on it, or go through
+    `forward`.
 
     Ignore it where the method is not on the hot path. Methods that run no submodule of their own are not flagged.
     """

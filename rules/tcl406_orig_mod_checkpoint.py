@@ -17,8 +17,9 @@ _SAVERS = ("save", "save_file", "dump", "save_state_dict", "save_checkpoint")
 class OrigModCheckpoint(Rule):
     """The state_dict of a compiled wrapper has other keys than the model's: each begins with `_orig_mod.`
 
-    `torch.compile(model)` returns a wrapper that holds the model as `_orig_mod`. A checkpoint saved from it loads only into
-    another wrapper; anything else reports missing and unexpected keys, or with `strict=False` silently loads nothing.
+    `torch.compile(model)` returns a wrapper that holds the model as `_orig_mod`. A checkpoint saved from it loads
+    only into another wrapper; anything else reports missing and unexpected keys, or with `strict=False` silently
+    loads nothing.
 
     Bad::
 
@@ -39,8 +40,9 @@ class OrigModCheckpoint(Rule):
         model.compile()
         torch.save(model.state_dict(), "model.pt")
 
-    Fix: `model.compile()`, which changes no keys; or save from the uncompiled model. Cutting `_orig_mod.` out of the keys
-    afterwards works with `removeprefix` or `replace`; `lstrip("_orig_mod.")` also eats the first letters of the names.
+    Fix: `model.compile()`, which changes no keys; or save from the uncompiled model. Cutting `_orig_mod.` out of
+    the keys afterwards works with `removeprefix` or `replace`; `lstrip("_orig_mod.")` also eats the first letters
+    of the names.
 
     Ignore it where the same wrapper always loads what it saved.
     """
@@ -75,9 +77,8 @@ class OrigModCheckpoint(Rule):
         """`compiled.load_state_dict(plain.state_dict())`."""
         node = event.node
         given = node.args[0] if isinstance(node, ast.Call) and node.args else None
-        if not (isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "state_dict"):
-            return
-        if _is_plain(event, given.func.value):
+        source = given.func if isinstance(given, ast.Call) else None
+        if isinstance(source, ast.Attribute) and source.attr == "state_dict" and _is_plain(event, source.value):
             yield self._mismatch(event, "a compiled model expects keys with `_orig_mod.`; these come from a plain one")
 
     def _copied(self, event: Call) -> Iterator[Finding]:
@@ -109,7 +110,7 @@ class OrigModCheckpoint(Rule):
             if node.func.attr in ("lstrip", "strip"):
                 yield self.finding(
                     event,  # type: ignore[arg-type]
-                    f"`{node.func.attr}({given.value!r})` strips letters, not a prefix: `model.weight` becomes `el.weight`",
+                    f"`{node.func.attr}({given.value!r})` strips letters: `model.weight` becomes `el.weight`",
                     node=node,
                     severity=Severity.HIGH,
                     confidence=Confidence.HIGH,

@@ -275,8 +275,9 @@ class _Run:
         findings.extend(self._problem_findings())
         reported = {m.path: m for m in self.program.modules if m.report}
         texts: dict[str, str] = {}
+        flagged = {f.path for f in findings}
         for path, module in reported.items():
-            if b"tclint:" in module.data or b"noqa" in module.data:
+            if b"tclint:" in module.data or (path in flagged and b"noqa" in module.data):
                 try:
                     texts[path] = decode(path, module.data)
                 except Unparsable:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import importlib.util
+import signal
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+
+import pytest
 
 from tclint import config, engine, files
 from tclint.finding import Finding
@@ -72,6 +76,22 @@ class Project:
 def lines(report: Report, code: str = "") -> list[tuple[str, int]]:
     """The places of a report's findings whose code begins with `code`, each once."""
     return sorted({(f.path, f.line) for f in report.findings if f.code.startswith(code)})
+
+
+@contextlib.contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Fail the test, instead of hanging the suite, where something takes for ever."""
+
+    def late(number: int, frame: object) -> None:
+        pytest.fail(f"still running after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def told(findings: tuple[Finding, ...] | list[Finding]) -> str:

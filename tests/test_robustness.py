@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lintkit import Project, told
+from lintkit import Project, told, within
 
 from tclint import config, engine, files
 from tclint.finding import Finding
@@ -60,7 +60,7 @@ def beside(project: Project) -> Project:
         pytest.param(b"import torch\ndef forward(:\n", "TCL903", 2, "syntax error", id="syntax"),
         pytest.param(b"import torch\nclass A:\ndef forward(): pass\n", "TCL903", 3, "syntax error", id="indentation"),
         pytest.param(b"import torch\nx = '\xff\xfe'\ndef forward(x): pass\n", "TCL902", 2, "UTF-8", id="not-utf-8"),
-        pytest.param(b"# coding: klingon\ndef forward(x): pass\n", "TCL902", 1, "klingon", id="unknown-coding"),
+        pytest.param(b"# coding: klingon\ndef forward(x): pass\n", "TCL903", 1, "klingon", id="unknown-coding"),
         pytest.param(b"import torch\x00\ndef forward(x): pass\n", "TCL903", 1, "null", id="null-byte"),
         pytest.param(
             b"def forward(x):\n    return " + b"(" * 300 + b"x" + b")" * 300 + b"\n", "TCL903", 2, "nested", id="parentheses"
@@ -96,6 +96,12 @@ def test_a_broken_file_that_is_imported(beside: Project) -> None:
         }
     )
     assert only(beside.lint()).code == "TCL903"
+
+
+@pytest.fixture(autouse=True)
+def _in_time() -> Iterator[None]:
+    with within(100):
+        yield
 
 
 def test_a_deep_expression(beside: Project) -> None:
@@ -408,32 +414,28 @@ def test_a_file_of_50_000_lines(beside: Project) -> None:
     source = f"{head}{body}    def forward(self, x):\n{calls}        return x\n"
     assert source.count("\n") > 49_000
     beside.write({"bad.py": source})
-    started = time.process_time()
-    report = beside.lint(select=["TCL101", "TCL9"])
-    spent = time.process_time() - started
+    # About 2 s here; the bound is for slow machines and catches what is quadratic.
+    with within(60):
+        report = beside.lint(select=["TCL101", "TCL9"])
     assert UNHARMED in places(report)
     assert not [f for f in report.findings if f.code.startswith("TCL9")], told(report.findings)
-    # About 2 s here; the bound is for slow machines and catches what is quadratic.
-    assert spent < 60
 
 
 def test_a_long_function(beside: Project) -> None:
     body = "".join(f"    x = x + {n} if x.shape[0] > {n} else x * 2\n" for n in range(3_000))
     beside.write({"bad.py": f"import torch\n\n@torch.compile\ndef f(x: torch.Tensor):\n{body}    return x\n"})
-    started = time.process_time()
-    report = beside.lint(select=["TCL101", "TCL9"])
+    with within(60):
+        report = beside.lint(select=["TCL101", "TCL9"])
     assert UNHARMED in places(report)
     assert not [f for f in report.findings if f.code.startswith("TCL9")], told(report.findings)
-    assert time.process_time() - started < 60
 
 
 def test_branches_that_double(beside: Project) -> None:
-    """Forty `if`s in a row have 2^40 paths."""
+    """Forty `if`s in a row have 2^40 paths, and here as many shapes of a value."""
     body = "".join(f"    if flags[{n}]:\n        x, y = y, x\n    else:\n        y = (x, y)\n" for n in range(40))
     beside.write({"bad.py": f"import torch\n\n@torch.compile\ndef f(x, y, flags):\n{body}    return x\n"})
-    started = time.process_time()
-    assert UNHARMED in places(beside.lint(select=["TCL101", "TCL9"]))
-    assert time.process_time() - started < 30
+    with within(20):
+        assert UNHARMED in places(beside.lint(select=["TCL101", "TCL9"]))
 
 
 # --- rules that throw -------------------------------------------------------------------------------------------------

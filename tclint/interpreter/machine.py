@@ -102,6 +102,8 @@ class Interpreter:
         self._contexts: dict[Any, int] = {}
         self._running: set[Any] = set()
         self._sets_attributes: dict[Function, bool] = {}
+        self._shared: dict[Any, Value] = {}
+        self._self_calls: dict[Function, frozenset[str]] = {}
         self._attrs: dict[Any, dict[str, Value]] = {}
         self._constructions: dict[Any, tuple[Sequence[Value], Mapping[str, Value]]] = {}
         self._construction_count: dict[Class, int] = {}
@@ -118,6 +120,7 @@ class Interpreter:
         self._memo.clear()
         self._contexts.clear()
         self._attrs.clear()
+        self._shared.clear()
         self._function_values.clear()
         for module in self.program.modules:
             module.values.clear()
@@ -322,9 +325,60 @@ class Interpreter:
         limit = _MAX_DEPTH if frame.region is not None else _MAX_EAGER_DEPTH
         if frame.depth >= limit:
             return UNKNOWN
-        if frame.constructing and not self._constructs(frame, node, function):
-            return UNKNOWN
+        if frame.constructing:
+            if not self._constructs(frame, node, function):
+                return UNKNOWN
+            owner = value.bound
+            if isinstance(owner, Instance) and function.cls is not None and function.cls is not owner.cls:
+                shared = self._inherited_setup(frame, node, value, owner, args[1:], keywords, open_ended)
+                if shared is not None:
+                    return shared
         return self.run(frame, node, value, parameters.bind(self, function, args, keywords, open_ended), frame.region)
+
+    def _inherited_setup(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        value: FunctionValue,
+        owner: Instance,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool,
+    ) -> Value | None:
+        """An inherited constructor (or set-up method) run once for all classes that inherit it unchanged."""
+        function = value.function
+        assert function.cls is not None
+        if self._overrides(owner.cls, function):
+            return None
+        key = (function, tuple(a.key for a in args), tuple((k, v.key) for k, v in keywords.items()), open_ended)
+        stand_in = Instance(function.cls, ("inherited", function.qualname, hash(key)))
+        known = self._shared.get(key)
+        if known is None:
+            self._attrs[stand_in.key] = {}
+            self._shared[key] = UNKNOWN  # a constructor that leads back to itself
+            env = parameters.bind(self, function, [stand_in, *args], keywords, open_ended)
+            known = self.run(frame, node, FunctionValue(function, stand_in, value.closure), env, None)
+            self._shared[key] = known
+        for name, attribute in self._attrs.get(stand_in.key, {}).items():
+            self.note_attribute(frame, owner, name, attribute)
+        return owner if isinstance(known, Instance) and known.key == stand_in.key else known
+
+    def _overrides(self, cls: Class, function: Function) -> bool:
+        """Whether a class overrides one of the methods that an inherited function calls on self."""
+        names = self._self_calls.get(function)
+        if names is None:
+            node = function.node
+            first = node.args.args[0].arg if node.args.args else "self"
+            names = self._self_calls[function] = frozenset(
+                n.func.attr
+                for n in ast.walk(node)
+                if isinstance(n, ast.Call)
+                and isinstance(n.func, ast.Attribute)
+                and isinstance(n.func.value, ast.Name)
+                and n.func.value.id == first
+            )
+        assert function.cls is not None
+        return any(self.find_method(cls, n) is not self.find_method(function.cls, n) for n in names)
 
     def _constructs(self, frame: Frame, node: ast.AST, function: Function) -> bool:
         """Whether a call in a constructor can matter to the object: it sets attributes, or its value is used."""

@@ -1,0 +1,105 @@
+"""TCL410: CUDA graphs with dynamic shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Compile, CompiledCall
+from tclint.finding import Confidence, Effect, Finding, Label, Severity
+from tclint.regions import CompileSite, uses_cudagraphs
+from tclint.rule import ModuleEvent, Rule
+from tclint.values import Const, Dict, Tensor, Value
+
+
+class ReduceOverheadDynamic(Rule):
+    """A CUDA graph is recorded for one shape: dynamic shapes under `reduce-overhead` record again for every size.
+
+    With `dynamic=True`, or for an input marked with `mark_dynamic`, one program serves all sizes, but CUDA graphs
+    replay fixed sizes and addresses: every new size is warmed up and recorded, and each recording keeps its own
+    memory. After 8 sizes torch warns (50 on older releases).
+
+    Bad::
+
+        @torch.compile(mode="reduce-overhead", dynamic=True)
+        def f(x):
+            return x * 2
+
+        def run(batches):
+            for x in batches:
+                f(x)
+
+    Good::
+
+        @torch.compile(dynamic=True)
+        def f(x):
+            return x * 2
+
+        def run(batches):
+            for x in batches:
+                f(x)
+
+    Fix: pad to one size or a few buckets and drop `dynamic`, or keep dynamic shapes and the default mode
+    (`mode="max-autotune-no-cudagraphs"` for autotuning).
+
+    Ignore it where only a handful of sizes ever occur.
+    """
+
+    code, name = "TCL410", "reduce-overhead-dynamic"
+    effect, severity = Effect.CUDAGRAPH, Severity.MEDIUM
+    scope = "eager"
+    triggers = (b"compile",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sites: dict[tuple[str, int], Compile] = {}
+        self._called: set[tuple[str, int]] = set()
+
+    def on_compile(self, event: Compile) -> Iterator[Finding]:
+        dynamic = event.keywords.get("dynamic")
+        if isinstance(dynamic, Const) and dynamic.value is True and _records(event):
+            self._sites.setdefault((event.frame.module.path, getattr(event.node, "lineno", 0)), event)
+        return iter(())
+
+    def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
+        site = event.callee.site
+        assert isinstance(site, CompileSite)
+        if not site.cudagraphs:
+            return
+        if site.dynamic is True:
+            self._called.add((site.path, site.line))
+            labels = (Label(site.line, "compiled with dynamic=True here"),) if site.path == event.module.path else ()
+            yield self._finding(event, "dynamic=True", labels)
+        elif any(_marked(value) for value in (*event.args, *event.keywords.values())):
+            yield self._finding(event, "an input marked dynamic")
+
+    def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
+        """The sites whose result nobody in sight calls: said at the site itself."""
+        for key, compiled in self._sites.items():
+            if key[0] == event.module.path and key not in self._called:
+                yield self._finding(compiled, "dynamic=True")
+
+    def _finding(self, event: Compile | CompiledCall, what: str, labels: tuple[Label, ...] = ()) -> Finding:
+        return self.finding(
+            event,
+            f"CUDA graphs with {what}: every new size is recorded again",
+            confidence=Confidence.HIGH,
+            labels=labels,
+            help="pad to fixed sizes without `dynamic`, or use a mode without CUDA graphs",
+        )
+
+
+def _records(event: Compile) -> bool:
+    options = event.keywords.get("options")
+    plain: dict[str, object] | None = None
+    if isinstance(options, Dict):
+        plain = {str(k): v.value for k, v in options.items.items() if isinstance(v, Const)}
+    return uses_cudagraphs(_constant(event, "mode"), _constant(event, "backend"), plain)
+
+
+def _constant(event: Compile, name: str) -> object:
+    value = event.keywords.get(name)
+    return value.value if isinstance(value, Const) else None if value is None else "?"
+
+
+def _marked(value: Value) -> bool:
+    return isinstance(value, Tensor) and bool(getattr(value, "marks", ()))

@@ -1,0 +1,84 @@
+"""TCL414: compiling what is compiled already."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.events import Call, Compile
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.rules._scope import site_in_place, target_of
+from tclint.values import Compiled, Value
+
+
+class DoubleCompile(Rule):
+    """Compiling a compiled callable again keeps the settings of one of the two calls and silently drops the other's.
+
+    `torch.compile(torch.compile(f, ...), ...)` uses the outer mode and backend only; `torch.compile(model)` after
+    `model.compile()` uses the inner ones; a second `model.compile()` replaces the first. And `torch.compile` of a
+    compiled module gives a plain function: `state_dict`, `parameters` and `eval` are gone.
+
+    Bad::
+
+        def f(x):
+            return x * 2
+
+        fast = torch.compile(torch.compile(f, mode="max-autotune"))
+
+    Good::
+
+        def f(x):
+            return x * 2
+
+        fast = torch.compile(f, mode="max-autotune")
+
+    Fix: compile once.
+
+    Blocks that are compiled inside a compiled model are not flagged: they are inlined.
+    """
+
+    code, name = "TCL414", "double-compile"
+    effect, severity = Effect.SILENT, Severity.LOW
+    scope = "eager"
+    calls = ("compiled.compile",)
+
+    def on_compile(self, event: Compile) -> Iterator[Finding]:
+        first = event.target
+        if not isinstance(first, Compiled) or not _certain(event, first, target_of(event)):
+            return
+        dropped = "these settings are" if site_in_place(first.site) else "its mode and backend are"
+        yield self._finding(event, first, dropped)
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        node = event.node
+        first = event.receiver
+        func = node.func if isinstance(node, ast.Call) else None
+        if isinstance(func, ast.Attribute) and isinstance(first, Compiled) and _certain(event, first, func.value):
+            yield self._finding(event, first, "its mode and backend are")
+
+    def _finding(self, event: Compile | Call, first: Compiled, dropped: str) -> Finding:
+        here = first.site.path == event.module.path
+        where = f"line {first.site.line}" if here else f"{first.site.path}:{first.site.line}"
+        return self.finding(
+            event,
+            f"compiled already ({where}): {dropped} ignored",
+            confidence=Confidence.HIGH,
+            help="compile once, with the settings you want",
+        )
+
+
+def _certain(event: Compile | Call, first: Compiled, target: ast.expr | None) -> bool:
+    """Whether the target was compiled before on every path here, and by another call than this one.
+
+    What an attribute holds is collected from the whole program, this call included: only names and nested calls tell.
+    """
+    if "except" in event.frame.blocks:
+        return False
+    here = (event.module.path, getattr(event.node, "lineno", 0))
+    if isinstance(target, ast.Call):
+        return True
+    if not isinstance(target, ast.Name) or (first.site.path, first.site.line) == here:
+        return False
+    value: Value | None = event.frame.env.get(target.id)
+    return value is None or isinstance(value, Compiled)

@@ -1,0 +1,64 @@
+"""TCL502: the environment read in compiled code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tclint.events import Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.values import Const
+
+
+class EnvReadInRegion(Rule):
+    """`os.getenv` in compiled code is read once, while tracing; later changes of the variable are not seen.
+
+    Dynamo folds the answer into the graph without a guard. `os.environ["NAME"]` and `os.environ.get("NAME")` are
+    guarded: a change recompiles and gives the right result.
+
+    Bad::
+
+        def f(x):
+            return x * float(os.getenv("SCALE", "1"))
+
+        os.environ["SCALE"] = "2"
+
+    Good::
+
+        def f(x):
+            return x * float(os.environ.get("SCALE", "1"))
+
+        os.environ["SCALE"] = "2"
+
+    Fix: read the variable once outside, in `__init__` or at import, and pass it on; or `os.environ.get`, which is
+    guarded.
+
+    Where nothing in the program sets the variable the confidence is low. Versions: 2.9 and later (2.6 guarded
+    `os.getenv`).
+    """
+
+    code, name = "TCL502", "env-read-in-region"
+    effect, severity = Effect.SILENT, Severity.LOW
+    torch = ">=2.9"
+    calls = ("os.getenv",)
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        variable = event.arg(0, "key")
+        name = variable.value if isinstance(variable, Const) and isinstance(variable.value, str) else ""
+        changes = bool(name) and _is_set(event, name)
+        yield self.finding(
+            event,
+            f"`os.getenv({name!r})` is read once, at compile time" + ("; the program changes it" if changes else ""),
+            confidence=Confidence.HIGH if changes else Confidence.LOW,
+            severity=Severity.HIGH if changes else Severity.LOW,
+            help="read it outside the region, or use os.environ.get, which is guarded",
+        )
+
+
+def _is_set(event: Call, name: str) -> bool:
+    """Whether some file of the program sets the variable."""
+    key = name.encode()
+    quoted = rb"""["']""" + re.escape(key) + rb"""["']"""
+    setting = re.compile(rb"environ\[\s*" + quoted + rb"\s*\]\s*=[^=]|(?:setdefault|setenv|putenv)\(\s*" + quoted)
+    return any(key in m.data and setting.search(m.data) for m in event.module.program.modules)

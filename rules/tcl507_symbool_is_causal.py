@@ -1,0 +1,65 @@
+"""TCL507: `is_causal` computed from sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tclint.events import Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.values import Scalar, Tensor, Union, Value
+
+
+class SymboolIsCausal(Rule):
+    """`is_causal=` bound to a comparison of sizes breaks the graph as soon as those sizes are dynamic.
+
+    With dynamic shapes a comparison of sizes is a `SymBool`, and `scaled_dot_product_attention` takes a Python bool
+    only: "argument 'is_causal' must be bool, not SymBool". `bool(...)` around it does not help. With static shapes
+    nothing happens, until the second sequence length makes the size dynamic.
+
+    Bad::
+
+        @torch.compile(dynamic=True)
+        def f(q, k):
+            return torch.nn.functional.scaled_dot_product_attention(q, k, k, is_causal=q.shape[2] == k.shape[2])
+
+    Good::
+
+        @torch.compile(dynamic=True)
+        def f(q, k):
+            causal = True if q.shape[2] == k.shape[2] else False
+            return torch.nn.functional.scaled_dot_product_attention(q, k, k, is_causal=causal)
+
+    Fix: pass a Python flag (`is_prefill`) from the caller, or take the branch with `if`, which guards on the
+    comparison.
+
+    Where neither `dynamic=True` nor a marked input is in sight the confidence is low.
+    """
+
+    code, name = "TCL507", "symbool-is-causal"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB0112",)
+    calls = ("torch.nn.functional.scaled_dot_product_attention",)
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        value = event.keywords.get("is_causal")
+        if value is None or not _symbolic(value):
+            return
+        dynamic = event.site is not None and event.site.dynamic is True
+        marked = any(_marked(v) for v in (*event.args[:3], *event.keywords.values()))
+        yield self.finding(
+            event,
+            "`is_causal` is a comparison of sizes: with dynamic shapes a SymBool, on which Dynamo breaks the graph",
+            confidence=Confidence.HIGH if dynamic or marked else Confidence.LOW,
+            help="pass a Python bool from the caller",
+        )
+
+
+def _symbolic(value: Value) -> bool:
+    if isinstance(value, Union):
+        return any(_symbolic(o) for o in value.options)
+    return isinstance(value, Scalar) and value.type == "bool" and value.source == "size"
+
+
+def _marked(value: Value) -> bool:
+    return isinstance(value, Tensor) and bool(getattr(value, "marks", ()))

@@ -1,0 +1,93 @@
+"""TCL508: tensors built on the host in compiled code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.events import Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.rule import Rule
+from tclint.rules._scope import ancestors, scope, text
+from tclint.values import HOST, Tensor
+
+_FACTORIES = ("tensor", "zeros", "ones", "full", "arange", "linspace", "rand", "randn", "randint", "eye", "empty")
+_MOVES = ("to", "cuda", "type_as", "expand_as", "new_tensor", "set_")
+
+
+class HostTensorInRegion(Rule):
+    """A tensor built without `device=` in compiled code lives on the CPU: a device error, or a copy at every step.
+
+    `torch.arange(n)`, `torch.tensor([...])` and their kin take the default device. Next to CUDA tensors that is an
+    error for most operations, and for an index or a 0-d scalar a transfer from the host in every call.
+
+    Bad::
+
+        def f(x):
+            scale = torch.tensor([0.5, 2.0])
+            return x.cuda() * scale
+
+    Good::
+
+        def f(x):
+            scale = torch.tensor([0.5, 2.0], device=x.device)
+            return x * scale
+
+    Fix: `device=x.device`; a buffer made in `__init__`; `math.sqrt(n)` instead of `torch.sqrt(torch.tensor(n))`.
+
+    A tensor that is moved (`.to(x.device)`) is not flagged. Where no CUDA device is in sight the confidence is low.
+    Regions with CUDA graphs have TCL304.
+    """
+
+    code, name = "TCL508", "host-tensor-in-region"
+    effect, severity = Effect.SLOW, Severity.LOW
+    calls = tuple("torch." + name for name in _FACTORIES)
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        result = event.result
+        if event.cudagraphs or not isinstance(result, Tensor) or not result.flags & HOST or "device" in event.keywords:
+            return
+        if not isinstance(event.node, ast.Call) or any(k.arg is None for k in event.node.keywords):
+            return
+        if event.name == "torch.tensor" and any(isinstance(a, Tensor) for a in event.args):
+            return
+        root = scope(event.frame)
+        if _moved(root, event.node):
+            return
+        yield self.finding(
+            event,
+            f"`{event.name}` without `device=` builds its tensor on the CPU, in every call",
+            confidence=Confidence.MEDIUM if _uses_cuda(event, root) else Confidence.LOW,
+            help="add `device=x.device`, or make it a buffer in __init__",
+        )
+
+
+def _moved(root: ast.AST, node: ast.Call) -> bool:
+    """Whether the tensor is sent to a device: at once, or later under its name."""
+    chain = ancestors(root, node)
+    names: set[str] = set()
+    for outer in reversed(chain):
+        if isinstance(outer, ast.Attribute) and outer.attr in _MOVES:
+            return True
+        if isinstance(outer, (ast.With, ast.AsyncWith)) and any("device" in text(i.context_expr) for i in outer.items):
+            return True
+        if isinstance(outer, ast.Assign):
+            names = {text(t) for t in outer.targets}
+            break
+        if isinstance(outer, ast.stmt):
+            break
+    return any(
+        isinstance(n, ast.Attribute) and n.attr in _MOVES and text(n.value) in names for n in ast.walk(root)
+    )
+
+
+def _uses_cuda(event: Call, root: ast.AST) -> bool:
+    """Whether the function itself says that its tensors live on a CUDA device."""
+    if b"set_default_device" in event.module.data:
+        return False
+    for node in ast.walk(root):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
+            return True
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda"):
+            return True
+    return False

@@ -1,0 +1,101 @@
+"""TCL513: a bounded deque that outlives the call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.events import Call
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.program import Assignment
+from tclint.rule import Rule
+from tclint.rules._scope import scope, text
+
+_APPENDS = ("append", "appendleft", "extend", "extendleft")
+
+
+class DequeMaxlenOnSelf(Rule):
+    """Appending to a full `deque(maxlen=n)` on self or in a global: compiled code keeps the wrong elements.
+
+    Inside the graph Dynamo drops the oldest element, but it does not put the shortened deque back as Python would:
+    after the deque is full the history and everything computed from it are silently wrong. A deque made in the same
+    call is fine.
+
+    Bad::
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.history = collections.deque(maxlen=3)
+
+            def forward(self, x):
+                self.history.append(x)
+                return sum(self.history)
+
+    Good::
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("history", torch.zeros(3))
+
+            def forward(self, x):
+                self.history.copy_(torch.cat([self.history[1:], x.reshape(1)]))
+                return self.history.sum()
+
+    Fix: a tensor buffer; or `popleft()` before the append; or keep the history in the eager caller.
+    """
+
+    code, name = "TCL513", "deque-maxlen-on-self"
+    effect, severity = Effect.SILENT, Severity.HIGH
+    calls = tuple(f"{kind}.{name}" for kind in ("list", "?", "collections.deque") for name in _APPENDS)
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        node = event.node
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return
+        target = node.func.value
+        if not _is_bounded_deque(event, target) or _makes_room(event, target):
+            return
+        yield self.finding(
+            event,
+            f"`{text(target)}` is a deque with maxlen: once it is full, compiled code keeps the wrong elements",
+            confidence=Confidence.HIGH,
+            help="use a tensor buffer, or popleft() first",
+        )
+
+
+def _is_bounded_deque(event: Call, target: ast.expr) -> bool:
+    if isinstance(target, ast.Name):
+        if target.id in event.frame.env:
+            return False
+        definition = event.module.names.get(target.id)
+        if not isinstance(definition, Assignment) or definition.path:
+            return False
+        return _makes_deque(getattr(event.module.node(definition.ordinal), "value", None))
+    if not isinstance(target, ast.Attribute) or text(target.value) != "self" or event.frame.cls is None:
+        return False
+    for cls in event.frame.interp.mro(event.frame.cls):
+        init = cls.methods.get("__init__")
+        for node in ast.walk(init.node) if init is not None else ():
+            if isinstance(node, (ast.Assign, ast.AnnAssign)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if any(text(t) == text(target) for t in targets):
+                    return _makes_deque(node.value)
+    return False
+
+
+def _makes_deque(node: ast.expr | None) -> bool:
+    if not isinstance(node, ast.Call) or text(node.func) not in ("deque", "collections.deque"):
+        return False
+    bound = next((k.value for k in node.keywords if k.arg == "maxlen"), node.args[1] if len(node.args) > 1 else None)
+    return bound is not None and not (isinstance(bound, ast.Constant) and bound.value is None)
+
+
+def _makes_room(event: Call, target: ast.expr) -> bool:
+    """Whether an element is taken out in the function before this one goes in."""
+    taken = (f"{text(target)}.popleft", f"{text(target)}.pop", f"{text(target)}.clear")
+    return any(
+        isinstance(n, ast.Call) and text(n.func) in taken and n.lineno < getattr(event.node, "lineno", 0)
+        for n in ast.walk(scope(event.frame))
+    )

@@ -1,0 +1,119 @@
+"""What is shipped: the wheel holds everything, and works in an environment that has nothing else, torch least of all."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from lintkit import ROOT
+
+import tclint
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources, without what earlier builds left behind."""
+    copy = tmp_path_factory.mktemp("checkout") / "tclint"
+    left_out = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist", "tests", "docs", "site")
+    shutil.copytree(ROOT, copy, symlinks=True, ignore=left_out)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built as `pip install .` builds it: in isolation, with the setuptools that pyproject.toml asks for."""
+    out = tmp_path_factory.mktemp("wheel")
+    done = run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--wheel-dir", str(out), str(checkout))
+    if done.returncode and re.search(r"No matching distribution|Could not find a version|No module named pip", done.stderr):
+        pytest.skip("no package index in reach: setuptools for the build cannot be had")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = out.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The scripts folder of a fresh environment with the wheel and what it depends on."""
+    home = tmp_path_factory.mktemp("installed") / "env"
+    venv.create(home, with_pip=True)
+    scripts = home / ("Scripts" if os.name == "nt" else "bin")
+    done = run(str(scripts / "python"), "-m", "pip", "install", "--quiet", str(wheel))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return scripts
+
+
+def run(*command: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    return subprocess.run(
+        command, cwd=cwd, env={**environment, "NO_COLOR": "1"}, capture_output=True, text=True, check=False, timeout=600
+    )
+
+
+def test_version_is_stated_once() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["version"] == tclint.__version__
+    assert f"## {tclint.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_every_package_is_listed() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    there = {
+        ".".join(path.parent.relative_to(ROOT).parts)
+        for path in [*(ROOT / "tclint").rglob("__init__.py"), ROOT / "tclint" / "rules" / "__init__.py"]
+    }
+    assert set(listed) == there
+
+
+def test_the_wheel_holds_every_module(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tclint").rglob("*.py")}
+    sources |= {f"tclint/rules/{path.name}" for path in (ROOT / "rules").glob("*.py")}
+    assert sources - names == set()
+    assert {"tclint/py.typed", "tclint/torch_facts/graph_breaks.json"} <= names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    top = {name.split("/")[0] for name in names}
+    assert {name for name in top if not name.endswith(".dist-info")} == {"tclint"}
+
+
+def test_the_command_works_without_torch(installed: Path, tmp_path: Path) -> None:
+    assert run(str(installed / "python"), "-c", "import torch", cwd=tmp_path).returncode != 0
+    version = run(str(installed / "tclint"), "--version", cwd=tmp_path)
+    assert (version.returncode, version.stdout) == (0, f"tclint {tclint.__version__}\n"), version.stderr
+    listed = run(str(installed / "tclint"), "rule", cwd=tmp_path)
+    assert "TCL101" in listed.stdout, listed.stderr
+
+
+def test_the_installed_command_lints_the_demo(installed: Path, tmp_path: Path) -> None:
+    for name, code in (("demo", 1), ("demo_fixed", 0)):
+        shutil.copytree(ROOT / "fixtures" / name, tmp_path / name)
+        done = run(str(installed / "tclint"), name, "--no-cache", cwd=tmp_path)
+        assert done.returncode == code, done.stdout + done.stderr
+        assert ("TCL102" in done.stdout) == bool(code)
+
+
+def test_the_first_command_of_the_readme(checkout: Path, wheel: Path) -> None:
+    del wheel  # only where it could be built is there an index to install from
+    text = (checkout / "README.md").read_text(encoding="utf-8")
+    command = re.search(r"^<!-- command: demo -->\n```sh\n(.*)\n```$", text, re.M)
+    assert command is not None
+    done = run("bash", "-c", command[1], cwd=checkout)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "TCL102 tokenizer-in-forward" in done.stdout
+
+
+def test_the_commands_of_the_readme_are_posix() -> None:
+    assert shutil.which("bash") is None or run("bash", "-n", str(ROOT / ".ci" / "run")).returncode == 0
