@@ -6,6 +6,7 @@ import ast
 import gc
 import re
 import sys
+from dataclasses import replace
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -33,6 +34,7 @@ from tclint.values import (
 )
 
 if TYPE_CHECKING:
+    from tclint.events import Event
     from tclint.config import Settings
     from tclint.files import InputFile
 
@@ -255,7 +257,7 @@ class _Run:
             for module in self.program.modules:
                 if not module.report or not any(t in module.data for t in rule.triggers):
                     continue
-                event = ModuleEvent(self.interp.module_frame(module), module.tree)
+                event = ModuleEvent(self.interp.module_frame(module))
                 try:
                     for finding in handler(event):
                         self.dispatcher.record(finding, rule, event)  # type: ignore[arg-type]
@@ -270,8 +272,7 @@ class _Run:
         for finding, rule, event in self.dispatcher.found.values():
             if self.settings.ignored_in(absolute.get(finding.path, finding.path), finding.code, finding.name):
                 continue
-            del rule, event
-            findings.append(finding)
+            findings.append(self._with_fix(finding, rule, event))
         findings.extend(self._problem_findings())
         reported = {m.path: m for m in self.program.modules if m.report}
         texts: dict[str, str] = {}
@@ -304,6 +305,16 @@ class _Run:
             suppressed=suppressed.suppressed,
             torch=".".join(map(str, self.target)),
         )
+
+    def _with_fix(self, finding: Finding, rule: Rule, event: Event) -> Finding:
+        if RANK[finding.confidence.value] < RANK[self.settings.min_confidence]:
+            return finding
+        try:
+            fix = rule.fix(finding, event)
+        except Exception as error:
+            self.dispatcher.crashed(rule, finding.path, finding.span.line, error)
+            return finding
+        return replace(finding, fix=fix) if fix is not None else finding
 
     def _sites(self) -> Iterator[Site]:
         for _, site in sorted(self.interp.sites.items()):

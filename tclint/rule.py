@@ -8,12 +8,15 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from tclint import events, versions
 from tclint.events import Event, span_of
 from tclint.finding import Confidence, Effect, Finding, Fix, Label, Severity
 from tclint.values import NAMED, PROVEN, Tensor
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
 
 _CONFIDENCE = (Confidence.LOW, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
@@ -98,12 +101,16 @@ class Rule:
 class ModuleEvent:
     """A whole file, for rules about scripts rather than about compiled code."""
 
-    __slots__ = ("frame", "module", "node")
+    __slots__ = ("frame", "module")
 
-    def __init__(self, frame: object, node: ast.Module) -> None:
+    def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self.node = node
-        self.module = frame.module  # type: ignore[attr-defined]
+        self.module = frame.module
+
+    @property
+    def node(self) -> ast.Module:
+        """The tree, parsed when first asked for: a rule can look at `module.data` before."""
+        return self.module.tree
 
 
 def whole_frame(event: Event) -> str:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _MAX_DEPTH: Final = 40
 _MAX_EAGER_DEPTH: Final = 10
 _MAX_INIT_DEPTH: Final = 3
-_MAX_CONTEXTS: Final = 6
+_MAX_CONTEXTS: Final = 3
 _MAX_CONSTRUCTIONS: Final = 12
 
 # Other names under which torch's modules are reached.
