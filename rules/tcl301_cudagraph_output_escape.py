@@ -139,7 +139,7 @@ class CudagraphOutputEscape(Rule):
         return tensor
 
     def _is_helper(self, event: Event) -> bool:
-        helpers = self.settings.cudagraph.clone_helpers if hasattr(self, "settings") else ()
+        helpers = self.settings.cudagraph.clone_helpers if self.settings is not None else ()
         return any(fnmatch.fnmatch(_function(event), p) or fnmatch.fnmatch(_function(event), f"*.{p}") for p in helpers)
 
     def _place(self, event: Event, name: str) -> tuple[str, str, str]:

@@ -50,7 +50,10 @@ class StepMark(Rule):
         key = (event.module.path, function.qualname, event.callee.key)
         place = getattr(event.node, "lineno", 0) * 4096 + getattr(event.node, "col_offset", 0)
         first = self._seen.setdefault(key, place)
-        if first == place or _marks(event, function.node):
+        markers = {"cudagraph_mark_step_begin"}
+        if self.settings is not None:
+            markers.update(m.rpartition(".")[2] for m in self.settings.cudagraph.step_markers)
+        if first == place or _marks(function.node, markers):
             return
         yield self.finding(
             event,
@@ -60,10 +63,7 @@ class StepMark(Rule):
         )
 
 
-def _marks(event: CompiledCall, node: ast.AST) -> bool:
-    markers = {"cudagraph_mark_step_begin"}
-    if hasattr(event.frame.interp, "settings"):
-        markers.update(event.frame.interp.settings.cudagraph.step_markers)
+def _marks(node: ast.AST, markers: set[str]) -> bool:
     return any(
         (isinstance(n, ast.Attribute) and n.attr in markers) or (isinstance(n, ast.Name) and n.id in markers)
         for n in ast.walk(node)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tclint.events import Call, Operation, Subscript
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule
+from tclint.rules._scope import own, scope, text
 from tclint.values import NAMED, PROVEN, Dict, Scalar, Seq, Value, tensor_of
 
 
@@ -58,7 +59,7 @@ class TensorStringKey(Rule):
             return
         if "try" in event.blocks:
             yield from self._check(event, event.index, "the KeyError branch is compiled")
-        else:
+        elif not _asked_before(event):
             yield from self._check(event, event.index, "the function runs eagerly", Effect.SLOW)
 
     def _check(
@@ -75,6 +76,15 @@ class TensorStringKey(Rule):
             confidence=Confidence.HIGH if strength > NAMED else Confidence.LOW,
             help="index a tensor instead, or look it up outside the region",
         )
+
+
+def _asked_before(event: Subscript) -> bool:
+    """Whether the function tests `key in d` first: then that test is what goes wrong."""
+    table = text(event.node.value) if isinstance(event.node, ast.Subscript) else ""
+    return any(
+        isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.In, ast.NotIn)) and text(n.comparators[0]) == table
+        for n in own(scope(event.frame))
+    )
 
 
 def _formatted(event: Call | Operation | Subscript, key: Value) -> int:

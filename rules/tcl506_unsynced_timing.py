@@ -68,7 +68,7 @@ class UnsyncedTiming(Rule):
         if _includes_compilation(event, root, call, start) and not _ABOUT_COMPILING.search(measured):
             what = "the first call, which compiles"
             help = "call it once before the clock starts"
-        elif _on_cuda(event, root) and not _waits(root, call, end):
+        elif _on_cuda(event, root) and not _waits(root, call, end) and not _runs_on(root, start, end):
             what = "only the launch: nothing waits for the device before the clock is read"
             help = "torch.cuda.synchronize() before reading the clock"
         else:
@@ -120,6 +120,21 @@ def _waits(root: ast.AST, call: ast.Call, end: ast.AST) -> bool:
             continue
         name = text(node.func).rpartition(".")[2]
         if name in _WAITS or (isinstance(node.func, ast.Name) and (name in _READS or "sync" in name)):
+            return True
+    return False
+
+
+def _runs_on(root: ast.AST, start: ast.Assign, end: ast.AST) -> bool:
+    """Whether the clock runs through a training loop (`t0 = t1`, or a backward pass in between).
+
+    The device's queue is bounded, so that over many steps such times are right on average.
+    """
+    first, last = start.lineno, getattr(end, "lineno", 0)
+    for node in own(root):
+        if isinstance(node, ast.Assign) and node is not start and text(node.targets[0]) == text(start.targets[0]):
+            if isinstance(node.value, ast.Name):
+                return True
+        elif isinstance(node, ast.Attribute) and node.attr == "backward" and first <= node.lineno <= last:
             return True
     return False
 

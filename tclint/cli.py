@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = {
     "rule": "tclint.commands:rule",
     "config": "tclint.commands:config",
     "clean": "tclint.commands:clean",
+    "verify": "tclint.verify.command:command",
 }
 """Sub-command -> "module:click command", imported only when called."""
 

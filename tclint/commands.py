@@ -56,6 +56,11 @@ def _listed(context: click.Context, parameter: click.Parameter, values: Sequence
     show_default=True,
     help="How findings are written.",
 )
+@click.option("--verify", "verify_", is_flag=True, help="Run what is flagged under Dynamo and judge every finding.")
+@click.option("--device", metavar="NAME", help="Where to verify: cpu, cuda, cuda:1 …")
+@click.option("--confirmed-only", is_flag=True, help="With --verify: keep what was confirmed.")
+@click.option("--verify-timeout", type=float, metavar="SECONDS", help="With --verify: time for one target.")
+@click.option("--verify-python", metavar="FILE", help="With --verify: the interpreter that has torch.")
 @click.option("--output-file", "-o", metavar="FILE", help="Write to a file instead of stdout.")
 @click.option(
     "--select", multiple=True, callback=_listed, metavar="RULES", help="Run only these: codes, prefixes, names, ALL."
@@ -106,6 +111,11 @@ def lint(
     color: str,
     quiet: bool,
     verbose: bool,
+    verify_: bool,
+    device: str | None,
+    confirmed_only: bool,
+    verify_timeout: float | None,
+    verify_python: str | None,
     **overrides: Any,
 ) -> int:
     """Find torch.compile hazards in PATHS (files and folders; default: the current folder).
@@ -141,6 +151,13 @@ def lint(
     report = engine.lint(files, settings)
     if problems:
         report = replace(report, notes=(*report.notes, *problems))
+    if verify_:
+        from tclint.verify import command as verification
+
+        options = verification.options_from(settings, device, verify_timeout, verify_python)
+        report = verification.check(report, options, confirmed_only, quiet)
+    elif device is not None or confirmed_only:
+        raise click.UsageError("--device and --confirmed-only need --verify")
     if verbose:
         _say(f"torch: {report.torch}, functions: {report.functions}, suppressed: {report.suppressed}")
         _say(f"time: {time.perf_counter() - started:.2f} s")
@@ -182,6 +199,13 @@ def _linked(files: list[InputFile], settings: Settings, cwd: str, given: str | N
         return files
     found = find_root(files[0].absolute)
     return link(files, found, settings, cwd) if found is not None else files
+
+
+def emit(report: Report, files: Sequence[InputFile], rules: Sequence[Rule], output_format: str) -> None:
+    """Print a report as `tclint` itself would."""
+    if output_format not in output.FORMATS:
+        raise UserError(f"--output-format {output_format}: unknown{did_you_mean(output_format, output.FORMATS)}")
+    _emit(report, files, rules, output_format, None, False, "auto", False)
 
 
 def _emit(

@@ -96,7 +96,7 @@ class _Run:
         active = []
         for rule in self.all_rules:
             rule.target = self.target
-            rule.settings = self.settings  # type: ignore[attr-defined]
+            rule.settings = self.settings
             if self.settings.selects(rule.code, rule.name, rule.default) and rule.holds():
                 active.append(rule)
         return active
@@ -104,13 +104,14 @@ class _Run:
     # -- the order of things ----------------------------------------------------------------------------------
 
     def report(self) -> Report:
-        modules = [m for m in self.program.modules if m.explicit or _ROOT.search(m.data)]
-        for module in modules:
-            module.names  # noqa: B018  index it: a syntax error shows here
         wrappers = [p.rpartition(".")[2].replace("*", "").encode() for p in self.settings.compile_functions]
         callables = [p.rpartition(".")[2].replace("*", "").encode() for p in self.settings.cudagraph.callables]
         names = b"|".join(re.escape(n) for n in (*wrappers, *callables) if n)
         self.mentions_compile = re.compile(_COMPILES + (b"|" + names if names else b""))
+        roots = re.compile(_ROOT.pattern + (b"|" + names if names else b""))
+        modules = [m for m in self.program.modules if m.explicit or roots.search(m.data)]
+        for module in modules:
+            module.names  # noqa: B018  index it: a syntax error shows here
         eager = [m for m in modules if self.mentions_compile.search(m.data)]
         self._find_sites(eager)
         self._run_regions(modules)

@@ -87,6 +87,20 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Verification:
+    """What the compiler said about a finding when it was asked: `outcome` is confirmed, refuted, not-reached or inconclusive."""
+
+    outcome: str
+    words: str
+    graph_break: str = ""
+    torch: str = ""
+    device: str = ""
+    dtype: str = ""
+    inputs: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One hazard at one place. `path` is relative to the folder tclint runs in, with forward slashes."""
 
@@ -105,6 +119,7 @@ class Finding:
     graph_breaks: tuple[str, ...] = ()
     fix: Fix | None = None
     same_as: tuple[str, ...] = field(default=(), compare=False)
+    verified: Verification | None = field(default=None, compare=False)
 
     @property
     def line(self) -> int:

@@ -16,6 +16,7 @@ from tclint.finding import Confidence, Effect, Finding, Fix, Label, Severity
 from tclint.values import NAMED, PROVEN, Tensor
 
 if TYPE_CHECKING:
+    from tclint.config import Settings
     from tclint.interpreter.frame import Frame
 
 _CONFIDENCE = (Confidence.LOW, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
@@ -47,6 +48,7 @@ class Rule:
 
     def __init__(self) -> None:
         self.target = versions.NEWEST
+        self.settings: Settings | None = None  # set by the engine before the run
 
     def finding(
         self,

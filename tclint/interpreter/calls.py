@@ -147,6 +147,11 @@ def call_node(frame: Frame, node: ast.Call) -> Value:
             if override is not None:
                 args, keywords, open_ended = arguments(frame, node)
                 return call(frame, node, override, args, keywords, open_ended)
+        if frame.region is None and frame.interp.configured is not None:
+            named = frame.interp.configured_callable(frame, func_node)
+            if named is not None:
+                args, keywords, open_ended = arguments(frame, node)
+                return call(frame, node, named, args, keywords, open_ended)
         if type(base) is ast.Call and type(base.func) is ast.Name and base.func.id == "super":
             receiver = _super(frame, base)
         else:

@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 _MAX_DEPTH: Final = 40
 _MAX_EAGER_DEPTH: Final = 10
 _MAX_INIT_DEPTH: Final = 3
-_MAX_CONTEXTS: Final = 3
+_MAX_CONTEXTS: Final = 6
+_MAX_EAGER_CONTEXTS: Final = 16
 _MAX_CONSTRUCTIONS: Final = 12
 
 # Other names under which torch's modules are reached.
@@ -114,6 +115,10 @@ class Interpreter:
         self._compile_names: dict[str, bool] = {}
         self._tokenizer = re.compile("|".join(fnmatch.translate(p) for p in self.options.tokenizers) or r"(?!)")
         self._module_frames: dict[str, Frame] = {}
+        patterns = self.options.cudagraph_callables
+        self.configured: re.Pattern[str] | None = None
+        if patterns:
+            self.configured = re.compile("|".join(fnmatch.translate(p) for p in patterns))
 
     def forget_calls(self) -> None:
         """Forget what calls gave, so that a second pass sees what the first one learned."""
@@ -411,7 +416,7 @@ class Interpreter:
             return UNKNOWN
         runs = self.graph_runs
         count = self._contexts.get(identity, 0)
-        if count >= _MAX_CONTEXTS:
+        if count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
             env = {n: widen(v) for n, v in env.items()}
             key = (*identity, "wide", tuple((n, v.key) for n, v in env.items()))
             known = self._memo.get(key)
@@ -854,6 +859,18 @@ class Interpreter:
         open_ended: bool = False,
     ) -> Value:
         return sites.call_compiled(self, frame, node, value, args, keywords, open_ended)
+
+    def configured_callable(self, frame: Frame, node: ast.Attribute) -> Value | None:
+        """A callable that the configuration says is compiled with CUDA graphs, by its dotted source text."""
+        assert self.configured is not None
+        name = ast.unparse(node)
+        if not self.configured.match(name):
+            return None
+        value = evaluate(frame, node)
+        if isinstance(value, Compiled):
+            return value
+        site = CompileSite("[tool.tclint.cudagraph] callables", 0, name, cudagraphs=True)
+        return Compiled(value, site)
 
     def note_call(self, target: Value, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         """Remember how eager code calls a compiled callable: evidence for what its arguments are and how they vary."""

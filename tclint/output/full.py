@@ -62,6 +62,8 @@ def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
         yield "note", finding.fix.note
     if finding.same_as:
         yield "same as", ", ".join(finding.same_as)
+    if finding.verified is not None:
+        yield "verified", words.verified(finding.verified)
 
 
 def _header(finding: Finding, paint: Palette, room: int) -> str:

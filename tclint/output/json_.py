@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tclint import __version__
@@ -55,6 +56,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "labels": [{"line": label.line, "text": label.text} for label in finding.labels],
         "fix": _fix(finding.fix) if finding.fix else None,
         "same_as": list(finding.same_as),
+        "verified": asdict(finding.verified) if finding.verified is not None else None,
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tclint.finding import Applicability, Effect, Finding, Step
+from tclint.finding import Applicability, Effect, Finding, Step, Verification
 
 ONE = {
     Effect.GRAPH_BREAK: "graph break",
@@ -58,3 +58,17 @@ def advice(finding: Finding) -> str:
 
 def plural(count: int, noun: str, many: str = "") -> str:
     return f"{count} {noun if count == 1 else many or noun + 's'}"
+
+
+def verified(verification: Verification) -> str:
+    """The verdict in one line: where it was asked, what came out, in whose words."""
+    where = ", ".join(p for p in (verification.device, f"torch {verification.torch}" if verification.torch else "") if p)
+    what = verification.outcome.replace("-", " ")
+    text = f"{where}: {what}" if where else what
+    if verification.graph_break:
+        text += f" ({verification.graph_break})"
+    if verification.words:
+        text += f", {verification.words.splitlines()[0]}"
+    if verification.hint:
+        text += f"; {verification.hint}"
+    return text
