@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from tclint.events import Branch, Call, Operation
 from tclint.finding import Effect, Finding, Severity
 from tclint.rule import Rule, whole_frame
-from tclint.values import PROVEN, Scalar, Seq, Tensor, tensor_of
+from tclint.values import PROVEN, UNKNOWN, Scalar, Seq, Tensor, tensor_of
 
 
 class DataDependentBranch(Rule):
@@ -80,13 +81,27 @@ class DataDependentBranch(Rule):
             yield self._finding(event, element, f"`{event.method}` compares tensors")
 
     def _finding(self, event: Branch | Operation | Call, tensor: Tensor, what: str) -> Finding:
-        because = ""
-        if tensor.origin.line and tensor.origin.line != getattr(event.node, "lineno", 0):
-            text = tensor.origin.text()
-            because = f": the value comes from `{text}` (line {tensor.origin.line})" if text else ""
+        because = _source(event, tensor)
         return self.finding(
             event,
             f"{what}{because}; Dynamo breaks the graph here{whole_frame(event)}",
             about=tensor,
             help="use torch.where, or decide outside the compiled region",
         )
+
+
+def _source(event: Branch | Operation | Call, tensor: Tensor) -> str:
+    """Where the value comes from: the name in the condition that holds a tensor, and the line that made it one."""
+    line = getattr(event.node, "lineno", 0)
+    for node in ast.walk(event.node):
+        if isinstance(node, ast.Name):
+            held = tensor_of(event.frame.env.get(node.id, UNKNOWN))
+            if held is not None and held.origin.line and held.origin.line != line:
+                text = held.origin.text()
+                if text and not text.startswith(node.id):
+                    return f": `{node.id}` comes from `{text}` (line {held.origin.line})"
+    if tensor.origin.line and tensor.origin.line != line:
+        text = tensor.origin.text()
+        return f": the value comes from `{text}` (line {tensor.origin.line})" if text else ""
+    text = ast.unparse(event.node)
+    return f": `{text}`" if len(text) <= 60 else ""

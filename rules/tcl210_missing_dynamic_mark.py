@@ -94,10 +94,24 @@ class MissingDynamicMark(Rule):
 
 
 def _marked_names(event: CompiledCall) -> Iterator[str]:
+    """Names marked dynamic in the function, but not again in the loop around the call."""
     function = event.frame.function
+    line = getattr(event.node, "lineno", 0)
     if function is None:
         return
-    for node in ast.walk(function.node):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and "mark_" in node.func.attr:
-            if node.args and isinstance(node.args[0], ast.Name):
-                yield node.args[0].id
+    marks = [n for n in ast.walk(function.node) if isinstance(n, ast.Call) and "mark" in _called(n)]
+    for loop in ast.walk(function.node):
+        if isinstance(loop, (ast.For, ast.While)) and loop.lineno <= line <= (loop.end_lineno or 0):
+            if any(loop.lineno <= m.lineno <= (loop.end_lineno or 0) for m in marks):
+                return  # marked right where it is needed, perhaps by a helper
+    for mark in marks:
+        if _called(mark) in _MARKS and mark.args and isinstance(mark.args[0], ast.Name):
+            yield mark.args[0].id
+
+
+_MARKS = ("mark_dynamic", "maybe_mark_dynamic", "mark_unbacked")
+
+
+def _called(node: ast.Call) -> str:
+    func = node.func
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""

@@ -126,9 +126,12 @@ class CudagraphOutputEscape(Rule):
 
     def on_return(self, event: Return) -> Iterator[Finding]:
         tensor = self._owned(event, event.value)
-        if tensor is None or not event.yields:
+        if tensor is None:
             return
-        yield self._finding(event, tensor, "yielded without a copy")
+        if event.yields:
+            yield self._finding(event, tensor, "yielded without a copy")
+        elif event.frame.cls is not None and _calls_it(event):
+            yield self._finding(event, tensor, "returned without a copy")
 
     def _owned(self, event: Event, value: Value) -> Tensor | None:
         tensor = contains(value, OWNED)
@@ -151,14 +154,17 @@ class CudagraphOutputEscape(Rule):
         return self.finding(
             event,
             f"an output of a CUDA graph{where} is {what}; the next run overwrites it",
-            node=_node(event),
             confidence=Confidence.HIGH if event.frame.grad is not None else Confidence.MEDIUM,
             help="clone it where it leaves the call",
         )
 
 
-def _node(event: Event) -> ast.AST:
-    return event.node
+def _calls_it(event: Return) -> bool:
+    """Whether the method itself runs the graph: then it is the place for the copy."""
+    value = getattr(event.node, "value", None)
+    while isinstance(value, (ast.Subscript, ast.Attribute)):
+        value = value.value
+    return isinstance(value, ast.Call)
 
 
 def _line(event: Event) -> int:

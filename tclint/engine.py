@@ -318,8 +318,12 @@ class _Run:
         return replace(finding, fix=fix) if fix is not None else finding
 
     def _sites(self) -> Iterator[Site]:
-        for _, site in sorted(self.interp.sites.items()):
-            yield Site(site.path, site.line, site.text, _mode(site), 0)
+        places: dict[tuple[str, int], list[CompileSite]] = {}
+        for site in self.interp.sites.values():
+            places.setdefault((site.path, site.line), []).append(site)
+        for place, found in sorted(places.items()):
+            modes = sorted({_mode(s) for s in found} - {"?"}) or ["?"]
+            yield Site(*place, found[0].text, "|".join(modes), len(self.interp.reach.get(place, ())))
 
     def _problem_findings(self) -> Iterator[Finding]:
         problems = [*self.problems, *self.dispatcher.problems]

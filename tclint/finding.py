@@ -118,6 +118,8 @@ class Finding:
     labels: tuple[Label, ...] = ()
     graph_breaks: tuple[str, ...] = ()
     fix: Fix | None = None
+    eager: bool = False
+    """The finding is in eager code around a compiled callable: `chain` says how it is reached, not why it is compiled."""
     same_as: tuple[str, ...] = field(default=(), compare=False)
     verified: Verification | None = field(default=None, compare=False)
 

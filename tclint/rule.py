@@ -89,6 +89,7 @@ class Rule:
             chain=frame.chain(line),
             labels=labels,
             graph_breaks=self.graph_breaks if graph_breaks is None else graph_breaks,
+            eager=frame.region is None,
         )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:

@@ -92,6 +92,7 @@ class Interpreter:
         self.sites: dict[tuple[str, ...] | tuple[Any, ...], CompileSite] = {}
         self.targets: list[tuple[Value, CompileSite]] = []
         self.calls_seen: dict[Any, list[tuple[tuple[Value, ...], dict[str, Value]]]] = {}
+        self.reach: dict[tuple[str, int], set[tuple[str, str, int]]] = {}
         self.graph_runs = 0
         self._graphing: set[Any] = set()
         self.closures: dict[Function, Mapping[str, Value] | None] = {}
@@ -452,7 +453,10 @@ class Interpreter:
                 if isinstance(called, ast.Attribute) and called.attr in ("no_grad", "inference_mode"):
                     frame.grad = False
         if region is not None and not self.quiet:
-            self.reached.add((function.module.path, function.qualname, body.lineno))
+            place = (function.module.path, function.qualname, body.lineno)
+            self.reached.add(place)
+            if region.site is not None:
+                self.reach.setdefault((region.site.path, region.site.line), set()).add(place)
         self.emit(events.Enter, frame, body)
         if isinstance(body, ast.Lambda):
             frame.in_lambda = True

@@ -54,8 +54,8 @@ def _finding(finding: Finding, lines: Lines, paint: Palette, room: int) -> Itera
 
 
 def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
-    if finding.chain:
-        yield "compiled because", words.chain(finding)
+    if finding.chain and not (finding.eager and len(finding.chain) == 1):
+        yield ("reached from" if finding.eager else "compiled because"), words.chain(finding)
     if advice := words.advice(finding):
         yield "help", advice
     if finding.fix and finding.fix.note:

@@ -30,9 +30,9 @@ _HOW = {
 
 
 def message(finding: Finding) -> str:
-    """The message, with the graph-break ids it does not name itself."""
-    missing = [gb for gb in finding.graph_breaks if gb not in finding.message]
-    return f"{finding.message} ({', '.join(missing)})" if missing else finding.message
+    """The message, with the first of the graph-break ids it stands for."""
+    first = finding.graph_breaks[:1]
+    return f"{finding.message} ({first[0]})" if first and first[0] not in finding.message else finding.message
 
 
 def because(chain: Iterable[Step]) -> list[str]:
