@@ -72,6 +72,5 @@ class BoolMaskAssign(Rule):
             event,
             f"{subject}: {what}",
             about=mask,
-            effect=Effect.CUDAGRAPH if event.cudagraphs else Effect.SLOW,
             help="use masked_scatter, or cumsum + gather + torch.where",
         )

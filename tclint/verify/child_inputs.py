@@ -111,7 +111,9 @@ def _from_factory(factory: Callable[[], Any], source: str) -> Example:
             return value, [Call()]
         raise NoInputs(f"{source} returned {type(value).__name__}: return (callable, [call, ...])")
 
-    return Example(source, lambda: made()[0], lambda: as_calls(made()[1]), given=True)
+    # A factory with `wrap = False` gives a program that compiles by itself.
+    wrap = bool(getattr(factory, "wrap", True))
+    return Example(source, lambda: made()[0], lambda: as_calls(made()[1]), wrap=wrap, given=True)
 
 
 def configured(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 def options_from(settings: Settings, device: str | None, timeout: float | None, python: str | None) -> VerifyOptions:
     """The command line over `[tool.tclint.verify]` over the defaults."""
     table = settings.verify
+    base = os.path.dirname(settings.config_file) if settings.config_file else os.getcwd()
+    extra = [os.path.normpath(os.path.join(base, str(p))) for p in table.get("path", ())]
+    if extra:
+        # Children inherit it: where packages lie that the flagged modules import.
+        known = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+        os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*extra, *known]))
     factories = table.get("factories", {})
     return VerifyOptions(
         device=device or str(table.get("device", "cpu")),

@@ -155,9 +155,20 @@ def _graph_break(judging: _Judge) -> Verdict:
             words = f"{run.fault.kind}: {run.fault.message.strip().splitlines()[0][:300] if run.fault.message else ''}"
             return judging.verdict(Outcome.CONFIRMED, words, run, stack=run.fault.stack)
     for run in runs:
+        for item in run.breaks:
+            if _led_to(judging, item):
+                words = f"{_break_words(item)} (inside what this line uses, {item.path}:{item.line})"
+                return judging.verdict(Outcome.CONFIRMED, words, run, gb_id=item.gb_id, stack=item.stack)
+    for run in runs:
         if judging.touches(run.traced.get(judging.finding.path, ())):
             return judging.verdict(Outcome.REFUTED, f"traced without a break ({run.label or 'one call'})", run)
     return _untraced(judging, runs)
+
+
+def _led_to(judging: _Judge, item: Break) -> bool:
+    """Whether the finding's line is the last one of its own file on the way to a break in another file."""
+    own = [step for step in item.stack if step.path == judging.finding.path]
+    return item.path != judging.finding.path and bool(own) and judging.here(own[-1].path, own[-1].line)
 
 
 def is_follow_on(item: Break, breaks: Sequence[Break], outlines: Outlines) -> bool:
@@ -258,7 +269,9 @@ def _times(count: int) -> str:
 
 
 def _too_often(frame: Frame, run: Run) -> bool:
-    return frame.compiles > run.expected or bool(frame.limit)
+    # Automatic dynamic shapes excuse one recompile for sizes; strides they do not cover.
+    strides = any("stride mismatch" in reason for reason in frame.reasons)
+    return frame.compiles > run.expected or bool(frame.limit) or strides
 
 
 def _holds(judging: _Judge, frame: Frame) -> bool:
