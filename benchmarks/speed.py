@@ -5,8 +5,9 @@
     python benchmarks/speed.py --no-growth --peers none path/to/timm      # floor and tclint only
 
 Every measurement is a process of its own: CPU (user and system) and peak memory are what the kernel counted for it, so
-starting Python is included everywhere. The floor is `ast.parse` of the same files. Tools too slow for all the files run on a
-sample, and their cost is scaled by lines. `growth` lints 10,000, 100,000 and 1,000,000 lines made of copies of the files.
+starting Python is included everywhere. The floor is `ast.parse` of the same files. Tools too slow for all the files run
+on a sample, and ratios are taken per line. `growth` lints 10,000, 100,000 and 1,000,000 lines made of copies of the
+files.
 """
 
 from __future__ import annotations
@@ -117,7 +118,10 @@ class Bench:
         ratio = cost.cpu / max(1, lines) / self.floor if self.floor else 1.0
         row = Row(what, len(files), lines, cost.cpu, cost.wall, ratio, cost.peak_mib, note)
         self.rows.append(row)
-        print(f"  {what:<34} {len(files):>6} files {lines:>10,} lines {cost.cpu:>9.2f} s CPU {cost.wall:>9.2f} s wall", end="")
+        print(
+            f"  {what:<34} {len(files):>6} files {lines:>10,} lines {cost.cpu:>9.2f} s CPU {cost.wall:>9.2f} s wall",
+            end="",
+        )
         print(f" {ratio:>8.2f} x {cost.peak_mib:>7.0f} MiB  {note}", flush=True)
         return row
 
@@ -164,7 +168,17 @@ class Bench:
     def run_peers(self) -> None:
         ruff = tool("ruff")
         if ruff is not None:
-            command = [ruff, "check", "--select", "ALL", "--no-cache", "--exit-zero", "--isolated", "-q", "--no-respect-gitignore"]
+            command = [
+                ruff,
+                "check",
+                "--select",
+                "ALL",
+                "--no-cache",
+                "--exit-zero",
+                "--isolated",
+                "-q",
+                "--no-respect-gitignore",
+            ]
             self.add("ruff, every rule, no cache", self.files, best([*command, *map(str, self.folders)], self.repeat))
         part = sampled(self.files, self.sample)
         torchfix, fixit = tool("torchfix"), tool("fixit")

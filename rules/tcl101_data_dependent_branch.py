@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Branch, Call, Operation
-from tclint.finding import Effect, Finding, Severity
+from tclint.events import Branch, Call, Event, Operation
+from tclint.finding import Effect, Finding, Fix, Severity
+from tclint.rewrite import display, position
 from tclint.rule import Rule, whole_frame
-from tclint.values import PROVEN, UNKNOWN, Scalar, Seq, Tensor, tensor_of
+from tclint.rules._branches import contains_fix, fix_branch, without_bool
+from tclint.values import ARRAY, PROVEN, UNKNOWN, Scalar, Seq, Tensor, tensor_of
 
 
 class DataDependentBranch(Rule):
@@ -45,6 +47,11 @@ class DataDependentBranch(Rule):
     graph_breaks = ("GB0170", "GB0124", "GB0207")
     calls = ("builtins.bool", "builtins.sorted", "list.remove", "list.index", "list.count", "list.sort")
 
+    def __init__(self) -> None:
+        super().__init__()
+        # Every tensor whose truth is asked for, by file and position: a fix must know all parts of a condition.
+        self._tests: dict[str, dict[tuple[int, int, int, int], str]] = {}
+
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         tensor = tensor_of(event.test)
         if isinstance(event.test, Scalar) and event.test.source == "random":
@@ -52,6 +59,8 @@ class DataDependentBranch(Rule):
             tensor = Tensor(PROVEN, origin=event.test.origin)
         if tensor is None:
             return
+        if isinstance(event.test, Tensor) and not tensor.flags & ARRAY:
+            self._tests.setdefault(event.module.path, {})[position(event.node)] = tensor.dtype
         yield self._finding(event, tensor, f"`{event.keyword}` on a tensor")
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
@@ -79,6 +88,17 @@ class DataDependentBranch(Rule):
         element = tensor_of(values.element())
         if element is not None and (event.name in ("builtins.sorted", "list.sort") or tensor_of(event.args[0] if event.args else values)):
             yield self._finding(event, element, f"`{event.method}` compares tensors")
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Operation):
+            return contains_fix(event) if isinstance(event.right, Tensor) else None
+        if isinstance(event, Call):
+            tensor = tensor_of(event.args[0]) if event.args else None
+            return without_bool(event, tensor.dtype) if event.name == "builtins.bool" and tensor is not None else None
+        assert isinstance(event, Branch)
+        if isinstance(event.test, Scalar):
+            return display("draw with torch.rand and select with torch.where", "the random stream changes")
+        return fix_branch(event, self._tests.get(event.module.path, {}))
 
     def _finding(self, event: Branch | Operation | Call, tensor: Tensor, what: str) -> Finding:
         because = _source(event, tensor)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from tclint.events import Attribute, Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Attribute, Call, Event
+from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place, cached, same
 from tclint.rule import Rule, whole_frame
 from tclint.values import Object
 
@@ -35,14 +37,20 @@ class TokenizerInForward(Rule):
     code, name = "TCL102", "tokenizer-in-forward"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
     graph_breaks = ("GB0156", "GB0147")
-    calls = ("tokenizer.__call__",)
+    calls = ("tokenizer.*", "builtins.len")
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         if isinstance(event.receiver, Object) and event.receiver.name == "tokenizer":
             yield self._finding(event, f"`.{event.name}` of a tokenizer")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        yield self._finding(event, "a tokenizer is called")
+        if event.name == "builtins.len":
+            first = event.args[0] if event.args else None
+            if isinstance(first, Object) and first.name == "tokenizer":
+                yield self._finding(event, "`len()` of a tokenizer")
+            return
+        what = "a tokenizer is called" if event.method == "__call__" else f"`.{event.method}()` of a tokenizer"
+        yield self._finding(event, what)
 
     def _finding(self, event: Attribute | Call, what: str) -> Finding:
         return self.finding(
@@ -51,3 +59,13 @@ class TokenizerInForward(Rule):
             confidence=Confidence.HIGH,
             help="read what you need once in __init__ and keep the plain value",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        place = Place(event)
+        node = place.node
+        if isinstance(place.parent, ast.Call) and same(place.parent.func, node):
+            node = place.parent
+        if not isinstance(node, (ast.Attribute, ast.Call)):
+            return None
+        note = "wrong where the vocabulary changes after the module is built"
+        return cached(event, node, Applicability.SAFE, note)

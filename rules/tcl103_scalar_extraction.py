@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place
 from tclint.rule import Rule, whole_frame
+from tclint.rules._branches import truth_only
+from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
 from tclint.values import ARRAY, RAW, Scalar, Seq, Tensor, tensor_of
 
 
@@ -68,6 +72,25 @@ class ScalarExtraction(Rule):
         short = name.removeprefix("builtins.")
         yield self._finding(event, tensor, f"`{short}` of a tensor")
 
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        assert isinstance(event, Call)
+        node, name = event.node, event.name
+        if not isinstance(node, ast.Call):
+            return None
+        if event.method == "item" and isinstance(node.func, ast.Attribute) and not node.args:
+            return keep_tensor(event, node.func.value)
+        if name in ("builtins.int", "builtins.float") and len(node.args) == 1:
+            tensor = tensor_of(event.args[0]) if event.args else None
+            if tensor is not None and tensor.flags & ARRAY:
+                return numpy_on_sizes(event, node)
+            suffix = ".long()" if name == "builtins.int" and (tensor is None or tensor.dtype != "i") else ""
+            return keep_tensor(event, node.args[0], suffix)
+        if name.startswith("math."):
+            return torch_math(event, event.method)
+        if event.method in ("equal", "allclose") and not name.startswith("numpy."):
+            return _compared(event, node)
+        return None
+
     def _finding(
         self, event: Call, tensor: Tensor | None, what: str, confidence: Confidence | None = None
     ) -> Finding:
@@ -81,3 +104,19 @@ class ScalarExtraction(Rule):
 
 
 __all__ = ["ARRAY", "RAW", "Scalar", "ScalarExtraction"]
+
+
+def _compared(event: Call, node: ast.Call) -> Fix | None:
+    """`(a == b).all()` for `torch.equal(a, b)`, where a tensor is as good as a bool."""
+    place = Place(event)
+    torch = place.importing("torch")
+    sides = [*([node.func.value] if event.name.startswith("Tensor.") and isinstance(node.func, ast.Attribute) else []), *node.args]
+    if torch is None or len(sides) != 2 or not truth_only(place):
+        return None
+    if event.method == "equal":
+        text = f"({place.operand(sides[0])} == {place.operand(sides[1])}).all()"
+    else:
+        rest = "".join(f", {place.source(k)}" for k in node.keywords)
+        text = f"{torch[0]}.isclose({place.argument(sides[0])}, {place.argument(sides[1])}{rest}).all()"
+    note = "wrong where the shapes may differ, or where a Python bool is needed"
+    return Fix("compare as tensors", Applicability.UNSAFE, (*torch[1], place.replace(node, text)), note)

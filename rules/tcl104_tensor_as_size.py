@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event, Operation, Store, Subscript
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.finding import Effect, Finding, Severity
 from tclint.rule import Rule, whole_frame
 from tclint.values import CONSTANT, PROVEN, RAW, Scalar, Seq, Tensor, Value, tensor_of
 
@@ -147,6 +147,9 @@ class TensorAsSize(Rule):
         for value in values:
             tensor = _inner(value)
             # A 0-d input, or a tensor made of constants alone, has a value that tracing knows.
+            if tensor is not None and tensor.flags & RAW and name.endswith("tensor_split"):
+                yield self._finding(event, tensor, "`tensor_split` gets a tensor of positions")
+                return
             if tensor is not None and not tensor.flags & (RAW | CONSTANT):
                 if name in ("Tensor.split", "torch.split") and tensor.ndim > 0:
                     continue
@@ -158,7 +161,6 @@ class TensorAsSize(Rule):
             event,
             f"{what}; Python needs its value, so Dynamo breaks the graph{whole_frame(event)}",
             about=tensor,
-            confidence=Confidence.LOW if tensor.flags & RAW and "slice" not in what else None,
             help="use a static bound with a mask, or compute the integer outside the region",
         )
 

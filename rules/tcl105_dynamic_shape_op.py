@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tclint.events import Call
-from tclint.finding import Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Effect, Finding, Fix, Severity
+from tclint.rewrite import display
 from tclint.rule import Rule, whole_frame
 from tclint.values import Const, Seq, tensor_of
 
@@ -84,6 +85,19 @@ class DynamicShapeOp(Rule):
             about=about,
             help=help,
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        assert isinstance(event, Call)
+        method = event.method
+        if method == "repeat_interleave":
+            return display("pass output_size=", "the sum of the repeats, as a Python number that the caller knows")
+        if method == "one_hot":
+            return display("pass num_classes", "the number of classes, as a constant")
+        if method in ("nonzero", "argwhere"):
+            return display("torch.nonzero_static(x, size=n)", "n is an upper bound; the rest is padding")
+        if method == "where":
+            return display("keep the mask and select with torch.where(mask, a, b)")
+        return None
 
 
 __all__ = ["DynamicShapeOp", "Seq"]

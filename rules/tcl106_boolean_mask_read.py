@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from tclint.events import Event, Store, Subscript
-from tclint.finding import Effect, Finding, Severity
+from tclint.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place, pure, same
 from tclint.rule import Rule, whole_frame
 from tclint.values import Seq, Tensor, Value, tensor_of
 
@@ -43,6 +45,26 @@ class BooleanMaskRead(Rule):
         if event.target == "subscript" and event.augmented and isinstance(event.receiver, Tensor) and event.index:
             yield from self._masked(event, event.index, "`x[mask] += …` reads x[mask] first")
 
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        place = Place(event)
+        torch = place.importing("torch")
+        if torch is None:
+            return None
+        if isinstance(event, Store):
+            return _added(place, torch[0])
+        assert isinstance(event, Subscript)
+        node = place.node
+        receiver, mask = event.receiver, tensor_of(event.index)
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Tuple) or not isinstance(receiver, Tensor):
+            return None
+        if mask is None or (mask.ndim != receiver.ndim and -1 not in (mask.ndim, receiver.ndim)):
+            return None
+        made = _reduced(place, node, torch[0]) or _loss(place, node, torch[0])
+        if made is None:
+            return None
+        note = "wrong where the mask has fewer dimensions than the tensor; no true in the mask still gives nan for a mean"
+        return Fix("select with torch.where", Applicability.UNSAFE, (*torch[1], place.replace(*made)), note)
+
     def _masked(self, event: Event, index: Value, what: str) -> Iterator[Finding]:
         if event.site is not None and event.site.fullgraph is True and self.target >= (2, 10):
             return
@@ -56,3 +78,58 @@ class BooleanMaskRead(Rule):
             about=mask,
             help="select with torch.where instead",
         )
+
+
+_LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits")
+
+
+def _reduced(place: Place, node: ast.Subscript, torch: str) -> tuple[ast.AST, str] | None:
+    """`x[mask].sum()` and `x[mask].mean()`."""
+    if len(place.chain) < 2 or not isinstance(place.chain[-1], ast.Attribute) or not isinstance(place.chain[-2], ast.Call):
+        return None
+    method, call = place.chain[-1], place.chain[-2]
+    if not same(call.func, method) or call.args or call.keywords or method.attr not in ("sum", "mean"):
+        return None
+    if not pure(place, node.slice):
+        return None
+    text = f"{torch}.where({place.argument(node.slice)}, {place.argument(node.value)}, 0).sum()"
+    if method.attr == "mean":
+        # A quotient binds less than what may stand around the call.
+        text = f"({text} / {place.operand(node.slice)}.sum())"
+        if isinstance(place.chain[-3], (ast.Assign, ast.Return)):
+            text = text[1:-1]
+    return call, text
+
+
+def _loss(place: Place, node: ast.Subscript, torch: str) -> tuple[ast.AST, str] | None:
+    """`F.mse_loss(pred[mask], target[mask])`."""
+    call = place.parent
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in _LOSSES:
+        return None
+    if len(call.args) != 2 or call.keywords or not all(isinstance(a, ast.Subscript) for a in call.args):
+        return None
+    masks = {place.source(a.slice) for a in call.args if isinstance(a, ast.Subscript)}
+    if len(masks) != 1 or not pure(place, node.slice):
+        return None
+    sides = ", ".join(place.source(a.value) for a in call.args if isinstance(a, ast.Subscript))
+    mask = place.operand(node.slice)
+    each = f"{place.source(call.func)}({sides}, reduction=\"none\")"
+    text = f"{torch}.where({place.argument(node.slice)}, {each}, 0).sum() / {mask}.sum()"
+    return call, text if isinstance(place.chain[-2], (ast.Assign, ast.Return)) else f"({text})"
+
+
+def _added(place: Place, torch: str) -> Fix | None:
+    """`x[mask] += 1`."""
+    node = place.node
+    if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Subscript):
+        return None
+    signs = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+    target, sign = node.target, signs.get(type(node.op))  # type: ignore[call-overload]
+    if sign is None or not isinstance(target.value, ast.Name) or isinstance(target.slice, ast.Tuple):
+        return None
+    if not isinstance(node.value, ast.Constant) or not pure(place, target.slice) or place.importing("torch") != (torch, ()):
+        return None
+    name, mask = target.value.id, place.argument(target.slice)
+    text = f"{name} = {torch}.where({mask}, {name} {sign} {place.source(node.value)}, {name})"
+    note = "the tensor is no longer changed in place; the mask must have its shape"
+    return Fix("select with torch.where", Applicability.UNSAFE, (place.replace(node, text),), note)

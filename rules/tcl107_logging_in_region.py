@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import guard
 from tclint.rule import Rule, whole_frame
 
 _WARNINGS = ("warnings.warn", "warnings.warn_explicit", "warnings.filterwarnings", "warnings.simplefilter")
@@ -58,3 +59,6 @@ class LoggingInRegion(Rule):
             confidence=Confidence.MEDIUM if event.name.startswith("?") else Confidence.HIGH,
             help="guard it with `if not torch.compiler.is_compiling():` or log in the caller",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        return guard(event, event.node, "nothing is logged")

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place, guard
 from tclint.rule import Rule, whole_frame
+
+# What goes on to be used: leaving the call out would leave its result out.
+_KEPT = frozenset(
+    {"builtins.open", "io.open", "builtins.input", "builtins.exec", "builtins.eval", "builtins.compile", "torch.load"}
+)
 
 
 class PrintInRegion(Rule):
@@ -33,7 +40,7 @@ class PrintInRegion(Rule):
     graph_breaks = ("GB0059", "GB0156", "GB0007")
     calls = (
         *("builtins.print", "builtins.open", "builtins.input", "builtins.breakpoint", "pdb.set_trace", "io.open"),
-        *("sys.stdout.*", "sys.stderr.*", "pprint.*", "tqdm.*", "rich.*", "builtins.exec", "builtins.eval"),
+        *("io.TextIOWrapper.*", "sys.stdout.*", "sys.stderr.*", "pprint.*", "tqdm.*", "rich.*", "builtins.exec", "builtins.eval"),
         *("builtins.compile", "torch.save", "torch.load", "json.dump", "wandb.*", "traceback.print_*"),
     )
 
@@ -47,3 +54,15 @@ class PrintInRegion(Rule):
             confidence=Confidence.HIGH,
             help="move it to the caller, or guard it with `if not torch.compiler.is_compiling():`",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        assert isinstance(event, Call)
+        name, node = event.name, event.node
+        if name in ("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm") and isinstance(node, ast.Call) and node.args:
+            place = Place(event)
+            if isinstance(place.parent, (ast.For, ast.comprehension)):
+                edit = place.replace(node, place.source(node.args[0]))
+                return Fix("loop without the progress bar", Applicability.UNSAFE, (edit,), "no progress is shown")
+        if name in _KEPT or name.startswith(("tqdm.", "rich.")):
+            return None
+        return guard(event, node, "nothing is printed or saved")

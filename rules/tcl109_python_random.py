@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import display
 from tclint.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 
@@ -59,3 +60,7 @@ class PythonRandom(Rule):
             confidence=Confidence.HIGH,
             help="draw with torch.rand on the device, or draw in the caller and pass the value",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        note = "the random stream changes; an `if` on the number still breaks the graph"
+        return display("draw with torch.rand((), device=x.device), or draw in the caller and pass the number", note)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import once
 from tclint.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 
@@ -20,9 +21,12 @@ _NAMES: Final = frozenset(
     if not n.startswith(_ELSEWHERE) and n not in ("copy.copy", "types.SimpleNamespace", "functools.lru_cache", "property")
 )
 _OBJECTS: Final = (
-    "threading.Lock.",
-    "threading.RLock.",
-    "queue.Queue.",
+    "threading.",
+    "queue.",
+    "multiprocessing.",
+    "subprocess.",
+    "socket.",
+    "traceback.",
     "datetime.datetime.",
     "contextvars.ContextVar.",
     "hashlib.md5.",
@@ -40,6 +44,13 @@ _OBJECTS: Final = (
     "requests.",
     "soundfile.",
     "librosa.",
+)
+
+# Calls that give the same answer every time, as long as their arguments are the same.
+_CONSTANT = (
+    *("statistics.", "hashlib.", "re.", "regex.", "bisect.", "heapq.nlargest", "heapq.nsmallest", "platform.", "os.getpid"),
+    *("os.path.exists", "os.path.isfile", "os.path.isdir", "importlib.import_module", "importlib.util.find_spec"),
+    *("importlib.metadata.", "pickle.dumps", "json.", "shutil.which", "inspect.signature", "socket.gethostname"),
 )
 
 
@@ -78,3 +89,9 @@ class SkippedCall(Rule):
             confidence=Confidence.HIGH if name in _NAMES else Confidence.MEDIUM,
             help="call it outside the compiled region",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        assert isinstance(event, Call)
+        if not event.name.startswith(_CONSTANT):
+            return None
+        return once(event, "the value is the one at start-up: wrong where it changes while the program runs")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import removal
 from tclint.rule import Rule
 
 _MARKS = ("mark_dynamic", "maybe_mark_dynamic", "mark_unbacked", "mark_static_address")
@@ -51,3 +52,7 @@ class MarkDynamicInRegion(Rule):
             confidence=Confidence.HIGH,
             help="call it in the eager caller, right before the compiled callable",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        note = "the mark is then missing: set it in the eager caller, right before the compiled callable is called"
+        return removal(event, event.node, "remove it here and mark in the caller", note)

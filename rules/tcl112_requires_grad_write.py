@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tclint.events import Attribute, Call, Store
-from tclint.finding import Effect, Finding, Severity
+from tclint.events import Attribute, Call, Event, Store
+from tclint.finding import Effect, Finding, Fix, Severity
+from tclint.rewrite import display
 from tclint.rule import Rule, whole_frame
 from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, tensor_of
 
@@ -61,9 +62,9 @@ class RequiresGradWrite(Rule):
         name = event.name
         if name == "Tensor.requires_grad_":
             tensor = tensor_of(event.receiver) if event.receiver else None
-            if tensor is None or not tensor.flags & INPUT or tensor.flags & PARAMETER:
+            if tensor is None or not tensor.flags & (INPUT | PARAMETER):
                 return
-            yield self._finding(event, "`requires_grad_()` on an input", tensor)
+            yield self._finding(event, "`requires_grad_()` on an input or parameter", tensor)
         elif name.startswith("torch.") and name.rpartition(".")[2] in (
             *("zeros", "ones", "empty", "rand", "randn", "tensor", "full", "zeros_like", "ones_like"),
         ):
@@ -84,6 +85,9 @@ class RequiresGradWrite(Rule):
             yield self._finding(event, "`nn.Parameter` is created", None)
         elif not name.startswith("torch.nn."):
             yield self._finding(event, f"`{event.method}`", tensor_of(event.receiver) if event.receiver else None)
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        return display("move it to the caller", "autograd state is set before the region is entered, or after it returns")
 
     def _finding(self, event: Store | Attribute | Call, what: str, tensor: Tensor | None) -> Finding:
         return self.finding(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import guard, removal
 from tclint.rule import Rule, whole_frame
 from tclint.values import Const
 
@@ -66,6 +67,14 @@ class DisabledCall(Rule):
             severity=Severity.HIGH if fullgraph else Severity.LOW,
             help="keep it in the eager caller, or make it a torch.library.custom_op",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        assert isinstance(event, Call)
+        if event.method in ("graph_break", "skip_frame", "step_unsupported"):
+            return removal(event, event.node, "remove the deliberate break", "somebody put it there for a reason")
+        if event.method == "cudagraph_mark_step_begin":
+            return guard(event, event.node, "the step is no longer marked here: mark it in the eager caller")
+        return None
 
 
 __all__ = ["Const", "DisabledCall"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from tclint.events import Call
-from tclint.finding import Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place
 from tclint.rule import Rule, whole_frame
-from tclint.values import Dict, Instance, Seq, Tensor, Value, tensor_of
+from tclint.values import PARAMETER, PROVEN, Dict, Instance, Seq, Tensor, Value, tensor_of
 
 
 class TensorCopy(Rule):
@@ -50,6 +52,24 @@ class TensorCopy(Rule):
             about=tensor,
             help="use .clone() for a tensor; copy other things outside the region",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        node = event.node
+        assert isinstance(event, Call)
+        if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+            return None
+        value = event.args[0]
+        if not isinstance(value, Tensor) or event.name not in ("copy.deepcopy", "copy.copy"):
+            return None
+        place = Place(event)
+        if event.name == "copy.copy":
+            # The copy shares its storage with the original, and autograd knows nothing of it.
+            how, text, note = Applicability.UNSAFE, ".clone()", "copy.copy shares the storage, clone() does not"
+        else:
+            safe = value.conf == PROVEN and not value.flags & PARAMETER
+            how, text = (Applicability.SAFE if safe else Applicability.UNSAFE), ".clone()"
+            note = "deepcopy of a leaf gives a leaf; clone() stays connected to it for autograd"
+        return Fix("clone the tensor", how, (place.replace(node, f"{place.atom(node.args[0])}{text}"),), note)
 
 
 def _tensor_in(value: Value) -> Tensor | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Attribute, Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Attribute, Call, Event
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rule import Rule, whole_frame
+from tclint.rules._numbers import numpy_on_sizes
 from tclint.torch_facts import generated as facts
 from tclint.values import ARRAY, Const, External, Scalar, Seq, Tensor, tensor_of
 
@@ -60,6 +62,9 @@ class NumpyUnsupported(Rule):
             if head == "testing":
                 yield self._finding(event, f"`{name}`")
             return
+        if head == "finfo" and event.args and isinstance(event.args[0], External) and event.args[0].name == "numpy.dtype()":
+            yield self._finding(event, "`np.finfo` of an array's dtype")
+            return
         if head == "linalg":
             supported = rest.removeprefix("linalg.") in facts.NUMPY_LINALG_SUPPORTED
         elif head == "fft":
@@ -70,8 +75,6 @@ class NumpyUnsupported(Rule):
             return
         if supported and name not in facts.BREAKING_CALLS:
             return
-        if head == "finfo" and event.args and isinstance(event.args[0], External) and event.args[0].name == "numpy.dtype()":
-            yield self._finding(event, "`np.finfo` of an array's dtype")
         if head in _FINE:
             return
         values = [*event.args, *event.keywords.values()]
@@ -84,6 +87,9 @@ class NumpyUnsupported(Rule):
         receiver = event.receiver
         if isinstance(receiver, Tensor) and receiver.flags & ARRAY and event.name in ("nbytes", "itemsize", "flags", "base", "ctypes", "strides", "data"):
             yield self._finding(event, f"`.{event.name}` of an array")
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        return numpy_on_sizes(event, event.node) if isinstance(event.node, ast.Call) else None
 
     def _finding(self, event: Call | Attribute, what: str) -> Finding:
         return self.finding(

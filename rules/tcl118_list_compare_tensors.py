@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tclint.events import Operation
-from tclint.finding import Effect, Finding, Severity
+from tclint.events import Event, Operation
+from tclint.finding import Effect, Finding, Fix, Severity
+from tclint.rewrite import display
 from tclint.rule import Rule, whole_frame
 from tclint.values import Seq, Tensor, tensor_of
 
@@ -50,6 +51,9 @@ class ListCompareTensors(Rule):
             about=tensor,
             help="compare plain sizes",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        return display("compare sizes with sizes", "take the number out of the tensor outside the region")
 
 
 def _tensor_in(value: Seq) -> Tensor | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Attribute, Call, Operation, Store
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Attribute, Branch, Call, Event, Operation, Store
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import out_of_place
 from tclint.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
-from tclint.values import ARRAY, INPUT, PARAMETER, Const, Tensor, tensor_of
+from tclint.values import ARRAY, INPUT, PARAMETER, Const, Scalar, Tensor, tensor_of
 
 # Families with a rule of their own.
 _ELSEWHERE: Final = frozenset(
@@ -63,12 +64,21 @@ class UnsupportedTensorMethod(Rule):
                 return
         yield self._finding(event, f"`.{method}()`", tensor)
 
+    def on_branch(self, event: Branch) -> Iterator[Finding]:
+        if isinstance(event.test, Scalar) and event.test.source == "pointer":
+            yield self._finding(event, "comparing `data_ptr()`", None)
+
     def on_store(self, event: Store) -> Iterator[Finding]:
         tensor = tensor_of(event.receiver)
         if tensor is not None and event.target == "attribute" and event.name in ("real", "imag"):
             yield self._finding(event, f"`.{event.name}` is written", tensor)
 
-    def _finding(self, event: Call | Store | Operation | Attribute, what: str, tensor: Tensor | None) -> Finding:
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Call) and event.method in ("unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_"):
+            return out_of_place(event)
+        return None
+
+    def _finding(self, event: Branch | Call | Store | Operation | Attribute, what: str, tensor: Tensor | None) -> Finding:
         return self.finding(
             event,
             f"{what} is not supported by Dynamo; the graph breaks here{whole_frame(event)}",

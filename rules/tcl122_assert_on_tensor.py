@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Assert, Call
-from tclint.finding import Effect, Finding, Severity
+from tclint.events import Assert, Call, Event
+from tclint.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place, guard
 from tclint.rule import Rule, whole_frame
+from tclint.rules._branches import constant_text
 from tclint.values import FunctionValue, tensor_of
 
 
@@ -90,7 +92,43 @@ class AssertOnTensor(Rule):
                     help="use a lambda that captures no tensor",
                 )
 
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        place = Place(event)
+        node = place.node
+        note = "the message no longer shows the values"
+        if isinstance(node, ast.Assert) and node.msg is not None:
+            text = constant_text(node.msg) or f"failed: {place.source(node.test)}"
+            return Fix("use a constant message", Applicability.UNSAFE, (place.replace(node.msg, repr(text)),), note)
+        if not isinstance(event, Call) or not isinstance(node, ast.Call):
+            return None
+        if event.name.startswith("torch.testing."):
+            return guard(event, node, "nothing is checked")
+        if tensor_of(event.args[0]) is not None:
+            return _asynchronous(place, node)
+        message = node.args[1] if len(node.args) > 1 else None
+        if isinstance(message, ast.Lambda):
+            text = constant_text(message.body) or f"failed: {place.source(node.args[0])}"
+            return Fix("use a constant message", Applicability.UNSAFE, (place.replace(message.body, repr(text)),), note)
+        if isinstance(message, ast.Name):
+            text = f"failed: {place.source(node.args[0])}"
+            return Fix("use a constant message", Applicability.UNSAFE, (place.replace(message, f"lambda: {text!r}"),), note)
+        return None
+
 
 def _captures_tensor(value: FunctionValue) -> bool:
     closure = value.closure or {}
     return any(n in closure and tensor_of(closure[n]) is not None for n in value.function.free_names())
+
+
+def _asynchronous(place: Place, node: ast.Call) -> Fix | None:
+    """`torch._assert_async(t, "…")` for `torch._check(t, lambda: "…")`."""
+    if node.keywords or not isinstance(node.func, ast.Attribute):
+        return None
+    message = node.args[1] if len(node.args) > 1 else None
+    body = message.body if isinstance(message, ast.Lambda) else message
+    text = constant_text(body) if body is not None else ""
+    owner = place.source(node.func.value)
+    rest = f", {text!r}" if text else ""
+    edit = place.replace(node, f"{owner}._assert_async({place.argument(node.args[0])}{rest})")
+    note = "the error comes later, as an asynchronous one, and another exception is raised"
+    return Fix("check in the graph", Applicability.UNSAFE, (edit,), note)

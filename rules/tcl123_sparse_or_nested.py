@@ -36,11 +36,15 @@ class SparseOrNested(Rule):
         *(f"Tensor.to_sparse{suffix}" for suffix in ("", "_coo", "_csr", "_csc", "_bsr", "_bsc")),
         *(f"torch.sparse_{layout}_tensor" for layout in ("coo", "csr", "csc", "bsr", "bsc", "compressed")),
         *("torch.sparse.*", "torch.nested.nested_tensor", "torch.nested.as_nested_tensor", "Tensor.to_mkldnn"),
+        *("Tensor.to_padded_tensor", "Tensor.to_dense", "Tensor.coalesce"),
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name.startswith("torch.sparse."):
             if not any(isinstance(a, Tensor) and a.flags & SPARSE for a in event.args):
+                return
+        if event.method in ("to_padded_tensor", "to_dense", "coalesce"):
+            if not (isinstance(event.receiver, Tensor) and event.receiver.flags & SPARSE):
                 return
         layout = event.keywords.get("layout")
         if isinstance(layout, External) and layout.name == "torch.jagged":

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import once
 from tclint.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 
@@ -28,6 +29,9 @@ _NAMES: Final = frozenset(
 ) | {"torch.cuda.synchronize", "torch.cuda.empty_cache", "Tensor.is_inference", "torch.cuda.set_rng_state"}
 # Measured clean on 2.13, or only named so that nobody wonders.
 _FINE: Final = frozenset({"torch.cuda.is_available", "torch.cuda.empty_cache", "torch.cuda.synchronize"})
+
+# Facts of the process that nobody changes in the middle of a run.
+_CONSTANT = ("torch.get_num_threads", "torch.cuda.device_count", "torch.cuda.get_device_", "torch.get_default_dtype")
 
 
 class TorchCallReturnsPython(Rule):
@@ -68,3 +72,9 @@ class TorchCallReturnsPython(Rule):
             confidence=Confidence.HIGH,
             help="call it outside the compiled region",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        assert isinstance(event, Call)
+        if not event.name.startswith(_CONSTANT):
+            return None
+        return once(event, "the value is the one at start-up: wrong where it changes while the program runs")

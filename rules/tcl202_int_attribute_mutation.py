@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Attribute, Call, Event, Store
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import display
 from tclint.rule import Rule
 from tclint.values import Const, Instance, Scalar, Seq
 
@@ -77,6 +78,13 @@ class IntAttributeMutation(Rule):
                 confidence=Confidence.HIGH,
                 help="keep it in a tensor buffer, or compile the stack of layers as one",
             )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Store):
+            name = event.name
+            title = f'register_buffer("{name}", torch.zeros((), dtype=torch.int64)) and self.{name}.add_(1)'
+            return display(title, "who reads it then gets a tensor")
+        return None
 
     def _finding(self, event: Event, what: str) -> Finding:
         return self.finding(

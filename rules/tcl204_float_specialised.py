@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint import variation
-from tclint.events import Call
-from tclint.finding import Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Effect, Finding, Fix, Severity
+from tclint.rewrite import display
 from tclint.rule import Rule
 from tclint.values import Scalar, Value
 
@@ -89,3 +90,6 @@ class FloatSpecialised(Rule):
                 help="pass it as a 0-d tensor, or compute it in the caller",
             )
             return
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        return display("pass it as a 0-d tensor", "torch.minimum(x, limit) for clamp(max=limit), and so on")

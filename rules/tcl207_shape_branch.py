@@ -101,7 +101,23 @@ def _outcomes(event: Branch, node: ast.Compare, evidence: Evidence) -> set[bool]
     return {compare(a, b) for a, b in zip(left, right, strict=False)}
 
 
+_ARITHMETIC: Final[dict[type[ast.operator], Callable[[int, int], int]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
 def _numbers(event: Branch, node: ast.expr, evidence: Evidence) -> list[int] | None:
+    if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        left, right = _numbers(event, node.left, evidence), _numbers(event, node.right, evidence)
+        if left is None or right is None or (0 in right and isinstance(node.op, (ast.FloorDiv, ast.Mod))):
+            return None
+        n = max(len(left), len(right))
+        left, right = (side * n if len(side) == 1 else side for side in (left, right))
+        return [_ARITHMETIC[type(node.op)](a, b) for a, b in zip(left, right, strict=False)]
     from tclint.interpreter.expressions import evaluate
 
     event.frame.interp.quiet += 1

@@ -82,15 +82,14 @@ class MissingDynamicMark(Rule):
             return
         for argument, value in zip(node.args, event.args, strict=False):
             if isinstance(argument, ast.Name) and isinstance(value, Tensor) and not value.marks and not value.flags & RAW:
-                if argument.id in marked:
-                    yield self.finding(
-                        event,
-                        f"`{argument.id}` was marked dynamic before the loop, but is a new tensor now;"
-                        " the compiled block specialises on its shape",
-                        confidence=Confidence.MEDIUM,
-                        help="mark it again right before the compiled block",
-                    )
-                    return
+                yield self.finding(
+                    event,
+                    f"`{argument.id}` enters a block that is compiled by itself; the marks made on"
+                    f" {', '.join(f'`{n}`' for n in sorted(marked))} do not travel with it",
+                    confidence=Confidence.MEDIUM,
+                    help=f"mark `{argument.id}` right before the compiled block",
+                )
+                return
 
 
 def _marked_names(event: CompiledCall) -> Iterator[str]:

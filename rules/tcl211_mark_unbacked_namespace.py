@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place
 from tclint.rule import Rule
 from tclint.values import Const, External
 
@@ -49,3 +51,14 @@ class MarkUnbackedNamespace(Rule):
             confidence=Confidence.HIGH,
             help="from torch._dynamo.decorators import mark_unbacked",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        place = Place(event)
+        node = place.node
+        if not isinstance(node, ast.Call):
+            return None
+        owner = node.args[0] if isinstance(node.func, ast.Name) and node.args else getattr(node.func, "value", None)
+        if not isinstance(owner, ast.Attribute) or owner.attr != "_dynamo":
+            return None
+        title = "look in torch._dynamo.decorators"
+        return Fix(title, Applicability.SAFE, (place.insert_after(owner, ".decorators"),), "")

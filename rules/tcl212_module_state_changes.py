@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Attribute, Event, Operation, Store
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Attribute, Event, Loop, Operation, Store
+from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place
 from tclint.rule import Rule
-from tclint.values import PARAMETER, Dict, Instance, Scalar, Tensor
+from tclint.values import PARAMETER, Dict, Instance, Object, Scalar, Tensor
 
 
 class ModuleStateChanges(Rule):
@@ -45,6 +46,19 @@ class ModuleStateChanges(Rule):
         if (cls.module.path, cls.qualname, event.name) in event.frame.interp.rebound:
             yield self._finding(event, f"`self.{event.name}` is changed by eager code after compilation")
 
+    def on_loop(self, event: Loop) -> Iterator[Finding]:
+        """A ModuleList that forward walks and another method of the class extends."""
+        node = event.node.iter if isinstance(event.node, ast.For) else event.node
+        cls = event.frame.cls
+        if not (isinstance(event.iterable, Object) and event.iterable.name == "torch.nn.ModuleList") or cls is None:
+            return
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            for name, method in cls.methods.items():
+                if name not in ("__init__", "forward") and _extends(method.node, node.attr):
+                    what = f"`{ast.unparse(node)}` is extended by `{name}`, so its length changes between calls"
+                    yield self._finding(event, what, node)
+                    return
+
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.frame.constructing:
             return
@@ -64,10 +78,22 @@ class ModuleStateChanges(Rule):
         if sized and isinstance(event.right, Dict) and isinstance(place, ast.Attribute):
             yield self._finding(event, f"`{ast.unparse(place)}` is a cache keyed by a size")
 
-    def _finding(self, event: Event, what: str) -> Finding:
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        place = Place(event)
+        node = place.node
+        if not isinstance(event, Store) or not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            return None
+        if not isinstance(node.targets[0], ast.Attribute):
+            return None
+        text = f"{place.source(node.targets[0])}.copy_({place.argument(node.value)})"
+        note = "wrong where the new tensor has another shape, or must carry a gradient"
+        return Fix("copy into the buffer", Applicability.UNSAFE, (place.replace(node, text),), note)
+
+    def _finding(self, event: Event, what: str, node: ast.AST | None = None) -> Finding:
         return self.finding(
             event,
             f"{what}; each change compiles again",
+            node=node,
             confidence=Confidence.HIGH,
             help="copy_ into a buffer of fixed size, or use a local variable",
         )
@@ -81,3 +107,14 @@ def _reads(event: Store, name: str) -> bool:
     return any(
         isinstance(n, ast.Attribute) and n.attr == name and isinstance(n.ctx, ast.Load) for n in ast.walk(function.node)
     )
+
+
+def _extends(node: ast.AST, attribute: str) -> bool:
+    """Whether a method calls `self.<attribute>.append(…)` or the like."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            owner = call.func.value
+            if call.func.attr in ("append", "extend", "insert") and isinstance(owner, ast.Attribute):
+                if owner.attr == attribute:
+                    return True
+    return False

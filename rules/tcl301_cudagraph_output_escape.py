@@ -7,7 +7,8 @@ import fnmatch
 from collections.abc import Iterator
 
 from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place, node_at
 from tclint.rule import Rule
 from tclint.values import DETACHED, OWNED, PARAMETER, Instance, Tensor, Value, contains
 
@@ -147,6 +148,31 @@ class CudagraphOutputEscape(Rule):
 
     def _place(self, event: Event, name: str) -> tuple[str, str, str]:
         return (event.module.path, _function(event), name)
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        node = node_at(event, finding.span, (ast.stmt, ast.expr))
+        value = self._escaping(node, event)
+        if value is None:
+            return None
+        place = Place(event, value)
+        return Fix("clone it", Applicability.SAFE, (place.append(value, ".clone()"),), "")
+
+    def _escaping(self, node: ast.AST | None, event: Event) -> ast.expr | None:
+        """The expression that leaves without a copy, where it is one tensor and no container of several."""
+        if isinstance(event, (Reuse, CompiledCall)) and not isinstance(node, (ast.Assign, ast.AnnAssign)):
+            return None
+        if isinstance(event, (Store, Return)) and not isinstance(event.value, Tensor):
+            return None
+        if isinstance(event, Call) and isinstance(node, ast.Call):
+            values = zip(node.args, event.args, strict=False)
+            owned = [n for n, v in values if isinstance(v, Tensor) and self._owned(event, v) is not None]
+            return owned[0] if len(owned) == 1 and not isinstance(owned[0], ast.Starred) else None
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield):
+            node = node.value
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
+            return None
+        value = getattr(node, "value", None) if isinstance(node, (ast.Assign, ast.AnnAssign, ast.Return, ast.Yield)) else node
+        return value if isinstance(value, ast.expr) and not isinstance(value, (ast.Tuple, ast.List, ast.Dict)) else None
 
     def _finding(self, event: Event, tensor: Tensor, what: str) -> Finding:
         site = tensor.site

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from tclint.events import Call, Store
-from tclint.finding import Effect, Finding, Severity
+from tclint.events import Call, Event, Store
+from tclint.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place, display
 from tclint.rule import Rule
 from tclint.values import Seq, Tensor, tensor_of
 
@@ -62,6 +64,24 @@ class BoolMaskAssign(Rule):
         if mask is None or mask.ndim == 0 or value is None or value.ndim == 0:
             return
         yield self._finding(event, mask, "`x[mask] = tensor` on a boolean mask")
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        form = display("masked_scatter with a mask of the tensor's shape", "it loses the check that the counts agree")
+        node = event.node
+        if not isinstance(event, Store) or not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            return form
+        target, receiver = node.targets[0], event.receiver
+        mask = tensor_of(event.index) if event.index is not None else None
+        if not isinstance(target, ast.Subscript) or mask is None or not isinstance(receiver, Tensor):
+            return form
+        missing = receiver.ndim - mask.ndim
+        if isinstance(target.slice, ast.Tuple) or -1 in (receiver.ndim, mask.ndim) or missing not in (0, 1):
+            return form
+        place = Place(event)
+        where = place.argument(target.slice) if not missing else f"{place.atom(target.slice)}.unsqueeze(-1)"
+        text = f"{place.atom(target.value)}.masked_scatter_({where}, {place.argument(node.value)})"
+        note = "wrong where the value is broadcast; fewer values than trues in the mask is no longer an error everywhere"
+        return Fix("use masked_scatter_", Applicability.UNSAFE, (place.replace(node, text),), note)
 
     def _finding(self, event: Store | Call, mask: Tensor, subject: str) -> Finding:
         if event.cudagraphs:

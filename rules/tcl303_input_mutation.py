@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call, Event, Store
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import out_of_place
 from tclint.rule import Rule
 from tclint.torch_facts import generated as facts
 from tclint.values import INPUT, PARAMETER, Tensor, tensor_of
@@ -47,6 +48,9 @@ class InputMutation(Rule):
             yield from self._check(event, tensor_of(event.receiver), "an assignment to elements changes")
         elif event.target == "name" and event.augmented and event.old is not None:
             yield from self._check(event, tensor_of(event.old), f"`{event.name}` is changed in place: this changes")
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        return out_of_place(event)
 
     def _check(self, event: Event, tensor: Tensor | None, what: str) -> Iterator[Finding]:
         if tensor is None or not tensor.flags & INPUT or tensor.flags & PARAMETER or not event.cudagraphs:

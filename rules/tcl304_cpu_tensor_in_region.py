@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Call, Enter, Return
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Enter, Event, Return
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rule import Rule
-from tclint.values import HOST, INPUT, Const, Seq, Tensor, Value
+from tclint.rules._numbers import on_device, square_root
+from tclint.values import CONSTANT, HOST, INPUT, Const, Seq, Tensor
 
 
 class CpuTensorInRegion(Rule):
@@ -57,6 +58,8 @@ class CpuTensorInRegion(Rule):
             receiver = event.receiver
             if isinstance(receiver, Tensor) and receiver.flags & HOST and receiver.flags & INPUT:
                 yield self._finding(event, f"the CPU argument `{receiver.base}` is moved to the device inside")
+            elif isinstance(receiver, Tensor) and receiver.flags & HOST and _is_attribute(event.node):
+                yield self._finding(event, "a CPU tensor kept as a plain attribute is moved to the device inside")
             elif _goes_to_cpu(event.args):
                 yield self._finding(event, '`.to("cpu")` leaves the device')
         elif name == "Tensor.item" and _captures_scalars(event):
@@ -66,12 +69,18 @@ class CpuTensorInRegion(Rule):
         if not event.cudagraphs or event.frame.parent is not None:
             return
         values = event.value.items if isinstance(event.value, Seq) and event.value.items is not None else (event.value,)
-        hosts = [v for v in values if isinstance(v, Tensor) and v.flags & HOST]
+        # One built from constants inside was reported where it was built.
+        hosts = [v for v in values if isinstance(v, Tensor) and v.flags & HOST and not v.flags & CONSTANT]
         if hosts and len(values) > len(hosts):
             yield self._finding(event, "a tensor computed on the CPU is returned")
 
-    def on_enter(self, event: Enter) -> Iterator[Finding]:
-        return iter(())
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if not isinstance(event, Call) or not event.name.startswith("torch.") or not event.args:
+            return None
+        scalar = event.name in ("torch.tensor", "torch.as_tensor") and isinstance(event.args[0], (Const, Scalar))
+        if scalar and (found := square_root(event)) is not None:
+            return found
+        return on_device(event, scalar) if scalar else None
 
     def _finding(self, event: Call | Return, what: str) -> Finding:
         return self.finding(
@@ -82,6 +91,10 @@ class CpuTensorInRegion(Rule):
         )
 
 
+def _is_attribute(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Attribute)
+
+
 def _goes_to_cpu(args: object) -> bool:
     return isinstance(args, (list, tuple)) and any(isinstance(a, Const) and a.value == "cpu" for a in args)
 
@@ -89,5 +102,3 @@ def _goes_to_cpu(args: object) -> bool:
 def _captures_scalars(event: Call) -> bool:
     return b"capture_scalar_outputs = True" in event.module.data
 
-
-__all__ = ["CpuTensorInRegion", "Value", "ast"]

@@ -53,7 +53,9 @@ class StepMark(Rule):
         markers = {"cudagraph_mark_step_begin"}
         if self.settings is not None:
             markers.update(m.rpartition(".")[2] for m in self.settings.cudagraph.step_markers)
-        if first == place or _marks(function.node, markers):
+        looped = event.frame.grad is not False and any(b in ("for", "while") for b in event.blocks)
+        again = first != place or (looped and not _marks(function.node, {"backward"}))
+        if not again or _marks(function.node, markers):
             return
         yield self.finding(
             event,

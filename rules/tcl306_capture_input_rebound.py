@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Event
+from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place, node_at
 from tclint.rule import ModuleEvent, Rule
 from tclint.rules._captures import captures, replay_lines, scope_of, text
 
@@ -65,3 +67,11 @@ class CaptureInputRebound(Rule):
                                 confidence=Confidence.HIGH,
                                 help=f"{text(target)}.copy_({text(node.value)})",
                             )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        node = node_at(event, finding.span, ast.Assign)
+        if node is None or len(node.targets) != 1 or not isinstance(node.targets[0], (ast.Name, ast.Attribute)):
+            return None
+        place = Place(event, node)
+        text = f"{place.source(node.targets[0])}.copy_({place.argument(node.value)})"
+        return Fix("copy into the input", Applicability.SAFE, (place.replace(node, text),), "")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Event
+from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place, node_at
 from tclint.rule import ModuleEvent, Rule
 from tclint.rules._captures import Capture, FunctionNode, captures, replay_lines, scope_of, text
 
@@ -76,6 +78,16 @@ class CaptureOutputKept(Rule):
             elif isinstance(node, ast.Assign) and _aliases(node.value, capture.outputs):
                 if any(isinstance(t, (ast.Subscript, ast.Attribute)) for t in node.targets):
                     yield self._finding(event, node, "stored")
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        node = node_at(event, finding.span, (ast.Call, ast.Return, ast.Assign))
+        if isinstance(node, ast.Call):
+            value = node.args[-1] if node.args else None
+        else:
+            value = getattr(node, "value", None)
+        if value is None or isinstance(value, (ast.Tuple, ast.List, ast.Starred)):
+            return None
+        return Fix("clone it", Applicability.SAFE, (Place(event, value).append(value, ".clone()"),), "")
 
     def _finding(self, event: ModuleEvent, node: ast.AST, what: str) -> Finding:
         return self.finding(

@@ -9,17 +9,23 @@ from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import ModuleEvent, Rule
 from tclint.rules._scope import text
 
-# Read while torch is imported; the others while torch._dynamo is (TORCHDYNAMO_DISABLE at each torch.compile).
+# Read while torch is imported; the others while torch._dynamo and its configuration are. Some more, such as
+# TORCHDYNAMO_DISABLE and TORCHINDUCTOR_CACHE_DIR, are read whenever they are needed.
 _WITH_TORCH = ("TORCH_LOGS", "TORCH_TRACE", "TORCH_LOGS_OUT")
-_WITH_DYNAMO = ("TORCHDYNAMO_", "TORCHINDUCTOR_", "TORCH_COMPILE_D")
+_WITH_DYNAMO = (
+    *("TORCHDYNAMO_VERBOSE", "TORCHDYNAMO_SUPPRESS_ERRORS", "TORCHDYNAMO_CAPTURE_", "TORCHDYNAMO_REPRO_"),
+    *("TORCH_COMPILE_DEBUG", "TORCH_COMPILE_DISABLE", "TORCHINDUCTOR_MAX_AUTOTUNE", "TORCHINDUCTOR_FREEZING"),
+    *("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "TORCHINDUCTOR_COORDINATE_DESCENT", "TORCHINDUCTOR_CUDAGRAPHS"),
+)
 _OTHER_PROCESSES = (b"subprocess", b"multiprocessing", b"Popen", b"spawn", b"os.exec", b"ray.")
 
 
 class LogsAfterImport(Rule):
     """`TORCH_LOGS` or `TORCH_TRACE` set after `import torch` has no effect: torch read them while it was imported.
 
-    No error, no warning, no log. The same goes for `TORCHDYNAMO_*`, `TORCHINDUCTOR_*` and `TORCH_COMPILE_DEBUG` once
-    `torch._dynamo` has been imported (which the first `torch.compile` does).
+    No error, no warning, no log. The same goes for `TORCHDYNAMO_VERBOSE`, `TORCHINDUCTOR_MAX_AUTOTUNE`,
+    `TORCH_COMPILE_DEBUG` and their kin once `torch._dynamo` has been imported (which the first `torch.compile`
+    does).
 
     Bad::
 
@@ -126,7 +132,7 @@ def _set(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 def _too_late(name: str, imported: dict[str, int]) -> str:
     if name in _WITH_TORCH:
         return "torch" if "torch" in imported else ""
-    if name.startswith(_WITH_DYNAMO) and name != "TORCHDYNAMO_DISABLE":
+    if name.startswith(_WITH_DYNAMO):
         return "torch._dynamo" if "torch._dynamo" in imported else ""
     return ""
 

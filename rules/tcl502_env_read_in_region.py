@@ -50,8 +50,8 @@ class EnvReadInRegion(Rule):
         yield self.finding(
             event,
             f"`os.getenv({name!r})` is read once, at compile time" + ("; the program changes it" if changes else ""),
-            confidence=Confidence.HIGH if changes else Confidence.LOW,
-            severity=Severity.HIGH if changes else Severity.LOW,
+            confidence=Confidence.MEDIUM if changes else Confidence.LOW,
+            severity=Severity.MEDIUM if changes else Severity.LOW,
             help="read it outside the region, or use os.environ.get, which is guarded",
         )
 

@@ -80,7 +80,7 @@ def _global(event: ModuleEvent, node: ast.expr) -> str:
 def _lookup(event: ModuleEvent, node: ast.expr) -> Value | None:
     if not isinstance(node, ast.Name):
         return None
-    interp = event.frame.interp  # type: ignore[attr-defined]
+    interp = event.frame.interp
     found: Value | None = interp.module_value(event.module, node.id)
     return found
 
@@ -114,7 +114,7 @@ def _forward(event: ModuleEvent, value: Value | None) -> ast.AST | None:
     if isinstance(value, FunctionValue):
         return value.function.node
     if isinstance(value, ClassValue):
-        interp = event.frame.interp  # type: ignore[attr-defined]
+        interp = event.frame.interp
         method = interp.find_method(value.cls, "forward")
         return method.node if method is not None else None
     return None

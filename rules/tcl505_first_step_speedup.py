@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from tclint.finding import Confidence, Effect, Finding, Severity
@@ -10,6 +11,9 @@ from tclint.rule import ModuleEvent, Rule
 from tclint.rules._scope import FUNCTIONS, own, text
 
 _MEANS = ("mean", "median", "average", "fmean")
+_WORDS = ("time", "duration", "elapsed", "latenc", "_ms", "seconds", "step")
+# What a file must hold to be worth a walk: the later elements of a list of times.
+_TAIL = re.compile(r"(?:{})\w*\[1:\]".format("|".join(_WORDS)).encode(), re.I)
 
 
 class FirstStepSpeedup(Rule):
@@ -40,7 +44,7 @@ class FirstStepSpeedup(Rule):
     triggers = (b"[1:]",)
 
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
-        if b"time" not in event.module.data:
+        if not _TAIL.search(event.module.data):
             return
         scopes = [event.node, *(n for n in ast.walk(event.node) if isinstance(n, FUNCTIONS))]
         for scope in scopes:
@@ -62,7 +66,7 @@ class FirstStepSpeedup(Rule):
 
 
 def _is_time(name: str) -> bool:
-    return any(word in name.lower() for word in ("time", "duration", "elapsed", "latenc", "_ms", "seconds", "step"))
+    return any(word in name.lower() for word in _WORDS)
 
 
 def _first(node: ast.expr) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Event
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rule import Rule
+from tclint.rules._numbers import on_device, square_root
 from tclint.rules._scope import ancestors, scope, text
-from tclint.values import HOST, Tensor
+from tclint.values import HOST, Const, Scalar, Tensor
 
 _FACTORIES = ("tensor", "zeros", "ones", "full", "arange", "linspace", "rand", "randn", "randint", "eye", "empty")
 _MOVES = ("to", "cuda", "type_as", "expand_as", "new_tensor", "set_")
@@ -60,6 +61,14 @@ class HostTensorInRegion(Rule):
             confidence=Confidence.MEDIUM if _uses_cuda(event, root) else Confidence.LOW,
             help="add `device=x.device`, or make it a buffer in __init__",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if not isinstance(event, Call) or not event.name.startswith("torch.") or not event.args:
+            return None
+        scalar = event.name in ("torch.tensor", "torch.as_tensor") and isinstance(event.args[0], (Const, Scalar))
+        if scalar and (found := square_root(event)) is not None:
+            return found
+        return on_device(event, scalar) if event.name != "torch.as_tensor" else None
 
 
 def _moved(root: ast.AST, node: ast.Call) -> bool:

@@ -22,10 +22,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tclint import config
-from tclint.engine import _NAMES as OWN_RULES
-from tclint.output.words import ONE
-from tclint.rule import load_rules
+from tclint import config  # noqa: E402
+from tclint.engine import _NAMES as OWN_RULES  # noqa: E402
+from tclint.output.words import ONE  # noqa: E402
+from tclint.rule import load_rules  # noqa: E402
 
 README = ROOT / "README.md"
 # The findings of the demo that the README shows in full.
@@ -37,7 +37,7 @@ SETTINGS = {
     "extend-select": "rules that run too, on top of `select`",
     "exclude": "files and folders left out, instead of the defaults",
     "extend-exclude": "files and folders left out too",
-    "per-file-ignores": "`\"glob\" = [\"TCL108\"]`: rules ignored in some files; `!glob` for all others",
+    "per-file-ignores": '`"glob" = ["TCL108"]`: rules ignored in some files; `!glob` for all others',
     "target-torch": "the torch version the findings hold for; by default the installed one, read without importing it",
     "min-confidence": "`low`, `medium` or `high`: leave out what tclint is less sure of",
     "severity": "`low`, `medium` or `high`: leave out what matters less",
@@ -54,7 +54,7 @@ SETTINGS = {
     "cudagraph.callables": "callables whose outputs live in a CUDA graph's memory, such as `*.lensnet`",
     "cudagraph.clone-helpers": "functions that return a copy of such an output",
     "cudagraph.step-markers": "functions that begin a new step",
-    "cudagraph.only-through": "`\"*.lensnet\" = [\"_run_lensnet\"]`: the only functions that may call it",
+    "cudagraph.only-through": '`"*.lensnet" = ["_run_lensnet"]`: the only functions that may call it',
 }
 
 

@@ -18,6 +18,7 @@ from tclint.config import LEVELS, Settings, UserError, did_you_mean
 
 if TYPE_CHECKING:
     from tclint.files import InputFile
+    from tclint.finding import Finding
     from tclint.report import Report
     from tclint.rule import Rule
 
@@ -47,8 +48,22 @@ def _listed(context: click.Context, parameter: click.Parameter, values: Sequence
     return items or None
 
 
-@click.command("tclint", context_settings=_CONTEXT, epilog=_EPILOG)
+class _Lint(click.Command):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # `--add-ignore path` must not take the path for the reason.
+        return super().parse_args(ctx, ["--add-ignore=" if arg == "--add-ignore" else arg for arg in args])
+
+
+@click.command("tclint", cls=_Lint, context_settings=_CONTEXT, epilog=_EPILOG)
 @click.argument("paths", nargs=-1)
+@click.option("--fix", "fix_", is_flag=True, help="Apply the safe fixes and report what is left.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix, --fix-only, --diff: the fixes with conditions too.")
+@click.option("--fix-only", is_flag=True, help="Apply fixes and report nothing that is left; exit 0.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, change nothing; exit 1 if there is something.")
+@click.option("--show-fixes", is_flag=True, help="List the fixes that were applied.")
+@click.option("--add-ignore", metavar="[=REASON]", help="Write a suppression for every finding.")
+@click.option("--baseline", metavar="FILE", help="Do not report the findings this file knows.")
+@click.option("--update-baseline", is_flag=True, help="Write what is found now to the --baseline file.")
 @click.option(
     "--output-format",
     type=click.Choice(list(output.FORMATS)),
@@ -116,6 +131,14 @@ def lint(
     confirmed_only: bool,
     verify_timeout: float | None,
     verify_python: str | None,
+    fix_: bool,
+    unsafe_fixes: bool,
+    fix_only: bool,
+    diff: bool,
+    show_fixes: bool,
+    add_ignore: str | None,
+    baseline: str | None,
+    update_baseline: bool,
     **overrides: Any,
 ) -> int:
     """Find torch.compile hazards in PATHS (files and folders; default: the current folder).
@@ -148,9 +171,29 @@ def lint(
 
     rules = load_rules(settings.rules)
     settings_module.check_selectors(settings, rules)
-    report = engine.lint(files, settings)
+    failed = False
+    if fix_ or fix_only or diff:
+        from tclint import fixing
+
+        done = fixing.fix(files, settings, unsafe=unsafe_fixes, write=not diff and paths != ("-",))
+        fixing.tell(done, diff=diff, stdin=paths == ("-",), show=show_fixes, quiet=quiet, say=_say)
+        if diff:
+            return 1 if done.fixed.contents else 0
+        if fix_only:
+            return 2 if done.failed else 0
+        report, files, failed = done.report, done.files, bool(done.failed)
+    elif unsafe_fixes or show_fixes:
+        raise click.UsageError("--unsafe-fixes and --show-fixes need --fix, --fix-only or --diff")
+    else:
+        report = engine.lint(files, settings)
     if problems:
         report = replace(report, notes=(*report.notes, *problems))
+    if add_ignore is not None:
+        return _ignore(report, files, add_ignore)
+    if baseline is not None:
+        report = _compared(report, files, baseline, update_baseline, cwd)
+    elif update_baseline:
+        raise click.UsageError("--update-baseline needs --baseline FILE")
     if verify_:
         from tclint.verify import command as verification
 
@@ -161,8 +204,66 @@ def lint(
     if verbose:
         _say(f"torch: {report.torch}, functions: {report.functions}, suppressed: {report.suppressed}")
         _say(f"time: {time.perf_counter() - started:.2f} s")
-    _emit(report, files, rules, output_format, output_file, statistics, color, quiet)
+    if fix_ and paths == ("-",) and output_file is None:
+        # stdout has the fixed source.
+        _say(f"{len(report.findings)} left" if report.findings else "nothing left")
+    else:
+        _emit(report, files, rules, output_format, output_file, statistics, color, quiet)
+    if failed:
+        return 2
     return 0 if exit_zero or not report.findings else 1
+
+
+def _ignore(report: Report, files: Sequence[InputFile], reason: str) -> int:
+    """Write a suppression for every finding of a report."""
+    from tclint import adopt, fix
+
+    by_path: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        by_path.setdefault(finding.path, []).append(finding)
+    absolute = {file.path: file.absolute for file in files if file.text is None or os.path.exists(file.absolute)}
+    written, failed = 0, 0
+    for path, findings in by_path.items():
+        if path not in absolute:
+            raise UserError("--add-ignore needs files, not stdin")
+        with open(absolute[path], "rb") as source:
+            before = source.read()
+        try:
+            done = adopt.add_ignores(before, findings, reason)
+        except UserError as error:
+            _say(f"{path}: {error}")
+            failed += len(findings)
+            continue
+        if done.data != before and (why := fix.write(absolute[path], before, done.data)):
+            _say(f"{path}: {why}")
+            failed += len(findings)
+            continue
+        written += done.written
+        for finding in done.failed:
+            _say(f"{path}:{finding.line} {finding.code}: no comment fits here")
+            failed += 1
+    _say(f"{written} suppressions written" + (f", {failed} findings left" if failed else ""))
+    return 1 if failed else 0
+
+
+def _compared(report: Report, files: Sequence[InputFile], path: str, update: bool, cwd: str) -> Report:
+    """The report without what the baseline knows."""
+    from tclint.adopt import Baseline
+    from tclint.output import write
+
+    known = Baseline.read(path, cwd, missing_ok=update)
+    linted = [file.path for file in files if file.report]
+    sources = _reader(files)
+    compared = known.compare(report.findings, sources, linted)
+    if update:
+        new = known.updated(report.findings, sources, linted)
+        write.to_file(new.text(), os.path.join(cwd, path))
+        pruned = f", {len(compared.stale)} pruned" if compared.stale else ""
+        _say(f"baseline {path}: {len(new.entries)} findings{pruned}")
+        return replace(report, findings=())
+    for entry in compared.stale:
+        _say(f"baseline {path}: stale: {entry.path}:{entry.line} {entry.code}; --update-baseline removes it")
+    return replace(report, findings=compared.new)
 
 
 def _inputs(

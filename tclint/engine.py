@@ -46,6 +46,7 @@ _NAMES: Final = {
 }
 # A file can only hold a root if one of these is in it; everything else is read when a root leads there.
 _COMPILES = rb"torch\.compile\b|(?<!\bre)\.compile\(|import compile\b|_dynamo\.optimize|cudagraph|CUDAGraph|graphed_callables"
+_EXAMPLES: Final = re.compile(rb"^def (programs|calls)\(\)", re.M)
 _ROOT: Final = re.compile(rb"def forward\b|" + _COMPILES)
 
 
@@ -113,6 +114,7 @@ class _Run:
         for module in modules:
             module.names  # noqa: B018  index it: a syntax error shows here
         eager = [m for m in modules if self.mentions_compile.search(m.data)]
+        self.with_examples = [m for m in modules if _EXAMPLES.search(m.data)]
         self._find_sites(eager)
         self._run_regions(modules)
         self._run_eager(eager)
@@ -121,9 +123,11 @@ class _Run:
 
     def _find_sites(self, eager: Sequence[Module]) -> None:
         """A silent pass over eager code: which callables are compiled, where and how."""
-        if not eager:
+        if not eager and not self.with_examples:
             return
         self.interp.quiet += 1
+        for module in self.with_examples:
+            self.examples.drive(module)
         for module in eager:
             self._enter_module(module, self.mentions_compile)
         self.interp.quiet -= 1
@@ -143,7 +147,6 @@ class _Run:
                     frame.dead = False
         except RecursionError:
             self.problems.append(Problem(module.path, 1, TOO_DEEP, "nested too deeply; this file's top level is skipped"))
-        self.examples.drive(module)
         for function in list(module.functions):
             node = function.node
             if (module.path, function.qualname, node.lineno) in self.interp.reached:
@@ -209,8 +212,12 @@ class _Run:
             place = (method.module.path, method.qualname, method.node.lineno)
             if own is not None and place in self.interp.reached:
                 continue
+            seen = [t for t in self.interp.callees.values() if isinstance(t, Instance) and t.cls is cls]
             given = self.examples.arguments(cls)
-            if given is not None:
+            if seen:
+                for target in seen:
+                    self.interp.enter_known(method, target, None, self.interp.calls_seen[target.key])
+            elif given is not None:
                 receiver, args = given
                 self.interp.enter_with(method, receiver, args, region)
             else:
@@ -246,6 +253,9 @@ class _Run:
         """The eager code around compiled callables, now that they are known."""
         sites = {site.path for site in self.interp.sites.values()}
         named = bool(self.settings.cudagraph.callables)
+        for module in self.with_examples:
+            if module.path in sites:
+                self.examples.drive(module)
         for module in eager:
             if named or module.path in sites or b"graphed_callables" in module.data:
                 self._enter_module(module)

@@ -70,8 +70,6 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     for line in lines:
         starts.append(starts[-1] + len(line))
     newline = newline_of(lines)
-    if text and not text.endswith(("\r", "\n")):
-        starts.append(len(text))
     pieces: list[str] = []
     at = 0
     # Two insertions at one place keep the order they came in.

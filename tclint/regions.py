@@ -92,7 +92,7 @@ class Region:
     def key(self) -> tuple[Any, ...]:
         """Regions whose findings cannot differ share a key."""
         if self.site is None:
-            return ("assumed",)
+            return ("assumed", id(self.evidence) if self.evidence is not None else None)
         seen = (self.site.path, self.site.line) if self.evidence is not None or self.site.many else None
         return (self.site.cudagraphs, self.site.fullgraph is True, self.site.dynamic, seen)
 

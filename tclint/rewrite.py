@@ -45,6 +45,12 @@ PURE_MODULES: Final = frozenset(
 )
 
 
+# Calls that say something and change nothing.
+SAYS: Final = frozenset(
+    "debug info warning warn error critical exception log warning_once info_once debug_once error_once print".split()
+)
+
+
 class Place:
     """A node of a file and what stands around it."""
 
@@ -309,14 +315,23 @@ def guard(event: Event, node: ast.AST, what: str) -> Fix | None:
     if isinstance(statement, (ast.If, ast.While)) and _within(node, statement.test):
         if isinstance(statement, ast.While) or not _first_operand(statement.test, node):
             return None
-        test = statement.test
-        opened = place.lines[test.lineno - 1][place.span(test).column - 2 : place.span(test).column - 1] == "("
-        if isinstance(test, (ast.BoolOp,)) and isinstance(test.op, ast.Or) or opened:
+        if isinstance(statement.test, ast.BoolOp) and isinstance(statement.test.op, ast.Or):
             return None
-        edit = place.insert_before(test, f"not {name}.compiler.is_compiling() and ")
+        test = f"not {name}.compiler.is_compiling() and {place.source(statement.test)}"
+        edit = place.replace(statement.test, test)
         return Fix(title, Applicability.UNSAFE, (*imports, edit), note)
     if not (isinstance(statement, ast.Expr) and _same(statement.value, node)) or has_effects(node, top=True):
         return None
+    outer = place.chain[-2] if len(place.chain) > 1 else None
+    if isinstance(outer, ast.If) and not outer.orelse and all(only_says(s) for s in outer.body):
+        # The whole `if` is there to say something: one guard for all of it.
+        test = place.source(outer.test)
+        if isinstance(outer.test, (ast.NamedExpr, ast.IfExp)) or has_effects(outer.test):
+            return None
+        if isinstance(outer.test, ast.BoolOp) and isinstance(outer.test.op, ast.Or):
+            test = f"({test})"
+        edit = place.replace(outer.test, f"not {name}.compiler.is_compiling() and {test}")
+        return Fix(title, Applicability.UNSAFE, (*imports, edit), note)
 
     def change(statements: list[cst.BaseStatement]) -> Sequence[cst.BaseStatement]:
         import libcst as cst
@@ -326,6 +341,15 @@ def guard(event: Event, node: ast.AST, what: str) -> Fix | None:
 
     rebuilt = place.rebuild(statement, statement, change)
     return Fix(title, Applicability.UNSAFE, (*imports, rebuilt), note) if rebuilt is not None else None
+
+
+def only_says(statement: ast.stmt) -> bool:
+    """Whether a statement is a message and nothing else."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or has_effects(call, top=True):
+        return False
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name in SAYS
 
 
 def removal(event: Event, node: ast.AST, title: str, note: str, how: Applicability = Applicability.UNSAFE) -> Fix | None:
@@ -379,18 +403,15 @@ def hoisted(event: Event, node: ast.expr, note: str) -> Fix | None:
     """A call of an imported function with constant arguments, moved to the module's top level."""
     place = Place(event, node)
     top = next((n for n in place.chain if isinstance(n, (*_FUNCTIONS, ast.ClassDef))), None)
-    if not isinstance(node, ast.Call) or top is None or "\n" in place.source(node):
+    if top is None or "\n" in place.source(node) or not any(isinstance(n, ast.Call) for n in ast.walk(node)):
         return None
-    if not all(_is_literal(a) for a in (*node.args, *(k.value for k in node.keywords))):
+    known = {name for name, what in place.module.names.items() if isinstance(what, Import)}
+    if not _only_reads(node, "", known - _bound_in(place.function)):
         return None
-    root: ast.AST = node.func
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    if not isinstance(root, ast.Name) or not isinstance(place.module.names.get(root.id), Import):
+    call = next(n for n in ast.walk(node) if isinstance(n, ast.Call))
+    if isinstance(node, (ast.Lambda, ast.Call)) and has_effects(node):
         return None
-    if place.function is not None and root.id in _bound_in(place.function):
-        return None
-    name = "_" + _slug(node.func).upper()
+    name = "_" + _slug(call).upper()
     if name in place.module.names:
         return None
     line = _first_line(top)
@@ -671,3 +692,62 @@ def _top(statement: ast.stmt) -> str:
 
 def _first_line(node: ast.AST) -> int:
     return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])  # type: ignore[attr-defined]
+
+
+def node_at(event: Event, span: Span, kind: type[Any]) -> Any:
+    """The node of a kind that a finding points at: the finding may stand elsewhere than its event."""
+    place = Place(event, event.module.tree)
+    for node in ast.walk(event.module.tree):
+        if isinstance(node, kind) and getattr(node, "lineno", 0) == span.line and place.span(node) == span:
+            return node
+    return None
+
+
+def once(event: Event, note: str) -> Fix | None:
+    """A constant expression around a call, computed at start-up: on the module or at the top of the file."""
+    place = Place(event)
+    best: Fix | None = None
+    for node in (place.node, *reversed(place.chain)):
+        if not isinstance(node, ast.expr) or isinstance(node, ast.Starred):
+            break
+        found = cached(event, node, Applicability.UNSAFE, note) or hoisted(event, node, note)
+        if found is None:
+            if best is not None:
+                break
+            continue
+        best = found
+    return best
+
+
+def out_of_place(event: Event) -> Fix | None:
+    """`x = x.add(1)` for the statement `x.add_(1)`, `x = x + 1` for `x += 1`."""
+    place = Place(event)
+    node = place.node
+    note = "the caller no longer sees the change"
+    title = "use the functional form"
+    if isinstance(node, ast.AugAssign):
+        if not isinstance(node.target, ast.Name) or type(node.op) not in _SIGNS:
+            return None
+        name = node.target.id
+        text = f"{name} = {name} {_SIGNS[type(node.op)]} {place.operand(node.value)}"
+        return Fix(title, Applicability.UNSAFE, (place.replace(node, text),), note)
+    statement = place.statement
+    if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr) or not _same(statement.value, node):
+        return None
+    func = node.func
+    if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name) or func.attr in _NO_TWIN:
+        return None
+    name, method = func.value.id, func.attr.rstrip("_")
+    arguments = place.source(node)[len(place.source(func)) :]
+    edit = place.replace(node, f"{name} = {name}.{method}{arguments}")
+    return Fix(title, Applicability.UNSAFE, (edit,), note)
+
+
+_SIGNS: Final[dict[type[ast.operator], str]] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.MatMult: "@",
+}  # fmt: skip
+# In-place methods without a functional method of the same name.
+_NO_TWIN: Final = frozenset(
+    "copy_ fill_ zero_ normal_ uniform_ random_ bernoulli_ exponential_ set_ resize_ requires_grad_ detach_".split()
+)

@@ -36,6 +36,9 @@ VIEWED: Final = 8192  # a view of something else
 STALE: Final = 16384  # owned by a CUDA graph that has run again since
 DETACHED: Final = 32768  # cut off from autograd, so nothing keeps its storage alive
 
+UNBACKED: Final = 1000
+"""Added to a dimension among a tensor's marks where it is marked unbacked: no special case for sizes 0 and 1."""
+
 # What survives an operation that returns fresh storage.
 _DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | CONSTANT
 
@@ -385,7 +388,7 @@ class Union(Value):
 
 CALLABLES: Final = (FunctionValue, ClassValue, Partial, Compiled, Instance, External)
 
-_MAX_UNION: Final = 5
+_MAX_UNION: Final = 8
 
 
 def join(a: Value, b: Value) -> Value:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tclint.events import Event
 from tclint.finding import Confidence
-from tclint.values import Scalar, Value
+from tclint.values import UNBACKED, Scalar, Value
 
 SETTLES = 2
 """Two programs for two values are what anybody expects; the third is a hazard."""
@@ -28,7 +28,7 @@ def compilations(shapes: Sequence[tuple[int | None, ...]], marks: frozenset[int]
     The first call is static; a dimension that was seen to change becomes dynamic at the next compilation; sizes 0 and 1
     always get a program of their own. `dynamic=True` and marks make dimensions dynamic from the start.
     """
-    programs: list[tuple[int | None, ...]] = []  # None: any size from 2 on
+    programs: list[tuple[int | None, ...]] = []  # None: any size from 2 on; -1: any size at all
     seen: list[set[int]] = []
     for shape in shapes:
         if any(s is None for s in shape):
@@ -41,7 +41,10 @@ def compilations(shapes: Sequence[tuple[int | None, ...]], marks: frozenset[int]
             for d, size in enumerate(sizes):
                 free = dynamic is True or d in marks or d - len(sizes) in marks
                 free = free or (dynamic is not False and bool(seen[d] - {size}))
-                program.append(None if free and size > 1 else size)
+                if UNBACKED + d in marks or UNBACKED + d - len(sizes) in marks:
+                    program.append(-1)
+                else:
+                    program.append(None if free and size > 1 else size)
             programs.append(tuple(program))
         for d, size in enumerate(sizes):
             seen[d].add(size)
@@ -51,4 +54,5 @@ def compilations(shapes: Sequence[tuple[int | None, ...]], marks: frozenset[int]
 def _fits(sizes: Sequence[int], program: tuple[int | None, ...]) -> bool:
     if len(sizes) != len(program):
         return False
-    return all(size > 1 if wanted is None else size == wanted for size, wanted in zip(sizes, program, strict=True))
+    pairs = zip(sizes, program, strict=True)
+    return all(wanted == -1 or (size > 1 if wanted is None else size == wanted) for size, wanted in pairs)

@@ -21,7 +21,7 @@ from tclint.report import Report
 ROOT = Path(__file__).resolve().parent.parent
 
 PRELUDE = """\
-import copy, logging, math, random, time
+import copy, logging, math, os, random, time
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -31,13 +31,13 @@ from torch import nn
 TORCH = "2.13"
 
 
-def lint(*paths: str | Path, cwd: Path, isolated: bool = True, **overrides: object) -> Report:
+def lint(*paths: str | Path, cwd: Path, **overrides: object) -> Report:
     """Lint paths as the command would, with no configuration but `overrides` (underscores for dashes)."""
     given = {key.replace("_", "-"): value for key, value in overrides.items()}
     given.setdefault("target-torch", TORCH)
     given.setdefault("no-cache", True)
     names = [str(path) for path in paths] or ["."]
-    settings = config.load(names, cwd=str(cwd), isolated=isolated, overrides=given)
+    settings = config.load(names, cwd=str(cwd), isolated=True, overrides=given)
     return engine.lint(files.discover(names, settings, str(cwd)), settings)
 
 

@@ -13,7 +13,11 @@ IDS = [*(f"R{n}" for n in range(1, 7)), *(f"H{n}" for n in range(7, 58))]
 
 def rows() -> list[list[str]]:
     text = (ROOT / "docs" / "hazards.md").read_text(encoding="utf-8")
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if re.match(r"\| [RH]\d", line)]
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if re.match(r"\| [RH]\d", line)
+    ]
 
 
 def test_every_hazard_has_a_row() -> None:

@@ -1,6 +1,7 @@
 """Whole programs: what a compile site makes compiled, across files, and what it leaves alone.
 
-Every hazard is an `.item()`, or an `if` on a tensor, marked `# here` where it must be found; the same code unmarked must not be.
+Every hazard is an `.item()`, or an `if` on a tensor, marked `# here` where it must be found; the same code unmarked
+must not be.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ def test_a_site_in_train_decides_what_is_compiled_in_models(project: Project) ->
 
 SITES = {
     "decorator": "@torch.compile\ndef f(x):\n    return x / x.max().item()  # here\n",
-    "decorator-with-options": "@torch.compile(mode='max-autotune', dynamic=True)\ndef f(x):\n    return x.max().item()  # here\n",
+    "decorator-with-options": (
+        "@torch.compile(mode='max-autotune', dynamic=True)\ndef f(x):\n    return x.max().item()  # here\n"
+    ),
     "imported": "from torch import compile\n\n@compile\ndef f(x):\n    return x / x.max().item()  # here\n",
     "renamed": "import torch as t\n\n@t.compile\ndef f(x):\n    return x / x.max().item()  # here\n",
     "call": "def f(x):\n    return x / x.max().item()  # here\n\ng = torch.compile(f, fullgraph=False)\n",
@@ -74,7 +77,8 @@ SITES = {
         "import torch._dynamo\n\n@torch._dynamo.optimize('eager')\ndef f(x):\n    return x / x.max().item()  # here\n"
     ),
     "conditional": (
-        "import sys\n\ndef f(x):\n    return x / x.max().item()  # here\n\nif '--compile' in sys.argv:\n    f = torch.compile(f)\n"
+        "import sys\n\ndef f(x):\n    return x / x.max().item()  # here\n"
+        "\nif '--compile' in sys.argv:\n    f = torch.compile(f)\n"
     ),
 }
 
@@ -356,17 +360,20 @@ CALLS = {
         "    return checkpoint(helper, x, use_reentrant=False)\n"
     ),
     "static-method": (
-        "class K:\n    @staticmethod\n    def run(x):\n        return helper(x)\n\n@torch.compile\ndef f(x):\n    return K.run(x)\n"
+        "class K:\n    @staticmethod\n    def run(x):\n        return helper(x)\n"
+        "\n@torch.compile\ndef f(x):\n    return K.run(x)\n"
     ),
     "class-method": (
-        "class K:\n    @classmethod\n    def run(cls, x):\n        return helper(x)\n\n@torch.compile\ndef f(x):\n    return K.run(x)\n"
+        "class K:\n    @classmethod\n    def run(cls, x):\n        return helper(x)\n"
+        "\n@torch.compile\ndef f(x):\n    return K.run(x)\n"
     ),
     "property": (
         "class K(nn.Module):\n    @property\n    def scaled(self):\n        return helper(self.weight)\n\n"
         "    def forward(self, x):\n        return x * self.scaled\n\nk = torch.compile(K())\n"
     ),
     "dunder-call": (
-        "class K:\n    def __call__(self, x):\n        return helper(x)\n\nk = K()\n\n@torch.compile\ndef f(x):\n    return k(x)\n"
+        "class K:\n    def __call__(self, x):\n        return helper(x)\n\nk = K()\n"
+        "\n@torch.compile\ndef f(x):\n    return k(x)\n"
     ),
     "keyword": "@torch.compile\ndef f(x):\n    return helper(x=x)\n",
     "star-arguments": "@torch.compile\ndef f(x):\n    args = (x,)\n    return helper(*args)\n",
@@ -423,7 +430,7 @@ def test_the_chain_of_reasons(project: Project) -> None:
     assert finding.path == "models/ops.py"
     assert finding.function == "scale"
     chain = " → ".join(step.text for step in finding.chain)
-    assert [step.path for step in finding.chain][0] == "train.py"
+    assert finding.chain[0].path == "train.py"
     for words in ("torch.compile(Net()", "Net.forward", "Net.inner", "scale"):
         assert words in chain, chain
 
@@ -442,20 +449,23 @@ ENDS = {
         "def helper(x):\n    if torch.compiler.is_compiling():\n        return x\n    return x / x.max().item()\n"
     ),
     "is-compiling-else": (
-        "def helper(x):\n    if torch.compiler.is_compiling():\n        y = x\n    else:\n        y = x / x.max().item()\n    return y\n"
+        "def helper(x):\n    if torch.compiler.is_compiling():\n        y = x\n"
+        "    else:\n        y = x / x.max().item()\n    return y\n"
     ),
     "dynamo-is-compiling": (
         "from torch._dynamo import is_compiling\n\ndef helper(x):\n    if not is_compiling():\n"
         "        x = x / x.max().item()\n    return x\n"
     ),
     "is-compiling-and": (
-        "def helper(x):\n    if not torch.compiler.is_compiling() and x.max().item() > 1:\n        x = x / 2\n    return x\n"
+        "def helper(x):\n    if not torch.compiler.is_compiling() and x.max().item() > 1:\n"
+        "        x = x / 2\n    return x\n"
     ),
     "is-exporting": (
         "def helper(x):\n    if torch.compiler.is_exporting():\n        x = x / x.max().item()\n    return x\n"
     ),
     "type-checking": (
-        "from typing import TYPE_CHECKING\n\ndef helper(x):\n    if TYPE_CHECKING:\n        x = x / x.max().item()\n    return x\n"
+        "from typing import TYPE_CHECKING\n\ndef helper(x):\n"
+        "    if TYPE_CHECKING:\n        x = x / x.max().item()\n    return x\n"
     ),
     "after-return": "def helper(x):\n    return x\n    return x / x.max().item()\n",
     "dead-branch": "def helper(x):\n    if False:\n        x = x / x.max().item()\n    return x\n",

@@ -23,13 +23,13 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.regions",),
     ("tclint.events",),
     ("tclint.interpreter",),
-    ("tclint.rule", "tclint.dispatch", "tclint.variation"),
+    ("tclint.rule", "tclint.dispatch", "tclint.variation", "tclint.rewrite"),
     ("tclint.rules",),
     ("tclint.suppress", "tclint.cache", "tclint.fix"),
     ("tclint.engine",),
     ("tclint.output",),
     ("tclint.verify",),
-    ("tclint.cli", "tclint.commands", "tclint.__main__"),
+    ("tclint.cli", "tclint.commands", "tclint.verify.command", "tclint.__main__"),
 )
 RANK = {name: rank for rank, row in enumerate(ORDER) for name in row}
 

@@ -1,4 +1,4 @@
-"""What is shipped: the wheel holds everything, and works in an environment that has nothing else, torch least of all."""
+"""What is shipped: the wheel holds everything, and works in an environment that has nothing else, and no torch."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built as `pip install .` builds it: in isolation, with the setuptools that pyproject.toml asks for."""
     out = tmp_path_factory.mktemp("wheel")
     done = run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--wheel-dir", str(out), str(checkout))
-    if done.returncode and re.search(r"No matching distribution|Could not find a version|No module named pip", done.stderr):
+    if done.returncode and re.search(
+        r"No matching distribution|Could not find a version|No module named pip", done.stderr
+    ):
         pytest.skip("no package index in reach: setuptools for the build cannot be had")
     assert done.returncode == 0, done.stdout + done.stderr
     (found,) = out.glob("*.whl")

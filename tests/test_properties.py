@@ -25,16 +25,31 @@ NAMES = st.sampled_from(["x", "y", "z", "n", "mask", "self.a", "self.b", "self.i
 TARGETS = st.sampled_from(["x", "y", "z", "n", "self.a", "x[0]", "x[mask]", "self.items[n]", "x, y", "(x, *y)", "n"])
 LEAVES = st.one_of(
     NAMES,
-    st.sampled_from(["0", "1", "-2", "1.5", "None", "True", "'s'", "[]", "()", "{}", "...", "f'{x}'", "x.shape", "x.T"]),
-    st.sampled_from(["torch.randn(3)", "torch.arange(n)", "self.fc(x)", "helper(x)", "super()", "torch.inf", "__name__"]),
+    st.sampled_from(
+        ["0", "1", "-2", "1.5", "None", "True", "'s'", "[]", "()", "{}", "...", "f'{x}'", "x.shape", "x.T"]
+    ),
+    st.sampled_from(
+        ["torch.randn(3)", "torch.arange(n)", "self.fc(x)", "helper(x)", "super()", "torch.inf", "__name__"]
+    ),
 )
 METHODS = st.sampled_from(
-    ["sum()", "item()", "max()", "tolist()", "view(-1)", "size(0)", "unbind(0)", "clone()", "to('cpu')", "append(x)", "get('k')"]
+    [
+        "sum()",
+        "item()",
+        "max()",
+        "tolist()",
+        "view(-1)",
+        "size(0)",
+        "unbind(0)",
+        "clone()",
+        "to('cpu')",
+        "append(x)",
+        "get('k')",
+    ]
 )
-FUNCTIONS = st.sampled_from(
-    ["torch.relu", "torch.cat", "torch.where", "int", "float", "len", "range", "list", "helper", "self.step", "print", "max"]
-    + ["F.relu", "np.array", "math.sqrt", "isinstance", "getattr", "zip", "enumerate", "torch.compile", "nn.Linear", "type"]
-)
+CALLED = """torch.relu torch.cat torch.where int float len range list helper self.step print max F.relu np.array
+math.sqrt isinstance getattr zip enumerate torch.compile nn.Linear type"""
+FUNCTIONS = st.sampled_from(CALLED.split())
 OPERATORS = st.sampled_from(["+", "-", "*", "/", "//", "%", "@", "**", "<<", "&", "|", "^"])
 COMPARISONS = st.sampled_from(["<", ">=", "==", "!=", "is", "is not", "in", "not in"])
 
@@ -80,8 +95,12 @@ def _statements(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
             lambda t: f"try:\n{t[0]}\nexcept (ValueError, {t[1]}) as e:\n{t[2]}\nfinally:\n    pass"
         ),
         st.tuples(body, e).map(lambda t: f"def helper(x, y=1, *z, **n):\n{t[0]}\n    return {t[1]}"),
-        body.map(lambda b: f"class Inner(nn.Module):\n    CONST = 1\n    def forward(self, x):\n{textwrap.indent(b, '    ')}"),
-        st.tuples(e, e, body).map(lambda t: f"match {t[0]}:\n    case [x, *y] if {t[1]}:\n{textwrap.indent(t[2], '    ')}"),
+        body.map(
+            lambda b: f"class Inner(nn.Module):\n    CONST = 1\n    def forward(self, x):\n{textwrap.indent(b, '    ')}"
+        ),
+        st.tuples(e, e, body).map(
+            lambda t: f"match {t[0]}:\n    case [x, *y] if {t[1]}:\n{textwrap.indent(t[2], '    ')}"
+        ),
     )
 
 
@@ -97,7 +116,9 @@ SIMPLE = st.one_of(
 )
 STATEMENTS = st.recursive(SIMPLE, _statements, max_leaves=8)
 BODIES = st.lists(STATEMENTS, min_size=1, max_size=5).map(_indent)
-HEADS = st.sampled_from(["@torch.compile\n", "", "@torch.no_grad()\n", "@torch.compile(fullgraph=True, mode='reduce-overhead')\n"])
+HEADS = st.sampled_from(
+    ["@torch.compile\n", "", "@torch.no_grad()\n", "@torch.compile(fullgraph=True, mode='reduce-overhead')\n"]
+)
 
 
 @st.composite
@@ -106,8 +127,9 @@ def programs(draw: st.DrawFn) -> str:
     step = textwrap.indent(draw(BODIES), "    ")
     return (
         f"{PRELUDE}\nCONST = 3\n\n{draw(HEADS)}def helper(x, y=None, *z, n: int = 0, **mask):\n{function}\n\n"
-        f"class Net(nn.Module):\n    def __init__(self, cfg):\n        super().__init__()\n        self.fc = nn.Linear(4, 4)\n"
-        f"        self.a = torch.randn(4)\n        self.b = cfg.b\n        self.items = [1, 2]\n\n"
+        f"class Net(nn.Module):\n    def __init__(self, cfg):\n        super().__init__()\n"
+        f"        self.fc = nn.Linear(4, 4)\n        self.a = torch.randn(4)\n"
+        f"        self.b = cfg.b\n        self.items = [1, 2]\n\n"
         f"    def forward(self, x: torch.Tensor, mask=None):\n{forward}\n\n    def step(self, y, n=0):\n{step}\n\n"
         f"net = {draw(st.sampled_from(['Net(None)', 'torch.compile(Net(None))']))}\n"
     )
@@ -151,7 +173,9 @@ def rendered(report: Report) -> str:
     return output.renderer("json")(report, color=False, width=100, sources={}, rules=(), summary=True)
 
 
-@pytest.mark.parametrize("folder", ["demo", "rules/TCL101_data_dependent_branch", "rules/TCL301_cudagraph_output_escape"])
+@pytest.mark.parametrize(
+    "folder", ["demo", "rules/TCL101_data_dependent_branch", "rules/TCL301_cudagraph_output_escape"]
+)
 def test_same_bytes_in_any_file_order(folder: str) -> None:
     settings = config.load([f"fixtures/{folder}"], cwd=str(ROOT), isolated=True, overrides={"no-cache": True})
     found = files.discover([f"fixtures/{folder}"], settings, str(ROOT))
@@ -165,7 +189,16 @@ def test_same_bytes_in_any_process() -> None:
     """Sets and hashes differ from process to process; the output must not."""
     told_by = {
         subprocess.run(
-            [sys.executable, "-m", "tclint", "fixtures/demo", "fixtures/rules", "--output-format", "json", "--no-cache"],
+            [
+                sys.executable,
+                "-m",
+                "tclint",
+                "fixtures/demo",
+                "fixtures/rules",
+                "--output-format",
+                "json",
+                "--no-cache",
+            ],
             cwd=ROOT,
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import sys
 import textwrap
 from collections import Counter
 from functools import cache
@@ -18,19 +19,17 @@ from lintkit import PRELUDE, ROOT, TORCH, Project, lint, told, with_callers
 from tclint.finding import Finding
 from tclint.rule import Rule, load_rules
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 RULES = load_rules()
 BY_CODE = {rule.code: rule for rule in RULES}
 FILES = sorted((FIXTURES / "rules").glob("TCL*/*.py"))
 
-# What a project says about itself, for the rules that need to be told.
-CONFIGURED: dict[str, object] = {
-    "require-compile-wrapper": "safe_compile",
-    "cudagraph": {
-        "callables": ["*.lensnet"],
-        "clone-helpers": ["run_lensnet"],
-        "only-through": {"*.lensnet": ["run_lensnet"]},
-    },
-}
+# What a project says about itself, for the rules that need to be told. A page says it in a comment: `# [tool.tclint]`.
+CONFIGURED: dict[str, dict[str, object]] = {"TCL411": {"require-compile-wrapper": "safe_compile"}}
 
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name[:6]}/{path.stem}")
@@ -59,7 +58,7 @@ def test_codes_and_names_are_unique() -> None:
 def test_facts(rule: Rule) -> None:
     assert re.fullmatch(r"TCL\d{3}", rule.code)
     assert re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", rule.name)
-    assert rule.scope in ("region", "eager", "any")
+    assert rule.scope in ("region", "seen", "eager", "any")
     unknown = [gb for gb in rule.graph_breaks if gb not in graph_breaks()]
     assert unknown == []
     rule.holds()  # a version range that cannot be read raises
@@ -95,18 +94,31 @@ def block(rule: Rule, title: str) -> str:
 
 
 def example(rule: Rule, title: str) -> str:
-    """The block as a program: with imports, and its last function `f` compiled where the rule looks at compiled code."""
+    """The block as a program: with imports, its last function `f` compiled where the rule looks at compiled code."""
     source = block(rule, title)
     heads = list(re.finditer(r"^def f\(", source, re.M))
-    if rule.scope == "region" and heads and not re.search(r"torch\.compile\b", source):
+    if rule.scope in ("region", "seen") and heads and not re.search(r"torch\.compile\b", source):
         at = heads[-1].start()
         source = source[:at] + "@torch.compile\n" + source[at:]
-    return PRELUDE + "\n\n" + source
+    # A page about imports has its own.
+    return source if "import torch\n" in source else PRELUDE + "\n\n" + source
+
+
+def configuration(source: str) -> dict[str, object]:
+    """The settings that comments of an example give: `# [tool.tclint.cudagraph]` and the lines below it."""
+    commented = "\n".join(
+        line[2:] for line in source.splitlines() if re.match(r'# (\[tool\.tclint|["\w*.-]+ = )', line)
+    )
+    tool = tomllib.loads(commented).get("tool", {}) if "[tool.tclint" in commented else {}
+    settings: dict[str, object] = tool.get("tclint", {})
+    return settings
 
 
 def findings_in(project: Project, rule: Rule, title: str) -> tuple[Finding, ...]:
-    project.write({"example.py": example(rule, title)})
-    return project.lint("example.py", select=[rule.code], **CONFIGURED).findings
+    source = example(rule, title)
+    # The setting of the bad example holds for the good one too.
+    given = {**CONFIGURED.get(rule.code, {}), **configuration(example(rule, "Bad"))}
+    return project.write({"example.py": source}).lint("example.py", select=[rule.code], **given).findings
 
 
 @each_rule
@@ -140,7 +152,7 @@ def linted(path: Path) -> tuple[Finding, ...]:
     with TemporaryDirectory() as folder:
         Path(folder, path.name).write_text(with_callers(source))
         selected = [code] if code in BY_CODE else []
-        report = lint(path.name, cwd=Path(folder), extend_select=selected, **CONFIGURED)
+        report = lint(path.name, cwd=Path(folder), extend_select=selected, **CONFIGURED.get(code, {}))
     last = len(source.splitlines())
     return tuple(f for f in report.findings if f.code.startswith((code[:4], "TCL9")) and f.line <= last)
 

@@ -23,8 +23,6 @@ FILES = [path for family in FAMILIES for path in sorted((FIXTURES / "rules").glo
 # What a rule needs to be told before it says anything.
 TARGETS = {"TCL510": "2.11"}
 WRAPPERS = {"TCL411": "project.safe_compile"}
-# Region rules look at compiled code: the function of their page is compiled.
-COMPILED = "\n\nf = torch.compile(f)\n"
 IMPORTS = "import collections, functools, os, time\n"
 
 
@@ -77,10 +75,11 @@ def block(page: str, heading: str) -> str:
 
 
 def script(source: str) -> str:
+    """A page's example as a file; where it compiles nothing itself, its function or module is compiled."""
     if "import torch" not in source:
         source = f"{IMPORTS}import torch\n\n{source}"
     if "compile" not in source:
-        source += COMPILED if "def f(" in source else "\n\nfast = torch.compile(Net())\n" if "class Net" in source else ""
+        source += "\n\nfast = torch.compile(Net())\n" if "class Net" in source else "\n\nf = torch.compile(f)\n"
     return source
 
 

@@ -320,6 +320,10 @@ def _none(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return NONE
 
 
+def _file(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    return Object("io.TextIOWrapper", frame.origin(node))
+
+
 def _int(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return INT
 
@@ -382,6 +386,7 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "type": _type,
     "repr": _string,
     "print": _none,
+    "open": _file,
     "setattr": _none,
     "id": _int,
     "hash": _int,

@@ -18,7 +18,9 @@ from tclint.values import (
     PARAMETER,
     PROVEN,
     SIZE,
+    SPARSE,
     STR,
+    UNBACKED,
     UNKNOWN,
     USED,
     ClassValue,
@@ -260,7 +262,7 @@ def external(
         return result
     result = _external_result(frame, node, name, args, keywords, open_ended)
     if name.endswith(_MARKS) and frame.region is None:
-        _mark(frame, node, args)
+        _mark(frame, node, name, args)
     interp.emit_call(frame, node, name, args, keywords, None, result)
     return result
 
@@ -311,15 +313,20 @@ def _external_result(
 _MARKS: Final = (".mark_dynamic", ".maybe_mark_dynamic", ".mark_unbacked")
 
 
-def _mark(frame: Frame, node: ast.AST, args: Args) -> None:
+def _mark(frame: Frame, node: ast.AST, name: str, args: Args) -> None:
     """`mark_dynamic(x, 0)`: the tensor a name holds carries the mark from here on."""
     if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and len(args) >= 2):
         return
     tensor = args[0]
     dims = args[1].items if isinstance(args[1], Seq) and args[1].items is not None else (args[1],)
     marked = {d.value for d in dims if isinstance(d, Const) and isinstance(d.value, int)}
+    if name.endswith("mark_unbacked"):
+        marked |= {UNBACKED + d for d in marked}
     if isinstance(tensor, Tensor):
-        frame.set(node.args[0].id, tensor.with_(marks=tensor.marks | marked))
+        updated = tensor.with_(marks=tensor.marks | marked)
+        for name, value in list(frame.env.items()):
+            if value is tensor:
+                frame.env[name] = updated  # one tensor under several names
 
 
 def _is_module_class(name: str) -> bool:
@@ -454,7 +461,8 @@ def method_call(
         return result
     if kind is Union:
         options = without_none(receiver).options
-        return join_all(method_call(frame, node, o, name, args, keywords, open_ended) for o in options)
+        results = [method_call(frame, node, o, name, args, keywords, open_ended) for o in options]
+        return join_all(results)
     if kind is Compiled:
         assert isinstance(receiver, Compiled)
         if name in _SELF:
@@ -560,7 +568,7 @@ def _module_method(
         if name == "register_buffer":
             tensor = tensor_of(value)
             if tensor is not None:
-                value = tensor.with_(flags=PARAMETER, conf=PROVEN)
+                value = tensor.with_(flags=PARAMETER | (tensor.flags & SPARSE), conf=PROVEN)
             elif value is UNKNOWN:
                 value = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
         if isinstance(target, Const) and isinstance(target.value, str):
@@ -584,6 +592,9 @@ def _compile_in_place(
     from tclint.interpreter.expressions import path_of
 
     compiled = frame.interp.compile_call(frame, node, "torch.nn.Module.compile", [receiver, *args], keywords)
+    for option in receiver.options:
+        if isinstance(option, Instance) and isinstance(compiled, Compiled):
+            frame.interp.compiled_instances[option.key] = compiled.site
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         place = path_of(node.func.value)
         if place is not None:

@@ -1,16 +1,18 @@
 """Example inputs that a file brings along: the strongest evidence of what a model is called with.
 
-Two conventions are read: `get_init_inputs()` / `get_inputs()` beside a class `Model`, and `build()` / `calls()`.
+Three conventions are read: `get_init_inputs()` / `get_inputs()` beside a class `Model`; `build()`, which gives a callable, with
+`calls()`, which lists its argument tuples; and `programs()`, which lists pairs of a callable and its arguments.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tclint.interpreter import calls
 from tclint.program import Class, Function, Module
-from tclint.values import UNKNOWN, FunctionValue, Instance, Seq, Value
+from tclint.values import FunctionValue, Instance, Seq, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -41,35 +43,44 @@ class Examples:
         return receiver, inputs
 
     def drive(self, module: Module) -> None:
-        """Play `build()` and `calls()`: what is built is called with each of the listed argument tuples."""
-        build, listed = module.names.get("build"), module.names.get("calls")
-        if not isinstance(build, Function) or not isinstance(listed, Function):
-            return
+        """Play the calls a file lists, so that what they pass is evidence."""
         frame = self.interp.module_frame(module)
-        self.interp.quiet += 1
-        try:
-            built = self.interp.call_function(frame, build.node, FunctionValue(build), [], {})
-            rows = self.interp.call_function(frame, listed.node, FunctionValue(listed), [], {})
-        finally:
-            self.interp.quiet -= 1
-        if not isinstance(rows, Seq):
-            return
-        items = rows.items if rows.items is not None else (rows.elem, rows.elem, rows.elem)
-        for row in items:
-            if isinstance(row, Seq) and row.items is not None:
-                calls.call(frame, build.node, built, list(row.items), {})
+        for target, args in self._listed(module):
+            if isinstance(target, Instance) and self.interp.is_nn_module(target.cls):
+                self.interp.note_call(target, args, {})
+            calls.call(frame, ast.Pass(), target, args, {})
 
-    def _items(self, cls: Class, name: str) -> list[Value] | None:
-        function = cls.module.names.get(name)
-        if not isinstance(function, Function):
+    def _listed(self, module: Module) -> Iterator[tuple[Value, list[Value]]]:
+        programs = self._result(module, "programs")
+        if isinstance(programs, Seq) and programs.items is not None:
+            for pair in programs.items:
+                if isinstance(pair, Seq) and pair.items is not None and len(pair.items) >= 2:
+                    args = pair.items[1]
+                    if isinstance(args, Seq) and args.items is not None:
+                        yield pair.items[0], list(args.items)
+        rows = self._result(module, "calls")
+        built = self._result(module, "build") if rows is not None else None
+        if isinstance(rows, Seq) and built is not None:
+            # Where the list's length is unknown, three calls stand for all.
+            for row in rows.items if rows.items is not None else (rows.elem, rows.elem, rows.elem):
+                if isinstance(row, Seq) and row.items is not None:
+                    yield built, list(row.items)
+
+    def _result(self, module: Module, name: str) -> Value | None:
+        """What a function of the file without parameters returns, None where there is none."""
+        function = module.names.get(name)
+        if not isinstance(function, Function) or function.node.args.args:
             return None
         self.interp.quiet += 1
         try:
-            value = self.interp.call_function(
-                self.interp.module_frame(cls.module), function.node, FunctionValue(function), [], {}
+            return self.interp.call_function(
+                self.interp.module_frame(module), function.node, FunctionValue(function), [], {}
             )
         finally:
             self.interp.quiet -= 1
+
+    def _items(self, cls: Class, name: str) -> list[Value] | None:
+        value = self._result(cls.module, name)
         if isinstance(value, Seq) and value.items is not None:
-            return [v if v is not None else UNKNOWN for v in value.items]
+            return list(value.items)
         return None

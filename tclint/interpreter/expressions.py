@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -251,6 +252,8 @@ def _refine(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env | Non
             # Only a run in half precision gets past this test.
             then[RARE] = TRUE
         return
+    if then is not None and _rarely(node):
+        then[RARE] = TRUE
     if kind is ast.Call:
         _refine_call(frame, node, then, otherwise)  # type: ignore[arg-type]
         return
@@ -279,6 +282,17 @@ def _current(frame: Frame, place: str, node: ast.expr) -> Value:
 
 # Set in environments that only an unusual run reaches. The dot makes it end where the branch ends.
 RARE: Final = ".rare"
+
+
+_SWITCHES: Final = re.compile(r"^_?(verbose|debug|debugging|is_debug|profile|profiling|log_.*|print_.*|trace|dump.*)$")
+
+
+def _rarely(node: ast.expr) -> bool:
+    """A test that is true only when somebody is looking: a debug flag, a log level."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr == "isEnabledFor"
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return bool(_SWITCHES.match(name))
 
 
 def _is_half(frame: Frame, node: ast.expr) -> bool:

@@ -96,6 +96,8 @@ class Interpreter:
         self.graph_runs = 0
         self._graphing: set[Any] = set()
         self.closures: dict[Function, Mapping[str, Value] | None] = {}
+        self.callees: dict[Any, Value] = {}
+        self.compiled_instances: dict[Any, CompileSite] = {}
         self.rebound: set[tuple[str, str, str]] = set()
         self.reached: set[tuple[str, str, int]] = set()
         self.late: dict[tuple[str, str], dict[str, Value]] = {}
@@ -771,6 +773,10 @@ class Interpreter:
         keywords: Mapping[str, Value],
         open_ended: bool = False,
     ) -> Value:
+        if frame.region is None and instance.key in self.compiled_instances:
+            return self.call_compiled(
+                frame, node, Compiled(instance, self.compiled_instances[instance.key]), args, keywords, open_ended
+            )
         for name in ("__call__", "forward"):
             method = self.find_method(instance.cls, name)
             if method is not None:
@@ -878,6 +884,7 @@ class Interpreter:
 
     def note_call(self, target: Value, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         """Remember how eager code calls a compiled callable: evidence for what its arguments are and how they vary."""
+        self.callees[target.key] = target
         seen = self.calls_seen.setdefault(target.key, [])
         if len(seen) < 64:
             seen.append((tuple(args), dict(keywords)))
@@ -907,7 +914,7 @@ class Interpreter:
         self,
         function: Function,
         receiver: Value | None,
-        site: CompileSite,
+        site: CompileSite | None,
         seen: Sequence[tuple[tuple[Value, ...], dict[str, Value]]],
     ) -> Value:
         """Interpret the entry of a region with what eager code was seen to pass, or else with its signature."""

@@ -13,10 +13,13 @@ from tclint.program import Function
 from tclint.regions import Region
 from tclint.torch_facts import generated as facts
 from tclint.values import (
+    CONSTANT,
     INPUT,
     NAMED,
     NONE,
+    OWNED,
     RAW,
+    STALE,
     UNKNOWN,
     USED,
     ClassValue,
@@ -251,7 +254,8 @@ def _entry_value(
 def as_input(value: Value, name: str, origin: Origin) -> Value:
     """Mark a value as an argument of the compiled callable."""
     if isinstance(value, Tensor):
-        return value.with_(flags=value.flags | INPUT | RAW, base=value.base or name, origin=origin)
+        flags = value.flags & ~(CONSTANT | OWNED | STALE) | INPUT | RAW
+        return value.with_(flags=flags, base=name, origin=origin, site=None)
     if isinstance(value, Scalar):
         return Scalar(value.type, "arg", origin, (name, -1))
     if isinstance(value, Const) and type(value.value) in (int, float):

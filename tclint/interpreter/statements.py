@@ -161,6 +161,9 @@ def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable
 def _for(frame: Frame, node: ast.For) -> None:
     iterable = expressions.evaluate(frame, node.iter)
     frame.interp.emit(events.Loop, frame, node, iterable, False)
+    if isinstance(node.iter, (ast.Tuple, ast.List)) and isinstance(iterable, Seq) and iterable.items is not None:
+        if _unroll(frame, node, iterable.items):
+            return
 
     def head() -> Env:
         env = dict(frame.env)
@@ -169,6 +172,20 @@ def _for(frame: Frame, node: ast.For) -> None:
         return frame.env
 
     _loop(frame, node, head, "for")
+
+
+def _unroll(frame: Frame, node: ast.For, items: tuple[Value, ...]) -> bool:
+    """`for t in (x, mask): …` written out, where nothing leaves the loop early."""
+    if len(items) > 4 or node.orelse or any(isinstance(n, (ast.Break, ast.Continue, ast.Return)) for n in ast.walk(node)):
+        return False
+    frame.blocks.append("for")
+    for element, item in zip(getattr(node.iter, "elts", ()), items, strict=False):
+        if isinstance(element, ast.Name):
+            item = frame.env.get(element.id, item)  # an earlier round may have changed what the name holds
+        stores.store(frame, node.target, item, node, quiet=True)
+        run_block(frame, node.body)
+    frame.blocks.pop()
+    return True
 
 
 def _while(frame: Frame, node: ast.While) -> None:

@@ -341,9 +341,9 @@ def _by_kind(
         dtype = _dtype_argument((), keywords) or _result_dtype(name, tensor or Tensor(), args, keywords)
         return Tensor(conf, dtype, -1, 0, origin)
     if kind == "bool-tensor":
-        return Tensor(conf, "b", -1, 0, origin)
+        return Tensor(conf, "b", result_ndim(name, tensor, args, keywords) if tensor is not None else -1, 0, origin)
     if kind == "int-tensor":
-        return Tensor(conf, "i", -1, 0, origin)
+        return Tensor(conf, "i", result_ndim(name, tensor, args, keywords) if tensor is not None else -1, 0, origin)
     if kind == "tensors":
         inner = tensor.view(origin) if tensor is not None else Tensor(conf, "", -1, 0, origin)
         return Seq("tuple", None, inner)
@@ -355,6 +355,8 @@ def _by_kind(
     if kind == "bool":
         data = name in ("equal", "allclose", "is_nonzero")
         return Scalar("bool", "data", origin) if data else BOOL
+    if kind == "int" and name == "data_ptr":
+        return Scalar("int", "pointer", origin)
     if kind == "int":
         return SIZE if name in ("dim", "ndimension", "numel", "nelement", "size", "stride") else INT
     if kind == "float":
@@ -534,6 +536,10 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         return Object(name, origin)
     if name == "torch.where" and len(args) + len(keywords) == 1:
         return Seq("tuple", None, Tensor(PROVEN, "i", 1, DATA_SIZED, origin))
+    if name.startswith(("torch.nested.", "torch.sparse_")):
+        layout = keywords.get("layout")
+        jagged = isinstance(layout, External) and layout.name == "torch.jagged"
+        return Tensor(PROVEN, "", -1, 0 if jagged else SPARSE, origin)
     if name in FACTORIES:
         return _factory(name, args, keywords, origin)
     if name.endswith("_like") and args:
@@ -616,6 +622,8 @@ def _factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Value
             ndim = 0
         elif isinstance(args[0], Tensor):
             ndim = args[0].ndim
+        elif isinstance(args[0], Seq) and isinstance(args[0].element(), (Const, Scalar)):
+            ndim = 1
     flags = 0
     if "device" not in keywords:
         flags |= HOST

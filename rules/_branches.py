@@ -1,0 +1,532 @@
+"""Branches on tensors, rewritten without the branch: what TCL101 offers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from tclint.finding import Applicability, Edit, Fix
+from tclint.rewrite import Place, has_effects, names_read, only_says, position, pure, same, stores_of, within
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from tclint.events import Event
+
+# The tensors a file asks for their truth, by position, with what is known of their dtype.
+Tests = Mapping[tuple[int, int, int, int], str]
+
+_BOTH: Final = (
+    "both sides are computed: wrong where one of them fails or is expensive, or where they differ in shape or dtype"
+)
+_OPERATORS: Final = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.MatMult: "@",
+}  # fmt: skip
+
+
+def fix_branch(event: Event, tests: Tests) -> Fix | None:
+    """A repair for Python's question about the truth of `event.node`."""
+    place = Place(event)
+    asked: ast.AST = event.node
+    owner: ast.AST | None = None
+    for outer in reversed(place.chain):
+        if isinstance(outer, ast.BoolOp) or (isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.Not)):
+            asked = outer
+            continue
+        owner = outer
+        break
+    if isinstance(owner, ast.IfExp) and same(owner.test, asked):
+        return _conditional(place, owner, tests)
+    if isinstance(owner, ast.Assert) and same(owner.test, asked):
+        return _assert(place, owner, tests)
+    if isinstance(owner, ast.If) and same(owner.test, asked):
+        return _If(place, owner, tests).fix()
+    return None
+
+
+def without_bool(event: Event, dtype: str) -> Fix | None:
+    """`bool(t)` where a tensor does as well: in tests, in arithmetic, under a name that is only read there."""
+    place = Place(event)
+    node = place.node
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords or not truth_only(place):
+        return None
+    value = node.args[0]
+    text = place.operand(value) if dtype == "b" else f"({place.operand(value)} != 0)"
+    note = "the value is then a tensor, not a Python bool"
+    return Fix("keep the tensor", Applicability.UNSAFE, (place.replace(node, text),), note)
+
+
+def contains_fix(event: Event) -> Fix | None:
+    """`3 in ids` on a tensor."""
+    place = Place(event)
+    node = place.node
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        return None
+    text = f"({place.operand(node.comparators[0])} == {place.operand(node.left)}).any()"
+    if isinstance(node.ops[0], ast.NotIn):
+        text = f"~{text}"
+    note = "the value is then a tensor, not a Python bool"
+    return Fix("compare all elements at once", Applicability.UNSAFE, (place.replace(node, text),), note)
+
+
+# --- conditions -----------------------------------------------------------------------------------------------------
+
+
+def condition(place: Place, test: ast.expr, tests: Tests) -> str | None:
+    """A test as one boolean tensor; None where Python values are part of it."""
+    known = tests.get(position(test))
+    if known is not None:
+        if isinstance(test, ast.Compare):
+            return _comparison(place, test)
+        if has_effects(test):
+            return None
+        return place.source(test) if known == "b" or _is_boolean(test) else f"{place.operand(test)} != 0"
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = condition(place, test.operand, tests)
+        return f"~{_bracketed(inner)}" if inner is not None else None
+    if isinstance(test, ast.BoolOp):
+        parts = [condition(place, value, tests) for value in test.values]
+        if any(part is None for part in parts):
+            return None
+        sign = " & " if isinstance(test.op, ast.And) else " | "
+        return sign.join(_bracketed(part) for part in parts if part is not None)
+    return None
+
+
+def _comparison(place: Place, test: ast.Compare) -> str | None:
+    plain = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+    if not all(isinstance(op, plain) for op in test.ops) or has_effects(test):
+        return None
+    if len(test.ops) == 1:
+        return _flat(place.source(test))
+    signs = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+    sides = [test.left, *test.comparators]
+    parts = [
+        f"({place.operand(a)} {signs[type(op)]} {place.operand(b)})"  # type: ignore[index]
+        for a, op, b in zip(sides, test.ops, sides[1:], strict=False)
+    ]
+    return " & ".join(parts)
+
+
+def _split(place: Place, test: ast.expr, tests: Tests) -> tuple[str, str] | None:
+    """`flag and t` as what Python knows and what only the tensor knows."""
+    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
+        return None
+    conditions = [condition(place, value, tests) for value in test.values]
+    python = [place.source(v) for v, c in zip(test.values, conditions, strict=True) if c is None]
+    tensors = [c for c in conditions if c is not None]
+    plain = [v for v, c in zip(test.values, conditions, strict=True) if c is None]
+    if not python or not tensors or any(within_any(v, tests) or has_effects(v) for v in plain):
+        return None
+    tensor = tensors[0] if len(tensors) == 1 else " & ".join(_bracketed(t) for t in tensors)
+    return " and ".join(python), tensor
+
+
+def within_any(node: ast.AST, tests: Tests) -> bool:
+    return any(position(n) in tests for n in ast.walk(node))
+
+
+def _is_boolean(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("any", "all")
+
+
+def _bracketed(text: str) -> str:
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return f"({text})"
+    atom = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) or (
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert)
+    )
+    return text if atom else f"({text})"
+
+
+def _flat(text: str) -> str:
+    """An expression of several lines on one."""
+    return text if "\n" not in text else " ".join(line.strip() for line in text.split("\n"))
+
+
+# --- conditional expressions and asserts ----------------------------------------------------------------------------
+
+
+def _conditional(place: Place, node: ast.IfExp, tests: Tests) -> Fix | None:
+    torch = place.importing("torch")
+    test = condition(place, node.test, tests)
+    if torch is None or test is None or not (pure(place, node.body) and pure(place, node.orelse)):
+        return None
+    name, imports = torch
+    text = f"{name}.where({test}, {place.argument(node.body)}, {place.argument(node.orelse)})"
+    return Fix("select with torch.where", Applicability.UNSAFE, (*imports, place.replace(node, text)), _BOTH)
+
+
+def _assert(place: Place, node: ast.Assert, tests: Tests) -> Fix | None:
+    test = condition(place, node.test, tests)
+    if test is None or isinstance(node.test, (ast.Compare, ast.Call)):
+        return None
+    note = "every part is computed: wrong where a later one relies on an earlier one"
+    return Fix("ask one tensor", Applicability.UNSAFE, (place.replace(node.test, test),), note)
+
+
+# --- if -------------------------------------------------------------------------------------------------------------
+
+
+class _If:
+    """One `if` on a tensor, and what it can be turned into."""
+
+    def __init__(self, place: Place, node: ast.If, tests: Tests) -> None:
+        self.place = place
+        self.node = node
+        self.tests = tests
+        self.python = ""
+        self.torch = "torch"
+        # The `if` whose `elif` this one is, outermost first.
+        self.above: list[ast.If] = []
+        inner: ast.AST = node
+        for outer in reversed(place.chain):
+            if isinstance(outer, ast.If) and outer.orelse and same(outer.orelse[0], inner):
+                if not place.lines[inner.lineno - 1].lstrip().startswith("elif"):  # type: ignore[attr-defined]
+                    break
+                self.above.insert(0, outer)
+                inner = outer
+            elif isinstance(outer, ast.stmt) and not same(outer, node):
+                break
+
+    def fix(self) -> Fix | None:
+        place, node = self.place, self.node
+        torch = place.importing("torch")
+        if torch is None:
+            return None
+        self.torch, imports = torch
+        guarded = self._only_logs()
+        if guarded is not None:
+            return Fix(
+                "guard it with torch.compiler.is_compiling()",
+                Applicability.UNSAFE,
+                (*imports, guarded),
+                "in compiled runs nothing is logged",
+            )
+        test = condition(place, node.test, self.tests)
+        if test is None:
+            parts = _split(place, node.test, self.tests)
+            if parts is None or node.orelse or self.above:
+                return None
+            self.python, test = parts
+        made = self._raise(test) or self._assigned(test) or self._returned(test)
+        if made is None:
+            return None
+        title, note, edit = made
+        return Fix(title, Applicability.UNSAFE, (*imports, edit), note)
+
+    # -- the shapes -------------------------------------------------------------------------------------------
+
+    def _only_logs(self) -> Edit | None:
+        node = self.node
+        if node.orelse or self.above or isinstance(node.test, ast.BoolOp):
+            return None
+        if not all(only_says(statement) for statement in node.body) or has_effects(node.test):
+            return None
+        test = self.place.source(node.test)
+        return self.place.replace(node.test, f"not {self.torch}.compiler.is_compiling() and {test}")
+
+    def _raise(self, test: str) -> tuple[str, str, Edit] | None:
+        node = self.node
+        if node.orelse or len(node.body) != 1 or not isinstance(node.body[0], ast.Raise):
+            return None
+        message = _message(node.body[0].exc)
+        wanted = test[1:] if test.startswith("~") and _bracketed(test[1:]) == test[1:] else f"~{_bracketed(test)}"
+        wanted = wanted[1:-1] if wanted.startswith("(") and _balanced(wanted[1:-1]) else wanted
+        edit = self._replaced([f"assert {wanted}, {message!r}" if message else f"assert {wanted}"])
+        note = "the exception becomes an AssertionError, in compiled code an asynchronous one; `python -O` drops it"
+        return ("assert instead of raising", note, edit) if edit is not None else None
+
+    def _assigned(self, test: str) -> tuple[str, str, Edit] | None:
+        values = self._values(self.node, test)
+        if not values:
+            return None
+        names = list(values)
+        if len(names) > 1 and not pure(self.place, self.node.test) and not isinstance(self.node.test, (ast.BoolOp, ast.UnaryOp)):
+            return None
+        line = f"{', '.join(names)} = {', '.join(values[name] for name in names)}"
+        edit = self._replaced([line])
+        return ("select with torch.where", _BOTH, edit) if edit is not None else None
+
+    def _values(self, node: ast.If, test: str) -> dict[str, str] | None:
+        """By name, what is assigned whichever way the branch goes."""
+        place = self.place
+        then = self._block(node.body)
+        if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+            inner = condition(place, node.orelse[0].test, self.tests)
+            otherwise = self._values(node.orelse[0], inner) if inner is not None else None
+        else:
+            otherwise = self._block(node.orelse)
+        if then is None or otherwise is None:
+            return None
+        result: dict[str, str] = {}
+        for name in dict.fromkeys([*then, *otherwise]):
+            if (name not in then or name not in otherwise) and not self._defined(name):
+                return None
+            a, b = then.get(name, name), otherwise.get(name, name)
+            result[name] = a if a == b else f"{self.torch}.where({test}, {a}, {b})"
+        return result
+
+    def _block(self, body: Sequence[ast.stmt]) -> dict[str, str] | None:
+        place = self.place
+        result: dict[str, str] = {}
+        for statement in body:
+            if isinstance(statement, ast.Pass):
+                continue
+            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+                target, value = statement.targets[0], statement.value
+                text = place.argument(value)
+            elif isinstance(statement, ast.AugAssign) and type(statement.op) in _OPERATORS:
+                target, value = statement.target, statement.value
+                text = f"{place.source(target)} {_OPERATORS[type(statement.op)]} {place.operand(value)}"
+            else:
+                return None
+            if not isinstance(target, ast.Name) or target.id in result or not pure(place, value):
+                return None
+            if isinstance(value, (ast.Tuple, ast.List)) or names_read([value]) & result.keys() or "#" in text:
+                return None
+            result[target.id] = _flat(text)
+        return result
+
+    def _defined(self, name: str) -> bool:
+        function = self.place.function
+        if function is None:
+            return False
+        return any(getattr(n, "lineno", 0) < self.node.lineno for n in stores_of(function, name))
+
+    def _returned(self, test: str) -> tuple[str, str, Edit] | None:
+        place, node = self.place, self.node
+        outermost = self.above[0] if self.above else node
+        found = place.index(outermost)
+        if found is None:
+            return None
+        block, index = found
+        rest = block[index + 1 :]
+        value = self._return_value(node, test)
+        if value is not None:
+            edit = self._replaced([f"return {value}"])
+            return ("select with torch.where", _BOTH, edit) if edit is not None else None
+        # `if t: return a` and, further down, `return b`.
+        if node.orelse or not rest or not all(_ends(above.body) for above in self.above):
+            return None
+        then, last = _single_return(node.body), rest[-1]
+        if then is None or not isinstance(last, ast.Return) or last.value is None or not pure(place, then):
+            return None
+        between = rest[:-1]
+        if between and (self.python or not self._movable(between, [then, node.test])):
+            return None
+        if not pure(place, last.value) and not isinstance(last.value, ast.Name):
+            return None
+        select = self._select(test, then, last.value)
+        if select is None:
+            return None
+        edit = self._joined(outermost, last, len(between), f"return {select}")
+        return ("select with torch.where", _BOTH, edit) if edit is not None else None
+
+    def _return_value(self, node: ast.If, test: str) -> str | None:
+        """What is returned, where both ways return."""
+        then = _single_return(node.body)
+        if then is None or not node.orelse or not pure(self.place, then):
+            return None
+        nested = node.orelse[0] if len(node.orelse) == 1 else None
+        if isinstance(nested, ast.If):
+            inner = condition(self.place, nested.test, self.tests)
+            value = self._return_value(nested, inner) if inner is not None else None
+            if value is None or isinstance(then, ast.Tuple):
+                return None
+            return f"{self.torch}.where({test}, {_flat(self.place.argument(then))}, {value})"
+        otherwise = _single_return(node.orelse)
+        if otherwise is None or not pure(self.place, otherwise):
+            return None
+        return self._select(test, then, otherwise)
+
+    def _select(self, test: str, a: ast.expr, b: ast.expr) -> str | None:
+        place = self.place
+        if isinstance(a, ast.Tuple) != isinstance(b, ast.Tuple):
+            return None
+        if isinstance(a, ast.Tuple) and isinstance(b, ast.Tuple):
+            if len(a.elts) != len(b.elts) or not pure(place, self.node.test):
+                return None
+            return ", ".join(self._one(test, x, y) for x, y in zip(a.elts, b.elts, strict=True))
+        return self._one(test, a, b)
+
+    def _one(self, test: str, a: ast.expr, b: ast.expr) -> str:
+        x, y = (_flat(self.place.argument(n)) for n in (a, b))
+        return x if x == y else f"{self.torch}.where({test}, {x}, {y})"
+
+    def _movable(self, between: Sequence[ast.stmt], read: Sequence[ast.expr]) -> bool:
+        """Whether the branch may be taken after these statements instead of before them."""
+        names = names_read(read)
+        for statement in between:
+            if not isinstance(statement, ast.Assign) or not pure(self.place, statement.value):
+                return False
+            if not all(isinstance(t, ast.Name) and t.id not in names for t in statement.targets):
+                return False
+        return pure(self.place, self.node.test)
+
+    # -- rebuilding -------------------------------------------------------------------------------------------
+
+    def _replaced(self, lines: Sequence[str]) -> Edit | None:
+        """The `if` (or the `elif` and what follows it) gives way to plain statements."""
+        if any("#" in line for line in lines):
+            return None
+        outermost = self.above[0] if self.above else self.node
+
+        def change(statements: list[cst.BaseStatement]) -> list[cst.BaseStatement] | None:
+            import libcst as cst
+
+            outer = statements[0]
+            if not isinstance(outer, cst.If):
+                return None
+            old: cst.If = outer
+            for _ in self.above:
+                assert isinstance(old.orelse, cst.If)
+                old = old.orelse
+            new = _commented(old, lines)
+            if self.python:
+                test = cst.parse_expression(self.python)
+                return [cst.If(test=test, body=cst.IndentedBlock(body=new))]
+            if not self.above:
+                return new
+            return [_with_else(outer, len(self.above), cst.Else(body=cst.IndentedBlock(body=new)))]
+
+        return self.place.rebuild(outermost, outermost, change)
+
+    def _joined(self, outermost: ast.stmt, last: ast.stmt, between: int, line: str) -> Edit | None:
+        """The `if` goes, and the last `return` takes its place."""
+        if "#" in line:
+            return None
+
+        def change(statements: list[cst.BaseStatement]) -> list[cst.BaseStatement] | None:
+            import libcst as cst
+
+            outer, end = statements[0], statements[-1]
+            if not isinstance(outer, cst.If) or len(statements) != between + 2:
+                return None
+            old: cst.If = outer
+            for _ in self.above:
+                assert isinstance(old.orelse, cst.If)
+                old = old.orelse
+            kept: list[cst.BaseStatement] = [*statements[1:-1]]
+            if self.python:
+                test = cst.parse_expression(self.python)
+                branch = cst.If(test=test, body=cst.IndentedBlock(body=_commented(old, [line])))
+                return [branch, end]
+            assert isinstance(end, cst.SimpleStatementLine)
+            new = _commented(old, [line], end)
+            if self.above:
+                kept.insert(0, _with_else(outer, len(self.above), None))
+            return [*kept, *new]
+
+        return self.place.rebuild(outermost, last, change)
+
+
+def _with_else(outer: cst.If, depth: int, otherwise: cst.Else | None) -> cst.If:
+    """An `if` chain whose `elif` number `depth` is replaced."""
+    import libcst as cst
+
+    if depth == 1:
+        return outer.with_changes(orelse=otherwise)
+    assert isinstance(outer.orelse, cst.If)
+    return outer.with_changes(orelse=_with_else(outer.orelse, depth - 1, otherwise))
+
+
+def _commented(
+    old: cst.If, lines: Sequence[str], end: cst.SimpleStatementLine | None = None
+) -> list[cst.BaseStatement]:
+    """New statements with the comments of the old ones: at the end of the line where there is one, above otherwise."""
+    import libcst as cst
+
+    comments = [*_comments(old), *(_comments(end) if end is not None else ())]
+    statements: list[cst.BaseStatement] = [cst.parse_statement(line) for line in lines]
+    first = statements[0]
+    assert isinstance(first, cst.SimpleStatementLine)
+    if len(comments) == 1:
+        after = cst.TrailingWhitespace(whitespace=cst.SimpleWhitespace("  "), comment=comments[0])
+        statements[0] = first.with_changes(trailing_whitespace=after)
+    elif comments:
+        statements[0] = first.with_changes(leading_lines=[cst.EmptyLine(comment=c) for c in comments])
+    return statements
+
+
+def _comments(node: cst.CSTNode) -> list[cst.Comment]:
+    import libcst as cst
+
+    found: list[cst.Comment] = []
+
+    class Collect(cst.CSTVisitor):
+        def visit_Comment(self, node: cst.Comment) -> None:
+            found.append(node)
+
+    node.visit(Collect())
+    return found
+
+
+def _single_return(body: Sequence[ast.stmt]) -> ast.expr | None:
+    return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+
+
+def _ends(body: Sequence[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise))
+
+
+def _balanced(text: str) -> bool:
+    depth = 0
+    for char in text:
+        depth += (char in "([{") - (char in ")]}")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _message(exception: ast.expr | None) -> str:
+    """The constant part of an exception's text."""
+    if not isinstance(exception, ast.Call) or not exception.args:
+        return ""
+    return constant_text(exception.args[0])
+
+
+def constant_text(node: ast.expr) -> str:
+    """What is always the same in a string expression."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        parts = [v.value if isinstance(v, ast.Constant) else "…" for v in node.values]
+        text = "".join(str(p) for p in parts)
+        head = text.partition("…")[0].rstrip(" :,;=(['\"`")
+        return head or " ".join(text.replace("…", " ").split())
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.Add)):
+        text = constant_text(node.left)
+        return text.partition("%")[0].rstrip(" :,;=(['\"`")
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        return constant_text(node.func.value).partition("{")[0].rstrip(" :,;=(['\"`")
+    if isinstance(node, ast.Tuple) and node.elts:
+        return constant_text(node.elts[0])
+    return ""
+
+
+def truth_only(place: Place) -> bool:
+    """Whether only tests and arithmetic use the value of the node, directly or under one local name."""
+    parent = place.parent
+    if parent is not None and _asks(parent, place.node):
+        return True
+    function = place.function
+    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+        name = parent.targets[0].id
+        if function is None or len(stores_of(function, name)) != 1:
+            return False
+        from tclint.rewrite import reads_of
+
+        reads = list(reads_of(function, name))
+        return bool(reads) and all(above and _asks(above[-1], read) for read, above in reads)
+    return False
+
+
+def _asks(parent: ast.AST, node: ast.AST) -> bool:
+    if isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+        return within(node, parent.test)
+    return isinstance(parent, (ast.BoolOp, ast.BinOp)) or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not))

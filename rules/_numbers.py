@@ -1,0 +1,200 @@
+"""Python numbers that may stay tensors, or need no numpy: what TCL103, TCL117, TCL304 and TCL508 offer."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Final
+
+from tclint.finding import Applicability, Fix
+from tclint.program import Import
+from tclint.rewrite import Place, names_read, reads_of, same, stores_of
+
+if TYPE_CHECKING:
+    from tclint.events import Event
+
+# Functions of math, and what torch calls them.
+MATH: Final = {
+    **{name: name for name in "sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh".split()},
+    **{name: name for name in "floor ceil trunc erf hypot atan2 pow".split()},
+    "fabs": "abs",
+}
+# Functions that take a 0-d tensor where they take a number.
+_TAKES: Final = frozenset("where add sub mul div true_divide pow maximum minimum".split())
+_ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+
+
+def arithmetic(place: Place) -> bool:
+    """Whether the value of the node is used in arithmetic with something else and nowhere else."""
+    return _used(place, place.node, place.chain, False, 2)
+
+
+def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, depth: int) -> bool:
+    for i in range(len(chain) - 1, -1, -1):
+        parent = chain[i]
+        if isinstance(parent, ast.BinOp) and isinstance(parent.op, _ARITHMETIC):
+            other = parent.right if same(parent.left, node) else parent.left
+            partner = partner or bool(names_read([other])) and not _plain_number(place, other)
+        elif isinstance(parent, ast.UnaryOp) and isinstance(parent.op, (ast.USub, ast.UAdd)):
+            pass
+        elif isinstance(parent, ast.Compare) and len(parent.ops) == 1 and isinstance(chain[i - 1], ast.Call):
+            partner = True
+        elif isinstance(parent, ast.Call) and any(same(a, node) for a in parent.args):
+            func = parent.func
+            if not isinstance(func, ast.Attribute):
+                return False
+            if not (isinstance(func.value, ast.Name) and func.value.id == "math" and func.attr in MATH):
+                return func.attr in _TAKES
+        elif isinstance(parent, ast.Return):
+            return partner
+        elif isinstance(parent, ast.AugAssign):
+            return same(parent.value, node) and isinstance(parent.op, _ARITHMETIC)
+        elif isinstance(parent, ast.Assign):
+            return _name_used(place, parent, partner, depth)
+        else:
+            return False
+        node = parent
+    return False
+
+
+def _plain_number(place: Place, node: ast.AST) -> bool:
+    """`math.pi`, and what is built of such and constants."""
+    return all(isinstance(d := place.module.names.get(n), Import) and d.target == "math" for n in names_read([node]))
+
+
+def _name_used(place: Place, statement: ast.Assign, partner: bool, depth: int) -> bool:
+    """The same question for every read of the name that the value is bound to."""
+    function, target = place.function, statement.targets[0]
+    if depth == 0 or function is None or len(statement.targets) != 1 or not isinstance(target, ast.Name):
+        return False
+    if len(stores_of(function, target.id)) != 1:
+        return False
+    reads = list(reads_of(function, target.id))
+    return bool(reads) and all(_used(place, read, above, partner, depth - 1) for read, above in reads)
+
+
+def keep_tensor(event: Event, value: ast.expr, suffix: str = "") -> Fix | None:
+    """The tensor instead of the number that is read out of it."""
+    place = Place(event)
+    if not arithmetic(place):
+        return None
+    text = f"{place.atom(value)}{suffix}" if suffix else place.operand(value)
+    note = "the number stays a 0-d tensor: wrong where somebody further on needs a Python number"
+    return Fix("keep the 0-d tensor", Applicability.UNSAFE, (place.replace(place.node, text),), note)
+
+
+def torch_math(event: Event, name: str) -> Fix | None:
+    """`torch.sqrt(t)` for `math.sqrt(t)`."""
+    place = Place(event)
+    node = place.node
+    torch = place.importing("torch")
+    if name not in MATH or torch is None or not isinstance(node, ast.Call) or len(node.args) != 1 or not arithmetic(place):
+        return None
+    edit = place.replace(node.func, f"{torch[0]}.{MATH[name]}")
+    note = "computed in the tensor's precision; the result is a 0-d tensor"
+    return Fix("use the torch function", Applicability.UNSAFE, (*torch[1], edit), note)
+
+
+def numpy_on_sizes(event: Event, node: ast.expr) -> Fix | None:
+    """`math.prod(x.shape)` for `int(np.prod(x.shape))` and `np.prod(x.shape)`; `math.ceil` and `math.floor` likewise."""
+    inner = node.args[0] if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args else node
+    if not isinstance(inner, ast.Call) or not isinstance(inner.func, ast.Attribute) or len(inner.args) != 1 or inner.keywords:
+        return None
+    place = Place(event, node)
+    owner, name, value = inner.func.value, inner.func.attr, inner.args[0]
+    imported = place.module.names.get(owner.id) if isinstance(owner, ast.Name) else None
+    if not isinstance(imported, Import) or imported.target != "numpy" or not _of_sizes(value):
+        return None
+    if name not in ("prod", "ceil", "floor", "sqrt") or (name in ("ceil", "floor") and node is inner):
+        return None
+    math = place.importing("math")
+    if math is None:
+        return None
+    text = f"{math[0]}.{name}({place.source(value)})"
+    if name == "sqrt" and node is not inner:
+        text = f"{place.source(node.func)}({text})"  # type: ignore[attr-defined]
+    how = Applicability.SAFE if name == "prod" or node is not inner else Applicability.UNSAFE
+    return Fix(f"use math.{name}", how, (*math[1], place.replace(node, text)), "")
+
+
+def _of_sizes(node: ast.AST) -> bool:
+    """Whether an expression is made of shapes and constants."""
+    found = False
+    allowed: set[int] = set()
+    for each in ast.walk(node):
+        size = isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in ("size", "numel", "dim")
+        if (isinstance(each, ast.Attribute) and each.attr in ("shape", "ndim")) or size:
+            found = True
+            allowed |= {id(n) for n in ast.walk(each) if isinstance(n, ast.Name)}
+    return found and all(not isinstance(n, ast.Name) or id(n) in allowed for n in ast.walk(node))
+
+
+def square_root(event: Event) -> Fix | None:
+    """`math.sqrt(n)` for `torch.sqrt(torch.tensor(n))`."""
+    place = Place(event)
+    node, outer = place.node, place.parent
+    if not isinstance(outer, ast.Call) or not isinstance(outer.func, ast.Attribute) or outer.func.attr not in ("sqrt", "log", "exp"):
+        return None
+    if not isinstance(outer.func.value, ast.Name) or len(outer.args) != 1 or outer.keywords or len(node.args) != 1:
+        return None
+    around = Place(event, outer)
+    math = place.importing("math")
+    if math is None or not arithmetic(around) or any(k.arg not in ("dtype", "device") for k in node.keywords):
+        return None
+    text = f"{math[0]}.{outer.func.attr}({place.source(node.args[0])})"
+    return Fix(f"use math.{outer.func.attr}", Applicability.SAFE, (*math[1], place.replace(outer, text)), "")
+
+
+def on_device(event: Event, scalar: bool) -> Fix | None:
+    """A tensor built where the inputs are: `device=x.device`, and `torch.full` for a scalar."""
+    place = Place(event)
+    node, function = place.node, place.function
+    if not isinstance(node, ast.Call) or function is None or any(k.arg is None for k in node.keywords):
+        return None
+    like = _tensor_argument(event, function)
+    parent, outer = place.parent, place.chain[-2] if len(place.chain) > 1 else None
+    whole: ast.Call = node
+    moved = ""
+    if isinstance(parent, ast.Attribute) and parent.attr == "to" and isinstance(outer, ast.Call) and len(outer.args) == 1:
+        if outer.keywords or not _is_device(outer.args[0]):
+            return None
+        whole, moved = outer, place.source(outer.args[0])
+    elif like is None:
+        return None
+    device = moved or f"{like}.device"
+    plain = all(k.arg == "dtype" for k in node.keywords) and len(node.args) == 1
+    if scalar and plain:
+        dtype = "".join(f", {place.source(k)}" for k in node.keywords)
+        name = place.source(node.func).rpartition(".")[0]
+        if not name:
+            return None
+        text = f"{name}.full((), {place.argument(node.args[0])}{dtype}, device={device})"
+        title = "build it on the device with torch.full"
+    elif any(k.arg == "device" for k in node.keywords) or not (node.args or node.keywords):
+        return None
+    else:
+        last = place.source(node).rstrip(")").rstrip()
+        text = f"{last.rstrip(',')}, device={device})" if "#" not in last else ""
+        title = "build it on the device"
+        if not text or place.source(node).count("\n"):
+            return None
+    how = Applicability.SAFE if moved else Applicability.UNSAFE
+    note = "" if moved else f"the tensor is then on the device of `{like}`"
+    return Fix(title, how, (place.replace(whole, text),), note)
+
+
+def _is_device(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str)
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return name in ("device", "dev")
+
+
+def _tensor_argument(event: Event, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    """A parameter of the function that is surely a tensor here, and stays one."""
+    from tclint.values import NAMED, Tensor
+
+    for argument in function.args.args:
+        value = event.frame.env.get(argument.arg)
+        if isinstance(value, Tensor) and value.conf > NAMED and len(stores_of(function, argument.arg)) == 1:
+            return argument.arg
+    return None
