@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tclint.finding import Applicability, Edit, Fix
-from tclint.rewrite import Place, has_effects, names_read, only_says, position, pure, same, stores_of, within
+from tclint.rewrite import Place, has_effects, names_read, only_says, position, pure, quoted, same, stores_of, within
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -237,7 +237,7 @@ class _If:
         message = _message(node.body[0].exc)
         wanted = test[1:] if test.startswith("~") and _bracketed(test[1:]) == test[1:] else f"~{_bracketed(test)}"
         wanted = wanted[1:-1] if wanted.startswith("(") and _balanced(wanted[1:-1]) else wanted
-        edit = self._replaced([f"assert {wanted}, {message!r}" if message else f"assert {wanted}"])
+        edit = self._replaced([f"assert {wanted}, {quoted(message)}" if message else f"assert {wanted}"])
         note = "the exception becomes an AssertionError, in compiled code an asynchronous one; `python -O` drops it"
         return ("assert instead of raising", note, edit) if edit is not None else None
 

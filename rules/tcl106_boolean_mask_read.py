@@ -50,7 +50,7 @@ class BooleanMaskRead(Rule):
         torch = place.importing("torch")
         if torch is None:
             return None
-        if isinstance(event, Store):
+        if isinstance(event, Store) or isinstance(place.parent, ast.AugAssign):
             return _added(place, torch[0])
         assert isinstance(event, Subscript)
         node = place.node
@@ -120,7 +120,7 @@ def _loss(place: Place, node: ast.Subscript, torch: str) -> tuple[ast.AST, str] 
 
 def _added(place: Place, torch: str) -> Fix | None:
     """`x[mask] += 1`."""
-    node = place.node
+    node = place.statement
     if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Subscript):
         return None
     signs = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tclint.events import Assert, Call, Event
 from tclint.finding import Applicability, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place, guard
+from tclint.rewrite import Place, guard, quoted
 from tclint.rule import Rule, whole_frame
 from tclint.rules._branches import constant_text
 from tclint.values import FunctionValue, tensor_of
@@ -98,7 +98,7 @@ class AssertOnTensor(Rule):
         note = "the message no longer shows the values"
         if isinstance(node, ast.Assert) and node.msg is not None:
             text = constant_text(node.msg) or f"failed: {place.source(node.test)}"
-            return Fix("use a constant message", Applicability.UNSAFE, (place.replace(node.msg, repr(text)),), note)
+            return Fix("use a constant message", Applicability.UNSAFE, (place.replace(node.msg, quoted(text)),), note)
         if not isinstance(event, Call) or not isinstance(node, ast.Call):
             return None
         if event.name.startswith("torch.testing."):
@@ -108,10 +108,10 @@ class AssertOnTensor(Rule):
         message = node.args[1] if len(node.args) > 1 else None
         if isinstance(message, ast.Lambda):
             text = constant_text(message.body) or f"failed: {place.source(node.args[0])}"
-            return Fix("use a constant message", Applicability.UNSAFE, (place.replace(message.body, repr(text)),), note)
+            return Fix("use a constant message", Applicability.UNSAFE, (place.replace(message.body, quoted(text)),), note)
         if isinstance(message, ast.Name):
             text = f"failed: {place.source(node.args[0])}"
-            return Fix("use a constant message", Applicability.UNSAFE, (place.replace(message, f"lambda: {text!r}"),), note)
+            return Fix("use a constant message", Applicability.UNSAFE, (place.replace(message, f"lambda: {quoted(text)}"),), note)
         return None
 
 
@@ -128,7 +128,7 @@ def _asynchronous(place: Place, node: ast.Call) -> Fix | None:
     body = message.body if isinstance(message, ast.Lambda) else message
     text = constant_text(body) if body is not None else ""
     owner = place.source(node.func.value)
-    rest = f", {text!r}" if text else ""
+    rest = f", {quoted(text)}" if text else ""
     edit = place.replace(node, f"{owner}._assert_async({place.argument(node.args[0])}{rest})")
     note = "the error comes later, as an asynchronous one, and another exception is raised"
     return Fix("check in the graph", Applicability.UNSAFE, (edit,), note)

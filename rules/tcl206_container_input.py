@@ -39,6 +39,8 @@ class ContainerInput(Rule):
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         node = event.node.iter if isinstance(event.node, ast.For) else event.node
+        if not isinstance(node, ast.expr):
+            return
         yield from self._check(event, node, event.iterable)
 
     def on_call(self, event: Call) -> Iterator[Finding]:

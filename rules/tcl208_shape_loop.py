@@ -44,6 +44,8 @@ class ShapeLoop(Rule):
         values = event.iterable
         evidence = event.evidence
         node = event.node.iter if isinstance(event.node, ast.For) else event.node
+        if not isinstance(node, ast.expr):
+            return
         lengths: list[int] | None = None
         if isinstance(values, Tensor):
             if values.flags & RAW and evidence is not None:

@@ -9,7 +9,7 @@ from tclint.events import Call, Enter, Event, Return
 from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rule import Rule
 from tclint.rules._numbers import on_device, square_root
-from tclint.values import CONSTANT, HOST, INPUT, Const, Seq, Tensor
+from tclint.values import CONSTANT, HOST, INPUT, Const, Scalar, Seq, Tensor
 
 
 class CpuTensorInRegion(Rule):

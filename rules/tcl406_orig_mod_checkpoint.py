@@ -15,7 +15,7 @@ _SAVERS = ("save", "save_file", "dump", "save_state_dict", "save_checkpoint")
 
 
 class OrigModCheckpoint(Rule):
-    """The state_dict of a compiled wrapper has other keys than the model's: each begins with `_orig_mod.`
+    """The state_dict of a compiled wrapper has other keys than the model's: `_orig_mod.` stands before each.
 
     `torch.compile(model)` returns a wrapper that holds the model as `_orig_mod`. A checkpoint saved from it loads
     only into another wrapper; anything else reports missing and unexpected keys, or with `strict=False` silently

@@ -22,6 +22,8 @@ class ClassAttributeChanged(Rule):
 
     Bad::
 
+        # [tool.tclint]
+        # target-torch = "2.11"
         class Config:
             factor = 1.0
 

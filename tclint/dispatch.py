@@ -59,7 +59,7 @@ class Dispatcher:
                 if name.startswith(prefix):
                     wanted[id(rule)] = rule
             known = self._by_call[key] = [
-                (r, r.on_call)  # type: ignore[attr-defined]
+                (r, r.on_call)
                 for r in self._callers
                 if id(r) in wanted and _looks(r, state)
             ]

@@ -358,7 +358,7 @@ class _Indexer:
         # `try: import x / except ImportError: x = None`: what matters is the import.
         if isinstance(names.get(name), (Import, Class, Function)):
             return
-        names[name] = new  # type: ignore[assignment]
+        names[name] = new
 
 
 def absolute_name(module: Module, target: str | None, level: int) -> str:

@@ -59,7 +59,7 @@ class Evidence:
 
     def lengths(self, name: str) -> int:
         """How many different lengths or key orders a container argument takes."""
-        found = set()
+        found: set[object] = set()
         for value in self.values.get(name, ()):
             if isinstance(value, Seq):
                 found.add(len(value.items) if value.items is not None else -1)

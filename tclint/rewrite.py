@@ -7,6 +7,7 @@ parsed by libcst alone, with the lines around it left out. libcst is imported wh
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -153,7 +154,24 @@ class Place:
     # -- edits ------------------------------------------------------------------------------------------------
 
     def replace(self, node: ast.AST, text: str) -> Edit:
-        return Edit(self.path, self.span(node), text)
+        """Another text for a node, and for the brackets around it where the text needs none."""
+        span = self.span(node)
+        while isinstance(node, ast.expr) and _parsed_atom(text) and (wider := self._with_brackets(span)) is not None:
+            span = wider
+        return Edit(self.path, span, text)
+
+    def _with_brackets(self, span: Span) -> Span | None:
+        """The span with the brackets right around it, unless they are those of a call."""
+        before, after = self.lines[span.line - 1][: span.column - 1], self.lines[span.end_line - 1][span.end_column - 1 :]
+        if not before.endswith("(") or not after.startswith(")"):
+            return None
+        ahead = before[:-1].rstrip()
+        word = re.search(r"\w+$", ahead)
+        if ahead.endswith((")", "]", "}", '"', "'")) or (word is not None and not keyword.iskeyword(word[0])):
+            return None
+        if word is not None and len(ahead) == len(before) - 1:
+            return None  # `return(x)`: the brackets keep the words apart
+        return Span(span.line, span.column - 1, span.end_line, span.end_column + 1)
 
     def insert_after(self, node: ast.AST, text: str) -> Edit:
         span = self.span(node)
@@ -591,11 +609,14 @@ def _assigned_in_init(cls: ast.ClassDef, init: FunctionNode, me: str, wanted: se
 def _slug(node: ast.AST) -> str:
     """A name for the value of an expression: `image_token_id` for `self.tokenizer.image_token_id`."""
     inner = node.func if isinstance(node, ast.Call) else node
-    parts = [n.attr for n in ast.walk(inner) if isinstance(n, ast.Attribute)][:2]
-    if isinstance(node, ast.Call):
-        text = "_".join(reversed(parts)) if parts else "value"
+    parts = [n.attr for n in ast.walk(inner) if isinstance(n, ast.Attribute)][:1]
+    if isinstance(node, ast.Call) and isinstance(inner, ast.Name):
+        rest = f"_{_slug(node.args[0])}" if node.args and isinstance(node.args[0], (ast.Call, ast.Attribute)) else ""
+        text = f"{inner.id}{rest}"
+    elif isinstance(node, ast.Call):
+        text = parts[0] if parts else "value"
     elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        text = f"{node.value.id}_{node.attr}"
+        text = node.attr
     else:
         text = parts[0] if parts else "value"
     return re.sub(r"\W+", "_", text).strip("_")
@@ -611,6 +632,19 @@ def _is_atom(node: ast.AST) -> bool:
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str)
     return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.List, ast.Dict, ast.JoinedStr))
+
+
+def _parsed_atom(text: str) -> bool:
+    try:
+        return _is_atom(ast.parse(text, mode="eval").body)
+    except SyntaxError:
+        return False
+
+
+def quoted(text: str) -> str:
+    """A string literal, in double quotes where it can be."""
+    plain = text.isprintable() and not set(text) & {'"', "\\"}
+    return f'"{text}"' if plain else repr(text)
 
 
 def _first_operand(test: ast.AST, node: ast.AST) -> bool:
@@ -708,7 +742,7 @@ def once(event: Event, note: str) -> Fix | None:
     place = Place(event)
     best: Fix | None = None
     for node in (place.node, *reversed(place.chain)):
-        if not isinstance(node, ast.expr) or isinstance(node, ast.Starred):
+        if not (isinstance(node, (ast.Call, ast.Attribute)) or node is place.node):
             break
         found = cached(event, node, Applicability.UNSAFE, note) or hoisted(event, node, note)
         if found is None:

@@ -193,7 +193,7 @@ class Seq(Value):
         self._key: Any = None
 
     @property
-    def key(self) -> Any:  # type: ignore[override]
+    def key(self) -> Any:
         if self._key is None:
             if self.items is not None:
                 self._key = ("q", self.kind, tuple(v.key for v in self.items[:12]), len(self.items))
@@ -222,7 +222,7 @@ class Dict(Value):
         self._key: Any = None
 
     @property
-    def key(self) -> Any:  # type: ignore[override]
+    def key(self) -> Any:
         if self._key is None:
             some = list(self.items.items())[:12]
             self._key = ("d", tuple((str(k), v.key) for k, v in some), self.elem.key if self.elem else None)

@@ -59,7 +59,7 @@ def test_commands_need_nothing_but_python() -> None:
 
 def test_usage_runs(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "fixtures" / "demo", tmp_path / "demo")
-    (usage,) = [block for block in fenced("sh") if block.startswith("tclint")]
+    usage = next(block for block in fenced("sh") if block.startswith("tclint"))
     for line in usage.splitlines():
         words = shlex.split(line, comments=True)
         assert words[0] == "tclint"

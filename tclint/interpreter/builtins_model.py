@@ -95,7 +95,7 @@ def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
             return Const(bool(value.value))
         if isinstance(value, Const):
             try:
-                return Const({"int": int, "float": float, "str": str}[kind](value.value))  # type: ignore[index]
+                return Const({"int": int, "float": float, "str": str}[kind](value.value))
             except (ValueError, TypeError, OverflowError):
                 return Scalar(kind)
         if tensor_of(value) is not None:

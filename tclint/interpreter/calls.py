@@ -112,8 +112,8 @@ def attribute(frame: Frame, node: ast.AST, receiver: Value, name: str, quiet: bo
         return Method(receiver, name)
     if kind is FunctionValue:
         return STR if name in ("__name__", "__qualname__", "__doc__") else UNKNOWN
-    if kind is Partial and name == "func":
-        return receiver.func  # type: ignore[attr-defined]
+    if isinstance(receiver, Partial) and name == "func":
+        return receiver.func
     if name == "shape":
         return Seq("size", None, SIZE)
     return UNKNOWN
@@ -374,6 +374,7 @@ def _setattr(frame: Frame, node: ast.AST, args: Args) -> None:
 
 def _object_call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     interp = frame.interp
+    result: Value
     if func.kind == "disabled":
         result = UNKNOWN
         interp.emit_call(frame, node, "disabled", args, keywords, func, result)

@@ -629,9 +629,9 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
                 kept &= other.flags | ARRAY
             return Tensor(conf, "b", ndim, kept, frame.origin(node))
         if lt is Union or rt is Union:
-            tensor = tensor_of(left) or tensor_of(right)
-            if tensor is not None:
-                return join(Tensor(tensor.conf, "b", tensor.ndim, 0, frame.origin(node)), BOOL)
+            either = tensor_of(left) or tensor_of(right)
+            if either is not None:
+                return join(Tensor(either.conf, "b", either.ndim, 0, frame.origin(node)), BOOL)
         if lt is Const and rt is Const:
             return _fold_compare(operator, left.value, right.value)  # type: ignore[attr-defined]
         for a, b in ((left, right), (right, left)):
@@ -785,9 +785,9 @@ def sequence_item(receiver: Seq, index: Value) -> Value:
         return UNKNOWN
     if isinstance(index, Seq) and index.kind == "slice":
         if receiver.items is not None and index.items is not None:
-            bounds = [b.value if isinstance(b, Const) else "?" for b in index.items]
+            bounds: list[Any] = [b.value if isinstance(b, Const) else "?" for b in index.items]
             if all(b is None or isinstance(b, int) for b in bounds):
-                return Seq(receiver.kind, receiver.items[slice(*bounds)])
+                return Seq(receiver.kind, receiver.items[slice(bounds[0], bounds[1], bounds[2])])
         return Seq(receiver.kind, None, receiver.element(), receiver.length)
     if receiver.kind == "size":
         if receiver.length and isinstance(index, Const) and isinstance(index.value, int):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import annotations, calls, parameters, sites, statements, wrappers
+from tclint.interpreter import hints, calls, parameters, sites, statements, wrappers
 from tclint.interpreter.expressions import element_of, evaluate
 from tclint.interpreter.frame import Env, Frame
 from tclint.program import Assignment, Class, Definition, Function, Import, Module, Program
@@ -221,12 +221,12 @@ class Interpreter:
         expression = getattr(statement, "value", None)
         annotation = getattr(statement, "annotation", None)
         if expression is None:
-            return annotations.evaluate(self, module, annotation, self.module_frame(module).origin(statement))
+            return hints.evaluate(self, module, annotation, self.module_frame(module).origin(statement))
         value = evaluate(self.module_frame(module), expression)
         for index in definition.path:
             value = value.items[index] if isinstance(value, Seq) and value.items and index < len(value.items) else UNKNOWN
         if value is UNKNOWN and annotation is not None:
-            value = annotations.evaluate(self, module, annotation, self.module_frame(module).origin(statement))
+            value = hints.evaluate(self, module, annotation, self.module_frame(module).origin(statement))
         if generalise and isinstance(value, Const) and value.value is not None:
             return Scalar(scalar_type(value.value), "global", self.module_frame(module).origin(statement))
         return value
@@ -408,7 +408,7 @@ class Interpreter:
         if region is None and frame is not None:
             region_key = ("eager", frame.grad)
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
-        key = (*identity, tuple((n, v.key) for n, v in env.items()))
+        key: Any = (*identity, tuple((n, v.key) for n, v in env.items()))
         known = self._memo.get(key)
         if known is not None:
             if key in self._graphing:
@@ -470,7 +470,7 @@ class Interpreter:
             frame.returns.append(NONE)
         result = join_all(frame.returns) if frame.returns else UNKNOWN
         if result is UNKNOWN and body.returns is not None:
-            result = annotations.evaluate(self, function.module, body.returns, frame.origin(body))
+            result = hints.evaluate(self, function.module, body.returns, frame.origin(body))
         return result
 
     # -- classes ------------------------------------------------------------------------------------------------

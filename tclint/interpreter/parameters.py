@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tclint.interpreter import annotations
+from tclint.interpreter import hints
 from tclint.interpreter.frame import Env
 from tclint.program import Function
 from tclint.regions import Region
@@ -149,7 +149,7 @@ def _evidence(interp: Interpreter, function: Function, node: ast.arg, known: Sig
     """An argument nobody knows: its annotation, or how the function uses it."""
     origin = Origin(node.lineno, node)
     if node.annotation is not None:
-        return annotations.evaluate(interp, function.module, node.annotation, origin)
+        return hints.evaluate(interp, function.module, node.annotation, origin)
     if node.arg in used_as_tensor(function, known):
         return Tensor(USED, "", -1, 0, origin)
     return UNKNOWN
@@ -227,7 +227,7 @@ def _entry_value(
     origin = Origin(node.lineno, node)
     value: Value = UNKNOWN
     if node.annotation is not None:
-        value = annotations.evaluate(interp, function.module, node.annotation, origin)
+        value = hints.evaluate(interp, function.module, node.annotation, origin)
     fallback = default_value(interp, function, default) if default is not None else None
     if value is UNKNOWN and fallback is not None:
         if isinstance(fallback, Const) and fallback.value is not None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from tclint import events
-from tclint.interpreter import annotations, expressions, stores
+from tclint.interpreter import hints, expressions, stores
 from tclint.interpreter.frame import Env, Frame, join_env, same_env
 from tclint.program import absolute_name
 from tclint.values import (
@@ -25,9 +25,6 @@ from tclint.values import (
     join,
     tensor_of,
 )
-
-if TYPE_CHECKING:
-    from tclint.interpreter.machine import Interpreter
 
 _LOOP_PASSES: Final = 3
 
@@ -59,7 +56,7 @@ def _ann_assign(frame: Frame, node: ast.AnnAssign) -> None:
         return
     value = expressions.evaluate(frame, node.value)
     if value is UNKNOWN:
-        value = annotations.evaluate(frame.interp, frame.module, node.annotation, frame.origin(node))
+        value = hints.evaluate(frame.interp, frame.module, node.annotation, frame.origin(node))
     stores.store(frame, node.target, value, node)
 
 
@@ -362,7 +359,7 @@ def _match(frame: Frame, node: ast.Match) -> None:
         frame.env = after
 
 
-_HANDLERS: Final[dict[type[ast.stmt], Callable[[Frame, ast.stmt], None]]] = {
+_HANDLERS: Final[dict[type[ast.stmt], Callable[[Frame, Any], None]]] = {
     ast.Expr: _expr,
     ast.Assign: _assign,
     ast.AnnAssign: _ann_assign,
@@ -388,6 +385,6 @@ _HANDLERS: Final[dict[type[ast.stmt], Callable[[Frame, ast.stmt], None]]] = {
     ast.Assert: _assert,
     ast.Delete: _delete,
     ast.Match: _match,
-}  # type: ignore[dict-item]
+}
 if hasattr(ast, "TryStar"):
     _HANDLERS[ast.TryStar] = _try  # type: ignore[assignment]

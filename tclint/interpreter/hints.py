@@ -145,10 +145,10 @@ def _generic(interp: Interpreter, module: Module, node: ast.Subscript, origin: O
     if name in _DICTS and len(parts) == 2:
         return Dict({}, evaluate(interp, module, parts[1], origin, depth + 1))
     if name == "Literal":
-        values = [p.value for p in parts if isinstance(p, ast.Constant)]
-        if values and all(isinstance(v, str) for v in values):
+        literals = [p.value for p in parts if isinstance(p, ast.Constant)]
+        if literals and all(isinstance(v, str) for v in literals):
             return STR
-        if values and all(isinstance(v, int) for v in values):
+        if literals and all(isinstance(v, int) for v in literals):
             return INT
     return UNKNOWN
 
