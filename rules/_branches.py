@@ -207,17 +207,32 @@ class _If:
                 (*imports, guarded),
                 "in compiled runs nothing is logged",
             )
+        walrus = _named(node.test)
+        if walrus is not None:
+            return self._unnamed(walrus, imports)
         test = condition(place, node.test, self.tests)
         if test is None:
             parts = _split(place, node.test, self.tests)
             if parts is None or node.orelse or self.above:
                 return None
             self.python, test = parts
-        made = self._raise(test) or self._assigned(test) or self._returned(test)
+        made = self._raise(test) or self._written(test) or self._assigned(test) or self._returned(test)
         if made is None:
             return None
         title, note, edit = made
         return Fix(title, Applicability.UNSAFE, (*imports, edit), note)
+
+    def _unnamed(self, walrus: ast.NamedExpr, imports: tuple[Edit, ...]) -> Fix | None:
+        """`if (m := f(x)) > 1:` with the value named before."""
+        place, node = self.place, self.node
+        values = self._block(node.body)
+        if node.orelse or self.above or not place.owns_its_lines(node) or "\n" in place.source(walrus):
+            return None
+        if not values or not all(self._defined(name) for name in values):
+            return None
+        line = f"{place.indent(node)}{place.source(walrus.target)} = {place.source(walrus.value)}"
+        edits = (place.insert_line(node.lineno, line), place.replace(walrus, place.source(walrus.target)))
+        return Fix("name the value before the branch", Applicability.UNSAFE, (*imports, *edits), _BOTH)
 
     # -- the shapes -------------------------------------------------------------------------------------------
 
@@ -240,6 +255,30 @@ class _If:
         edit = self._replaced([f"assert {wanted}, {quoted(message)}" if message else f"assert {wanted}"])
         note = "the exception becomes an AssertionError, in compiled code an asynchronous one; `python -O` drops it"
         return ("assert instead of raising", note, edit) if edit is not None else None
+
+    def _written(self, test: str) -> tuple[str, str, Edit] | None:
+        """`self.buffer.fill_(1)` under a condition: always a copy, of the new value or the old one."""
+        node, place = self.node, self.place
+        if node.orelse or len(node.body) != 1 or not isinstance(node.body[0], ast.Expr):
+            return None
+        call = node.body[0].value
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.keywords:
+            return None
+        target, method = call.func.value, call.func.attr
+        if not isinstance(target, (ast.Name, ast.Attribute)) or not all(pure(place, a) for a in call.args):
+            return None
+        name, values = place.source(target), [_flat(place.operand(a)) for a in call.args]
+        if method in ("fill_", "copy_") and len(values) == 1:
+            new = values[0]
+        elif method == "zero_" and not values:
+            new = "0"
+        elif method in ("add_", "sub_", "mul_", "div_") and len(values) == 1:
+            new = f"{name} {dict(add_='+', sub_='-', mul_='*', div_='/')[method]} {values[0]}"
+        else:
+            return None
+        edit = self._replaced([f"{name}.copy_({self.torch}.where({test}, {new}, {name}))"])
+        note = "the tensor is written in every call"
+        return ("write the old value or the new one", note, edit) if edit is not None else None
 
     def _assigned(self, test: str) -> tuple[str, str, Edit] | None:
         values = self._values(self.node, test)
@@ -423,6 +462,12 @@ class _If:
             return [*kept, *new]
 
         return self.place.rebuild(outermost, last, change)
+
+
+def _named(test: ast.expr) -> ast.NamedExpr | None:
+    """The walrus that a comparison begins with."""
+    left = test.left if isinstance(test, ast.Compare) else None
+    return left if isinstance(left, ast.NamedExpr) else None
 
 
 def _with_else(outer: cst.If, depth: int, otherwise: cst.Else | None) -> cst.If:

@@ -21,13 +21,23 @@ class TokenizerInForward(Rule):
 
     Bad::
 
-        def f(self, input_ids):
-            return input_ids == self.tokenizer.image_token_id
+        class VLM(nn.Module):
+            def __init__(self, tokenizer):
+                super().__init__()
+                self.tokenizer = tokenizer
+
+            def forward(self, input_ids):
+                return input_ids == self.tokenizer.image_token_id
 
     Good::
 
-        def f(self, input_ids):
-            return input_ids == self._image_token_id  # read once in __init__
+        class VLM(nn.Module):
+            def __init__(self, tokenizer):
+                super().__init__()
+                self._image_token_id = tokenizer.image_token_id
+
+            def forward(self, input_ids):
+                return input_ids == self._image_token_id
 
     Fix: read the id once in `__init__` and compare with the integer. Wrong only where the vocabulary changes afterwards.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Event
 from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place
+from tclint.rewrite import Place, noted
 from tclint.rule import Rule, whole_frame
 from tclint.rules._branches import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
@@ -78,11 +78,11 @@ class ScalarExtraction(Rule):
         if not isinstance(node, ast.Call):
             return None
         if event.method == "item" and isinstance(node.func, ast.Attribute) and not node.args:
-            return keep_tensor(event, node.func.value)
+            return keep_tensor(event, node.func.value) or noted(event, node)
         if name in ("builtins.int", "builtins.float") and len(node.args) == 1:
             tensor = tensor_of(event.args[0]) if event.args else None
             if tensor is not None and tensor.flags & ARRAY:
-                return numpy_on_sizes(event, node)
+                return numpy_on_sizes(event, node) or keep_tensor(event, node.args[0])
             suffix = ".long()" if name == "builtins.int" and (tensor is None or tensor.dtype != "i") else ""
             return keep_tensor(event, node.args[0], suffix)
         if name.startswith("math."):

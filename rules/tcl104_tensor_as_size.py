@@ -77,13 +77,13 @@ class TensorAsSize(Rule):
 
     Bad::
 
-        def f(x, lengths):
+        def f(x: torch.Tensor, lengths: torch.Tensor):
             longest = lengths.max()
             return x[:, :longest]
 
     Good::
 
-        def f(x, lengths):
+        def f(x: torch.Tensor, lengths: torch.Tensor):
             keep = torch.arange(x.shape[1]) < lengths.max()
             return x * keep
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.events import Call, Event
 from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import once
+from tclint.rewrite import noted, once
 from tclint.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 
@@ -92,6 +92,6 @@ class SkippedCall(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
-        if not event.name.startswith(_CONSTANT):
-            return None
+        if not event.name.startswith(_CONSTANT) or event.method == "finditer":
+            return noted(event, event.node)
         return once(event, "the value is the one at start-up: wrong where it changes while the program runs")

@@ -19,7 +19,7 @@ class ListCompareTensors(Rule):
 
     Bad::
 
-        def f(x, lengths):
+        def f(x: torch.Tensor, lengths: torch.Tensor):
             assert list(x.size()) == [x.shape[0], lengths.max()]
             return x * 2
 

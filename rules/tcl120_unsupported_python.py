@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Compile, Define, Enter, Event, Loop, Operation, ProgramCall, Store, Subscript
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import noted, once
 from tclint.rule import Rule, whole_frame
 from tclint.values import ClassValue, Dict, External, FunctionValue, Instance, Object, Seq, Tensor, Value, tensor_of
 
@@ -112,6 +113,13 @@ class UnsupportedPython(Rule):
     def on_compile(self, event: Compile) -> Iterator[Finding]:
         if event.positional > 1:
             yield self._finding(event, "`torch.compile` with more than one positional argument")
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Store):
+            return noted(event, event.node) if isinstance(event.receiver, FunctionValue) else None
+        if isinstance(event, (Call, ProgramCall, Operation)) and isinstance(event.node, ast.expr):
+            return once(event, "the value is the one at start-up: wrong where the object changes, or where it is changed")
+        return None
 
     def _finding(self, event: Event, what: str) -> Finding:
         node = event.node

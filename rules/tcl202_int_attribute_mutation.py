@@ -21,15 +21,25 @@ class IntAttributeMutation(Rule):
 
     Bad::
 
-        def f(self, x):
-            self.step += 1
-            return x * 2
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.step = 0
+
+            def forward(self, x):
+                self.step += 1
+                return x * self.step
 
     Good::
 
-        def f(self, x):
-            self.step.add_(1)  # a tensor buffer
-            return x * 2
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("step", torch.zeros(()))
+
+            def forward(self, x):
+                self.step.add_(1)
+                return x * self.step
 
     Fix: count in the caller, or keep the counter in a tensor buffer and add to it in place.
 

@@ -54,13 +54,21 @@ class FloatSpecialised(Rule):
 
     Bad::
 
-        def f(x, limit: float):
+        @torch.compile
+        def squash(x, limit: float):
             return x.clamp(max=limit)
+
+        def train(x):
+            return squash(x, 0.5), squash(x, 0.6), squash(x, 0.7)
 
     Good::
 
-        def f(x, limit: torch.Tensor):
+        @torch.compile
+        def squash(x, limit: torch.Tensor):
             return torch.minimum(x, limit)
+
+        def train(x):
+            return squash(x, torch.tensor(0.5)), squash(x, torch.tensor(0.6)), squash(x, torch.tensor(0.7))
 
     Fix: pass a 0-d tensor; compute `math.exp(t)` in the caller and pass the result.
 

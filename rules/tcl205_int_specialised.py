@@ -44,13 +44,21 @@ class IntSpecialised(Rule):
 
     Bad::
 
-        def f(x, dim: int):
+        @torch.compile
+        def reduce(x, dim: int):
             return x.sum(dim)
+
+        def train(x):
+            return reduce(x, 0), reduce(x, 1), reduce(x, 2)
 
     Good::
 
-        def f(x):
+        @torch.compile
+        def reduce(x):
             return x.sum(-1)
+
+        def train(x):
+            return reduce(x)
 
     Fix: make it a constant; use a tensor index (`index_select`) for positions; loop in the caller.
 

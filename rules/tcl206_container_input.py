@@ -20,13 +20,21 @@ class ContainerInput(Rule):
 
     Bad::
 
-        def f(images: list[torch.Tensor]):
+        @torch.compile
+        def encode(images: list[torch.Tensor]):
             return torch.stack([image.mean() for image in images])
+
+        def train(a, b, c):
+            return encode([a]), encode([a, b]), encode([a, b, c])
 
     Good::
 
-        def f(images: torch.Tensor):
+        @torch.compile
+        def encode(images: torch.Tensor):
             return images.mean((1, 2, 3))
+
+        def train(images):
+            return encode(images)
 
     Fix: stack or pad to one tensor in the caller and compile a tensor-only core.
 

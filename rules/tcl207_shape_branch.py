@@ -31,15 +31,23 @@ class ShapeBranch(Rule):
 
     Bad::
 
-        def f(x):
+        @torch.compile
+        def pool(x):
             if x.shape[1] > 128:
                 return x.mean(1)
             return x.sum(1)
 
+        def train():
+            return pool(torch.randn(2, 64)), pool(torch.randn(2, 256))
+
     Good::
 
-        def f(x):
+        @torch.compile
+        def pool(x):
             return x.mean(1)
+
+        def train():
+            return pool(torch.randn(2, 64)), pool(torch.randn(2, 256))
 
     Fix: pad to one side, or choose in the caller between two compiled functions.
 

@@ -20,16 +20,24 @@ class ShapeLoop(Rule):
 
     Bad::
 
-        def f(x):
+        @torch.compile
+        def decay(x):
             total = x[:, 0]
             for t in range(x.shape[1]):
                 total = total * 0.5 + x[:, t]
             return total
 
+        def train():
+            return decay(torch.randn(2, 8)), decay(torch.randn(2, 9)), decay(torch.randn(2, 10))
+
     Good::
 
-        def f(x):
+        @torch.compile
+        def decay(x):
             return x.cumsum(1)[:, -1]
+
+        def train():
+            return decay(torch.randn(2, 8)), decay(torch.randn(2, 9)), decay(torch.randn(2, 10))
 
     Fix: a batched op (`cumsum`, `unbind` with a fixed length, `torch.scan`), or the loop in eager code around a compiled
     step.

@@ -20,15 +20,21 @@ class ModuleStateChanges(Rule):
 
     Bad::
 
-        def f(self, x):
-            self.table = torch.ones(x.shape[1], 8)
-            return x + self.table
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("table", torch.ones(4, 8))
+
+            def forward(self, x):
+                self.table = torch.ones(x.shape[1], 8)
+                return x + self.table
 
     Good::
 
-        def f(self, x):
-            table = torch.ones(x.shape[1], 8)
-            return x + table
+        class Model(nn.Module):
+            def forward(self, x):
+                table = torch.ones(x.shape[1], 8)
+                return x + table
 
     Fix: `copy_` into a buffer of fixed size, a local variable, or build all blocks before compiling.
     """

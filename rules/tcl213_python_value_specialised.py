@@ -20,13 +20,21 @@ class PythonValueSpecialised(Rule):
 
     Bad::
 
-        def f(x, name: str):
+        @torch.compile
+        def head(x, name: str):
             return {name: x.relu()}
+
+        def train(x):
+            return head(x, "a"), head(x, "b"), head(x, "c")
 
     Good::
 
-        def f(x):
-            return x.relu()  # the caller builds the dict
+        @torch.compile
+        def head(x):
+            return x.relu()
+
+        def train(x):
+            return {"a": head(x)}, {"b": head(x)}, {"c": head(x)}
 
     Fix: return everything and let the caller choose; keep names and functions outside.
 

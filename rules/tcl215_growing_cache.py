@@ -18,15 +18,24 @@ class GrowingCache(Rule):
 
     Bad::
 
-        def f(x, cache=None):
+        @torch.compile
+        def attend(x, cache=None):
             cache = x if cache is None else torch.cat([cache, x], dim=1)
-            return cache.sum(1), cache
+            return cache.sum(1)
+
+        def train():
+            a, b, c = torch.randn(2, 6, 8), torch.randn(2, 1, 8), torch.randn(2, 7, 8)
+            return attend(a, None), attend(b, a), attend(b, c)
 
     Good::
 
-        def f(x, cache, position):
+        @torch.compile
+        def attend(x, cache, position):
             cache.index_copy_(1, position, x)
-            return cache.sum(1), cache
+            return cache.sum(1)
+
+        def train(x, cache, position):
+            return attend(x, cache, position)
 
     Fix: a static cache with `index_copy_`; or start from an empty tensor of the right rank.
     """

@@ -163,12 +163,12 @@ class CudagraphOutputEscape(Rule):
             return None
         if isinstance(event, (Store, Return)) and not isinstance(event.value, Tensor):
             return None
+        if isinstance(node, ast.Expr):
+            node = node.value
         if isinstance(event, Call) and isinstance(node, ast.Call):
             values = zip(node.args, event.args, strict=False)
             owned = [n for n, v in values if isinstance(v, Tensor) and self._owned(event, v) is not None]
             return owned[0] if len(owned) == 1 and not isinstance(owned[0], ast.Starred) else None
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield):
-            node = node.value
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
             return None
         value = getattr(node, "value", None) if isinstance(node, (ast.Assign, ast.AnnAssign, ast.Return, ast.Yield)) else node

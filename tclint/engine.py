@@ -45,7 +45,7 @@ _NAMES: Final = {
     "TCL905": "rule-crashed",
 }
 # A file can only hold a root if one of these is in it; everything else is read when a root leads there.
-_COMPILES = rb"torch\.compile\b|(?<!\bre)\.compile\(|import compile\b|_dynamo\.optimize|cudagraph|CUDAGraph|graphed_callables"
+_COMPILES = rb"(?<!\bre)\.compile\b|import compile\b|_dynamo\.optimize|mark_unbacked|cudagraph|CUDAGraph|graphed_callables"
 _EXAMPLES: Final = re.compile(rb"^def (programs|calls)\(\)", re.M)
 _ROOT: Final = re.compile(rb"def forward\b|" + _COMPILES)
 
@@ -130,6 +130,11 @@ class _Run:
             self.examples.drive(module)
         for module in eager:
             self._enter_module(module, self.mentions_compile)
+        # Who calls what is compiled need not mention it: the rest of those files tells how.
+        sites = {site.path for site in self.interp.sites.values()}
+        for module in eager:
+            if module.path in sites:
+                self._enter_module(module)
         self.interp.quiet -= 1
         # The second pass must not reuse what the first one did not know yet.
         self.interp.forget_calls()
@@ -151,6 +156,8 @@ class _Run:
             node = function.node
             if (module.path, function.qualname, node.lineno) in self.interp.reached:
                 continue
+            if function.decorators:
+                self.interp.function_value(function)  # a decorator may be a compile site
             if only is not None and not only.search(_source_of(module, node)):
                 continue
             self.interp.function_value(function)

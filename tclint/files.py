@@ -165,10 +165,12 @@ class _Walker:
             start, real_start = os.path.join(folder, ""), os.path.join(real, "")
             for entry in entries:
                 name = entry.name
-                link = entry.is_symlink()
-                is_folder = entry.is_dir()
-                if not is_folder and not (name.endswith(".py") and entry.is_file()):
-                    continue
+                try:
+                    link, is_folder = entry.is_symlink(), entry.is_dir()
+                    if not is_folder and not (name.endswith(".py") and entry.is_file()):
+                        continue
+                except OSError:
+                    continue  # a link that leads back to itself is no file
                 path = start + name
                 if self._excluded(name, path if slashes else path.replace(os.sep, "/")):
                     continue

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.finding import Applicability, Edit, Fix, Span
-from tclint.program import Import
+from tclint.program import Class, Function, Import
 from tclint.source import decode
 from tclint.values import Instance, Object
 
@@ -350,14 +350,7 @@ def guard(event: Event, node: ast.AST, what: str) -> Fix | None:
             test = f"({test})"
         edit = place.replace(outer.test, f"not {name}.compiler.is_compiling() and {test}")
         return Fix(title, Applicability.UNSAFE, (*imports, edit), note)
-
-    def change(statements: list[cst.BaseStatement]) -> Sequence[cst.BaseStatement]:
-        import libcst as cst
-
-        test = cst.parse_expression(f"not {name}.compiler.is_compiling()")
-        return [cst.If(test=test, body=cst.IndentedBlock(body=statements))]
-
-    rebuilt = place.rebuild(statement, statement, change)
+    rebuilt = _guarded(place, statement, name)
     return Fix(title, Applicability.UNSAFE, (*imports, rebuilt), note) if rebuilt is not None else None
 
 
@@ -423,7 +416,12 @@ def hoisted(event: Event, node: ast.expr, note: str) -> Fix | None:
     top = next((n for n in place.chain if isinstance(n, (*_FUNCTIONS, ast.ClassDef))), None)
     if top is None or "\n" in place.source(node) or not any(isinstance(n, ast.Call) for n in ast.walk(node)):
         return None
-    known = {name for name, what in place.module.names.items() if isinstance(what, Import)}
+    # What is imported, and the classes and functions that stand above.
+    known = {
+        name
+        for name, what in place.module.names.items()
+        if isinstance(what, Import) or (isinstance(what, (Class, Function)) and what.node.lineno < _first_line(top))
+    }
     if not _only_reads(node, "", known - _bound_in(place.function)):
         return None
     call = next(n for n in ast.walk(node) if isinstance(n, ast.Call))
@@ -751,6 +749,43 @@ def once(event: Event, note: str) -> Fix | None:
             continue
         best = found
     return best
+
+
+def noted(event: Event, node: ast.AST) -> Fix | None:
+    """`self.stamp = now()`, where nobody in the file reads the attribute: it is left out of compiled runs."""
+    place = Place(event, node)
+    statement = place.statement
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+    elif isinstance(statement, ast.AugAssign):
+        target = statement.target
+    else:
+        return None
+    torch = place.importing("torch")
+    if torch is None or not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
+        return None
+    read = [
+        n
+        for n in ast.walk(place.module.tree)
+        if isinstance(n, ast.Attribute) and n.attr == target.attr and isinstance(n.ctx, ast.Load)
+    ]
+    if read or has_effects(statement.value):
+        return None
+    rebuilt = _guarded(place, statement, torch[0])
+    if rebuilt is None:
+        return None
+    note = f"compiled runs no longer set `{place.source(target)}`"
+    return Fix("guard it with torch.compiler.is_compiling()", Applicability.UNSAFE, (*torch[1], rebuilt), note)
+
+
+def _guarded(place: Place, statement: ast.stmt, torch: str) -> Edit | None:
+    def change(statements: list[cst.BaseStatement]) -> Sequence[cst.BaseStatement]:
+        import libcst as cst
+
+        test = cst.parse_expression(f"not {torch}.compiler.is_compiling()")
+        return [cst.If(test=test, body=cst.IndentedBlock(body=statements))]
+
+    return place.rebuild(statement, statement, change)
 
 
 def out_of_place(event: Event) -> Fix | None:

@@ -180,12 +180,23 @@ class Tensor(Value):
 _TENSOR_FIELDS: Final = ("conf", "dtype", "ndim", "flags", "origin", "base", "site", "shape", "marks")
 
 
+_MAX_NESTING: Final = 6
+
+
 class Seq(Value):
     """A list, tuple, set, torch.Size or other iterable. `items` is None where the length is unknown."""
 
-    __slots__ = ("_key", "elem", "items", "kind", "length")
+    __slots__ = ("_key", "depth", "elem", "items", "kind", "length")
 
     def __init__(self, kind: str, items: tuple[Value, ...] | None, elem: Value = UNKNOWN, length: str = "") -> None:
+        inner = 0
+        for value in items if items is not None else (elem,):
+            if isinstance(value, (Seq, Dict)) and value.depth > inner:
+                inner = value.depth
+        if inner >= _MAX_NESTING:
+            # `x = (x, x)` in a row doubles with every step: what is that deep is not worth telling apart.
+            items, elem, inner = None, UNKNOWN, 0
+        self.depth = inner + 1
         self.kind = kind
         self.items = items
         self.elem = elem
@@ -213,9 +224,13 @@ class Seq(Value):
 class Dict(Value):
     """A dict (or keyword collection). `items` holds known constant keys, `elem` what any other key gives."""
 
-    __slots__ = ("_key", "elem", "items", "kind")
+    __slots__ = ("_key", "depth", "elem", "items", "kind")
 
     def __init__(self, items: Mapping[Any, Value], elem: Value | None = None, kind: str = "dict") -> None:
+        inner = max((v.depth for v in items.values() if isinstance(v, (Seq, Dict))), default=0)
+        if inner >= _MAX_NESTING:
+            items, elem, inner = {}, UNKNOWN, 0
+        self.depth = inner + 1
         self.items = items
         self.elem = elem  # None: no other keys
         self.kind = kind

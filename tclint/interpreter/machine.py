@@ -17,6 +17,7 @@ from tclint.regions import CompileSite, Evidence, Region
 from tclint.values import (
     BOOL,
     CALLABLES,
+    FALSE,
     NONE,
     OWNED,
     PARAMETER,
@@ -63,6 +64,10 @@ _ALIASES: Final = {
     "torch.nn.init": "torch.nn.init",
     "np": "numpy",
 }
+
+
+# Names whose value every run knows.
+_CONSTANTS: Final[Mapping[str, Value]] = {"typing.TYPE_CHECKING": FALSE, "typing_extensions.TYPE_CHECKING": FALSE}
 
 
 class Options:
@@ -243,10 +248,13 @@ class Interpreter:
             return ModuleValue(sub)
         if found is not None:
             return UNKNOWN
-        return External(_ALIASES.get(f"{target}.{name}", f"{target}.{name}"))
+        dotted = f"{target}.{name}"
+        return _CONSTANTS.get(dotted) or External(_ALIASES.get(dotted, dotted))
 
     def external_attribute(self, value: External, name: str) -> Value:
         dotted = f"{value.name}.{name}"
+        if dotted in _CONSTANTS:
+            return _CONSTANTS[dotted]
         if value.name.startswith("torch.") and value.name.endswith("()"):
             return UNKNOWN
         return External(_ALIASES.get(dotted, dotted))
@@ -959,7 +967,7 @@ class Interpreter:
             positional = [env[n] for n in names[:1]] if receiver is not None else []
             rest = {n: env[n] for n in names[len(positional) :]}
             return calls.call(frame, function.node, decorated, positional, rest, bool(parameters.variadic(function)[1]))
-        return self.run(None, None, FunctionValue(function), env, region)
+        return self.run(None, None, FunctionValue(function, None, self.closures.get(function)), env, region)
 
 
 _NOT_MODULES: Final = frozenset(

@@ -1,0 +1,342 @@
+"""Fixes: the fixtures byte for byte, the edits, the passes, the files; and Dynamo's word that the hazard is gone."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from judge import FIXTURES
+from lintkit import ROOT, TORCH, Project
+
+from tclint import config, fix, fixing
+from tclint.cli import main
+from tclint.files import InputFile, discover
+from tclint.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
+
+RULES = FIXTURES / "rules"
+# What a project says about itself, for the rules that need to be told.
+CONFIGURED: dict[str, object] = {
+    "require-compile-wrapper": "safe_compile",
+    "cudagraph": {"callables": ["*.lensnet"], "clone-helpers": ["run_lensnet"]},
+}
+FILES = [path for path in sorted(RULES.glob("TCL*/fix/*.py")) if not path.name.endswith(".fixed.py")]
+each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.parent.name[:6]}/{path.stem}")
+
+
+def twin(path: Path) -> Path:
+    return path.with_name(path.stem + ".fixed.py")
+
+
+def fixed(source: bytes, code: str, unsafe: bool, name: str = "program.py") -> fixing.Done:
+    """A program after its fixes of one rule (and, for a graph break, of those it turns into)."""
+    selected = [code, "TCL1"] if code.startswith("TCL1") else [code]
+    overrides = {"select": selected, "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
+    settings = config.load([name], cwd="/nowhere", isolated=True, overrides=overrides)
+    file = InputFile(name, f"/nowhere/{name}", explicit=True, text=source)
+    return fixing.fix([file], settings, unsafe=unsafe, write=False)
+
+
+def result(done: fixing.Done) -> bytes:
+    (file,) = done.files
+    assert file.text is not None
+    return file.text
+
+
+# --- the fixtures -----------------------------------------------------------------------------------------------------
+
+
+@each_file
+def test_fixed_byte_for_byte(path: Path) -> None:
+    code, safe = path.parent.parent.name[:6], path.stem.startswith("safe_")
+    done = fixed(path.read_bytes(), code, unsafe=not safe)
+    assert result(done).decode() == twin(path).read_text()
+    assert done.fixed.rejected == []
+    left = [f for f in done.report.findings if f.code == code]
+    assert left == []
+
+
+@each_file
+def test_fixed_twin_parses_and_stays(path: Path) -> None:
+    source = twin(path).read_bytes()
+    ast.parse(source)
+    done = fixed(source, path.parent.parent.name[:6], unsafe=True)
+    assert done.fixed.contents == {}
+
+
+@each_file
+def test_unsafe_fixes_wait_to_be_asked_for(path: Path) -> None:
+    if path.stem.startswith("unsafe_"):
+        assert fixed(path.read_bytes(), path.parent.parent.name[:6], unsafe=False).fixed.contents == {}
+
+
+@each_file
+def test_fixes_keep_windows_line_endings_and_a_mark(path: Path) -> None:
+    crlf = "\N{ZERO WIDTH NO-BREAK SPACE}".encode() + path.read_bytes().replace(b"\n", b"\r\n")
+    want = "\N{ZERO WIDTH NO-BREAK SPACE}".encode() + twin(path).read_bytes().replace(b"\n", b"\r\n")
+    done = fixed(crlf, path.parent.parent.name[:6], unsafe=not path.stem.startswith("safe_"))
+    assert result(done) == want
+
+
+@cache
+def everything() -> tuple[Path, ...]:
+    return tuple(sorted(p for p in FIXTURES.rglob("*.py") if not p.name.endswith(".fixed.py")))
+
+
+@pytest.mark.parametrize("family", ["TCL1", "TCL2", "TCL3", "TCL4", "TCL5", "demo"])
+def test_all_fixes_over_all_fixtures_converge(family: str) -> None:
+    paths = [p for p in everything() if any(part.startswith(family) for part in p.parts)]
+    overrides = {"select": ["ALL"], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
+    with TemporaryDirectory() as folder:
+        for path in paths:
+            target = Path(folder, path.relative_to(FIXTURES))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())
+        settings = config.load(["."], cwd=folder, isolated=True, overrides=overrides)
+        files = discover(["."], settings, folder)
+        done = fixing.fix(files, settings, unsafe=True)
+        assert done.failed == []
+        assert done.fixed.passes < fix.PASSES
+        assert [f for f in done.report.findings if f.code == "TCL905"] == []
+        for file in files:
+            ast.parse(Path(file.absolute).read_bytes())
+        again = fixing.fix(files, settings, unsafe=True)
+        assert again.fixed.contents == {}
+
+
+# --- edits ------------------------------------------------------------------------------------------------------------
+
+
+def edit(line: int, column: int, end_line: int, end_column: int, text: str) -> Edit:
+    return Edit("m.py", Span(line, column, end_line, end_column), text)
+
+
+@pytest.mark.parametrize(
+    ("before", "edits", "after"),
+    [
+        (b"a = 1\nb = 2\n", [edit(2, 1, 2, 2, "c")], b"a = 1\nc = 2\n"),
+        (b"a = 1\r\nb = 2\r\n", [edit(2, 1, 2, 1, "x\ny\n")], b"a = 1\r\nx\r\ny\r\nb = 2\r\n"),
+        (b"a = 1\rb = 2\r", [edit(2, 1, 2, 1, "x\n")], b"a = 1\rx\rb = 2\r"),
+        (b"a = 1", [edit(1, 6, 1, 6, "\nb = 2")], b"a = 1\nb = 2"),
+        ("é = 'ü'\n".encode(), [edit(1, 5, 1, 8, "'ö'")], "é = 'ö'\n".encode()),
+        (b"# coding: latin-1\ns = '\xfc'\n", [edit(2, 1, 2, 2, "t")], b"# coding: latin-1\nt = '\xfc'\n"),
+        (b"\xef\xbb\xbfa = 1\n", [edit(1, 5, 1, 6, "2")], b"\xef\xbb\xbfa = 2\n"),
+        (b"a\x0cb = 1\n", [edit(1, 3, 1, 4, "c")], b"a\x0cc = 1\n"),
+        (b"a\nb\nc\n", [edit(3, 1, 4, 1, ""), edit(1, 1, 2, 1, "")], b"b\n"),
+    ],
+)
+def test_edits_keep_everything_else(before: bytes, edits: list[Edit], after: bytes) -> None:
+    assert fix.apply_edits(before, edits) == after
+
+
+@pytest.mark.parametrize("edits", [[edit(1, 1, 1, 4, ""), edit(1, 3, 1, 5, "")], [edit(9, 1, 9, 1, "x")]])
+def test_edits_that_do_not_fit(edits: list[Edit]) -> None:
+    with pytest.raises(fix.CannotApply):
+        fix.apply_edits(b"a = 1\n", edits)
+
+
+def test_text_outside_the_encoding_is_refused() -> None:
+    with pytest.raises(fix.CannotApply):
+        fix.apply_edits(b"# coding: latin-1\na = 1\n", [edit(2, 1, 2, 2, "\N{SNOWMAN}")])
+
+
+# --- passes -----------------------------------------------------------------------------------------------------------
+
+
+def finding(*edits: Edit, how: Applicability = Applicability.SAFE, line: int = 1) -> Finding:
+    repair = Fix("t", how, edits)
+    where = Span(line, 1, line, 2)
+    return Finding("TCL101", "n", "m.py", where, "m", Effect.SLOW, Severity.LOW, Confidence.HIGH, fix=repair)
+
+
+def test_overlapping_fixes_take_several_passes() -> None:
+    def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
+        text = contents.get("m.py", b"aa\n").decode()
+        return [finding(edit(1, m.start() + 1, 1, m.end() + 1, "b")) for m in re.finditer("a", text)]
+
+    done = fix.run(lint, lambda path: b"aa\n")
+    assert done.contents == {"m.py": b"bb\n"}
+    assert (done.passes, len(done.applied)) == (2, 2)
+
+
+def test_a_fix_that_never_settles_is_bounded() -> None:
+    def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
+        return [finding(edit(1, 1, 1, 1, "a"))]
+
+    done = fix.run(lint, lambda path: b"a\n")
+    assert done.passes == fix.PASSES
+
+
+def test_a_fix_that_breaks_the_file_is_discarded_and_told() -> None:
+    def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
+        good = [finding(edit(2, 1, 2, 2, "c"), line=2)] if b"b" in contents.get("m.py", b"b") else []
+        return [finding(edit(1, 1, 1, 1, "(")), *good]
+
+    done = fix.run(lint, lambda path: b"a = 1\nb = 2\n")
+    assert done.contents == {"m.py": b"a = 1\nc = 2\n"}
+    (why,) = done.rejected
+    assert "m.py:1 TCL101" in why
+    assert "SyntaxError" in why
+
+
+def test_equal_insertions_count_once() -> None:
+    line = edit(1, 1, 1, 1, "import x\n")
+
+    def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
+        if contents:
+            return []
+        return [finding(line, edit(2, 1, 2, 2, "A")), finding(line, edit(3, 1, 3, 2, "B"), line=3)]
+
+    done = fix.run(lint, lambda path: b"# top\na\nb\n")
+    assert done.contents == {"m.py": b"import x\n# top\nA\nB\n"}
+
+
+# --- files and the command ----------------------------------------------------------------------------------------------
+
+HAZARD = b'''\
+import copy
+
+import torch
+
+
+@torch.compile
+def f(x: torch.Tensor):
+    y = copy.deepcopy(x)
+    print("y", y)
+    return y
+'''
+SAFE = HAZARD.replace(b"copy.deepcopy(x)", b"x.clone()")
+ALL = SAFE.replace(b'    print("y", y)', b'    if not torch.compiler.is_compiling():\n        print("y", y)')
+
+
+@pytest.fixture
+def hazard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "m.py"
+    path.write_bytes(HAZARD)
+    return path
+
+
+def run(*args: str) -> int:
+    return main([*args, "--isolated", "--no-cache"])
+
+
+def test_fix_applies_what_is_safe_and_reports_the_rest(hazard: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hazard.chmod(0o640)
+    assert run("m.py", "--fix", "--output-format", "concise") == 1
+    assert hazard.read_bytes() == SAFE
+    assert stat.S_IMODE(hazard.stat().st_mode) == 0o640
+    out, err = capsys.readouterr()
+    assert "TCL108" in out
+    assert "TCL116" not in out
+    assert "1 fixed" in err
+
+
+def test_unsafe_fixes_too(hazard: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("m.py", "--fix", "--unsafe-fixes", "--show-fixes") == 0
+    assert hazard.read_bytes() == ALL
+    err = capsys.readouterr().err
+    assert "m.py:8 TCL116 clone the tensor\n" in err
+    assert "(unsafe)" in err
+    assert run("m.py", "--fix", "--unsafe-fixes") == 0
+    assert hazard.read_bytes() == ALL
+
+
+def test_fix_only_says_nothing_of_what_is_left(hazard: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("m.py", "--fix-only") == 0
+    assert hazard.read_bytes() == SAFE
+    assert capsys.readouterr().out == ""
+
+
+def test_diff_changes_nothing(hazard: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert run("m.py", "--diff", "--unsafe-fixes") == 1
+    assert hazard.read_bytes() == HAZARD
+    patch = capfdbinary.readouterr().out
+    hazard.with_name("p.diff").write_bytes(patch)
+    subprocess.run(["git", "apply", "-p1", "p.diff"], check=True, cwd=hazard.parent)
+    assert hazard.read_bytes() == ALL
+    assert run("m.py", "--diff", "--unsafe-fixes") == 0
+
+
+def test_stdin_gives_the_fixed_source() -> None:
+    command = [sys.executable, "-m", "tclint", "-", "--stdin-filename", "m.py", "--fix", "--isolated", "--no-cache"]
+    done = subprocess.run(command, input=HAZARD, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert (done.stdout, done.returncode) == (SAFE, 1)
+
+
+def test_a_file_that_changed_meanwhile_is_left_alone(hazard: Path) -> None:
+    assert "changed on disk" in fix.write(str(hazard), b"something else", b"new")
+    assert hazard.read_bytes() == HAZARD
+
+
+def test_a_link_stays_a_link(hazard: Path) -> None:
+    link = hazard.with_name("link.py")
+    link.symlink_to("m.py")
+    assert fix.write(str(link), HAZARD, SAFE) == ""
+    assert link.is_symlink()
+    assert hazard.read_bytes() == SAFE
+
+
+@pytest.mark.parametrize("flag", ["--unsafe-fixes", "--show-fixes"])
+def test_options_that_need_fix(hazard: Path, flag: str) -> None:
+    assert run("m.py", flag) == 2
+
+
+def test_suppressed_findings_are_not_fixed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet = HAZARD.replace(b"deepcopy(x)", b"deepcopy(x)  # tclint: ignore[TCL116] on purpose")
+    project.write({"m.py": quiet})
+    monkeypatch.chdir(project.root)
+    run("m.py", "--fix")
+    assert (project.root / "m.py").read_bytes() == quiet
+
+
+def test_unused_suppressions_are_removed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write({"m.py": b"x = 1  # tclint: ignore[TCL101] old\n"})
+    monkeypatch.chdir(project.root)
+    assert run("m.py", "--fix") == 0
+    assert (project.root / "m.py").read_bytes() == b"x = 1\n"
+
+
+# --- Dynamo -------------------------------------------------------------------------------------------------------------
+
+BREAKS = [path for path in FILES if path.parent.parent.name.startswith("TCL1")]
+
+
+@pytest.mark.dynamo
+@pytest.mark.parametrize("path", BREAKS, ids=lambda path: f"{path.parent.parent.name[:6]}/{path.stem}")
+def test_dynamo_agrees_that_the_break_is_gone(path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    import judge
+
+    before, after = judge.judge(path), judge.judge(twin(path))
+    assert before.lines(path.name), "the fixture breaks nothing"
+    assert after.lines(twin(path).name) == set(), (after.breaks, after.errors)
+    for old, new in zip(_outputs(path), _outputs(twin(path)), strict=True):
+        if isinstance(old, torch.Tensor):
+            torch.testing.assert_close(new, old, equal_nan=True)
+        else:
+            assert new == old
+
+
+def _outputs(path: Path) -> list[object]:
+    """What the programs of a fixture return, uncompiled."""
+    import judge
+    import torch
+    from torch.utils._pytree import tree_flatten
+
+    found: list[object] = []
+    with judge._quiet(), judge._alone(path.parent), torch.compiler.set_stance("force_eager"):
+        judge._seed()
+        for program, calls in judge._programs(judge._load(path), None):
+            for args in calls:
+                found += tree_flatten(program(*judge._arguments(args)))[0]
+    return found
+
