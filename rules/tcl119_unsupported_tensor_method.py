@@ -25,7 +25,7 @@ _ON_INPUT: Final = frozenset(n[7:] for n in facts.GRAPH_BREAK_ON_INPUT) - {"requ
 
 
 class UnsupportedTensorMethod(Rule):
-    """A tensor method that Dynamo does not support: `resize_`, `pin_memory`, `share_memory_`, `storage`, `set_`, …
+    """A tensor method that Dynamo does not support, such as `resize_`, `pin_memory`, `share_memory_`, `storage` or `set_`.
 
     They touch storage, which the graph does not have. Methods that reshape an *input* in place (`unsqueeze_`, `t_`,
     `squeeze_`) break as well; on a tensor made in the region they are fine. The list was measured on torch 2.13.

@@ -17,8 +17,10 @@ _OPAQUE: Final = ("array.array", "decimal.Decimal", "contextvars.", "numpy.matri
 
 
 class UnsupportedPython(Rule):
-    """Python that Dynamo has no rule for: a class defined in the region, a generator as the compiled function, objects
-    implemented in C, writing `__class__` or a function's attributes, formatting containers of tensors.
+    """Python that Dynamo has no rule for.
+
+    A class defined in the region, a generator as the compiled function, objects implemented in C, writing `__class__` or a
+    function's attributes, formatting containers of tensors: each ends the graph.
 
     Bad::
 

@@ -59,7 +59,7 @@ class StepMark(Rule):
             return
         yield self.finding(
             event,
-            "a CUDA-graph callable is entered again in this function without a step mark",
+            "a CUDA-graph callable is entered again in this function without cudagraph_mark_step_begin()",
             confidence=Confidence.MEDIUM,
             help="call torch.compiler.cudagraph_mark_step_begin() before the step",
         )

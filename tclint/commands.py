@@ -63,6 +63,7 @@ class _Lint(click.Command):
 @click.option("--show-fixes", is_flag=True, help="List the fixes that were applied.")
 @click.option("--add-ignore", metavar="[=REASON]", help="Write a suppression for every finding.")
 @click.option("--baseline", metavar="FILE", help="Do not report the findings this file knows.")
+@click.option("--diff-base", metavar="REV", help="Report only lines that changed since this git revision.")
 @click.option("--update-baseline", is_flag=True, help="Write what is found now to the --baseline file.")
 @click.option(
     "--output-format",
@@ -138,6 +139,7 @@ def lint(
     show_fixes: bool,
     add_ignore: str | None,
     baseline: str | None,
+    diff_base: str | None,
     update_baseline: bool,
     **overrides: Any,
 ) -> int:
@@ -188,6 +190,10 @@ def lint(
         report = engine.lint(files, settings)
     if problems:
         report = replace(report, notes=(*report.notes, *problems))
+    if diff_base is not None:
+        from tclint import changed
+
+        report = changed.only_changed(report, changed.changed_lines(diff_base, cwd))
     if add_ignore is not None:
         return _ignore(report, files, add_ignore)
     if baseline is not None:

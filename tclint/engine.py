@@ -75,7 +75,8 @@ class _Run:
         self.all_rules = load_rules(settings.rules)
         self.rules = self._active_rules()
         self.dispatcher = Dispatcher(self.rules)
-        options = Options(settings.compile_functions, settings.cudagraph.callables, settings.tokenizers)
+        graphed = (*settings.cudagraph.callables, *settings.cudagraph.only_through)
+        options = Options(settings.compile_functions, tuple(dict.fromkeys(graphed)), settings.tokenizers)
         self.interp = Interpreter(self.program, options, self.dispatcher)
         self.assumed = False
         self.examples = Examples(self.interp)
@@ -106,7 +107,9 @@ class _Run:
 
     def report(self) -> Report:
         wrappers = [p.rpartition(".")[2].replace("*", "").encode() for p in self.settings.compile_functions]
-        callables = [p.rpartition(".")[2].replace("*", "").encode() for p in self.settings.cudagraph.callables]
+        cudagraph = self.settings.cudagraph
+        graphed = (*cudagraph.callables, *cudagraph.only_through, *cudagraph.clone_helpers)
+        callables = [p.rpartition(".")[2].replace("*", "").encode() for p in graphed]
         names = b"|".join(re.escape(n) for n in (*wrappers, *callables) if n)
         self.mentions_compile = re.compile(_COMPILES + (b"|" + names if names else b""))
         roots = re.compile(_ROOT.pattern + (b"|" + names if names else b""))
@@ -259,12 +262,14 @@ class _Run:
     def _run_eager(self, eager: Sequence[Module]) -> None:
         """The eager code around compiled callables, now that they are known."""
         sites = {site.path for site in self.interp.sites.values()}
-        named = bool(self.settings.cudagraph.callables)
+        cudagraph = self.settings.cudagraph
+        named = bool(cudagraph.callables or cudagraph.only_through or cudagraph.clone_helpers)
         for module in self.with_examples:
             if module.path in sites:
                 self.examples.drive(module)
         for module in eager:
-            if named or module.path in sites or b"graphed_callables" in module.data:
+            asked = b"graphed_callables" in module.data or b"mark_unbacked" in module.data
+            if named or asked or module.path in sites:
                 self._enter_module(module)
 
     def _run_module_rules(self) -> None:

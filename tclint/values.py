@@ -180,7 +180,7 @@ class Tensor(Value):
 _TENSOR_FIELDS: Final = ("conf", "dtype", "ndim", "flags", "origin", "base", "site", "shape", "marks")
 
 
-_MAX_NESTING: Final = 6
+_MAX_NESTING: Final = 4
 
 
 class Seq(Value):
@@ -191,7 +191,7 @@ class Seq(Value):
     def __init__(self, kind: str, items: tuple[Value, ...] | None, elem: Value = UNKNOWN, length: str = "") -> None:
         inner = 0
         for value in items if items is not None else (elem,):
-            if isinstance(value, (Seq, Dict)) and value.depth > inner:
+            if isinstance(value, (Seq, Dict, Union)) and value.depth > inner:
                 inner = value.depth
         if inner >= _MAX_NESTING:
             # `x = (x, x)` in a row doubles with every step: what is that deep is not worth telling apart.
@@ -227,7 +227,7 @@ class Dict(Value):
     __slots__ = ("_key", "depth", "elem", "items", "kind")
 
     def __init__(self, items: Mapping[Any, Value], elem: Value | None = None, kind: str = "dict") -> None:
-        inner = max((v.depth for v in items.values() if isinstance(v, (Seq, Dict))), default=0)
+        inner = max((v.depth for v in items.values() if isinstance(v, (Seq, Dict, Union))), default=0)
         if inner >= _MAX_NESTING:
             items, elem, inner = {}, UNKNOWN, 0
         self.depth = inner + 1
@@ -387,11 +387,12 @@ class Compiled(Value):
 class Union(Value):
     """One of a few values."""
 
-    __slots__ = ("_options", "key")
+    __slots__ = ("_options", "depth", "key")
 
     def __init__(self, options: tuple[Value, ...]) -> None:
         self._options = options
-        self.key = ("u", tuple(sorted((o.key for o in options), key=repr)))
+        self.depth: int = max((o.depth for o in options if isinstance(o, (Seq, Dict))), default=0)
+        self.key = ("u", frozenset(o.key for o in options))
 
     @property
     def options(self) -> tuple[Value, ...]:

@@ -340,3 +340,73 @@ def _outputs(path: Path) -> list[object]:
                 found += tree_flatten(program(*judge._arguments(args)))[0]
     return found
 
+
+
+# --- where code is reviewed -----------------------------------------------------------------------------------------------
+
+SUGGESTION = re.compile(r"(`{3,})suggestion\n(.*?)\n?\1", re.S)
+
+
+def as_github_applies(source: str, review: dict[str, object]) -> str:
+    """The file after a click on every suggestion: whole lines, replaced from the bottom up."""
+    lines = source.split("\n")
+    comments = review["comments"]
+    assert isinstance(comments, list)
+    for comment in sorted(comments, key=lambda c: -int(c["line"])):
+        found = SUGGESTION.search(comment["body"])
+        if found is not None:
+            first = comment.get("start_line", comment["line"])
+            block = comment["body"][found.end(1) + len("suggestion\n") :]
+            text = block[: block.rindex(found[1])]
+            lines[first - 1 : comment["line"]] = text.removesuffix("\n").split("\n") if text else []
+    return "\n".join(lines)
+
+
+@each_file
+def test_suggestions_applied_give_what_fix_gives(path: Path) -> None:
+    import json
+
+    from tclint import engine
+    from tclint.output import renderer
+
+    code = path.parent.parent.name[:6]
+    overrides = {"select": [code], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
+    settings = config.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
+
+    def review(data: bytes) -> dict[str, object]:
+        report = engine.lint([InputFile("m.py", "/nowhere/m.py", explicit=True, text=data)], settings)
+        text = renderer("github-review")(report, color=False, width=100, sources={"m.py": data.decode()})
+        made: dict[str, object] = json.loads(text)
+        return made
+
+    source = path.read_bytes()
+    clicked = source.decode()
+    for _ in range(fix.PASSES):
+        after = as_github_applies(clicked, review(clicked.encode()))
+        if after == clicked:
+            break
+        clicked = after
+    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+    done = fixing.fix([file], settings, unsafe=True, write=False)
+    assert clicked == result(done).decode()
+
+
+def test_diff_base_reports_changed_lines_only(hazard: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import json
+
+    def git(*args: str) -> None:
+        who = ["-c", "user.name=t", "-c", "user.email=t@t"]
+        subprocess.run(["git", *who, *args], check=True, cwd=hazard.parent, capture_output=True)
+
+    git("init", "-q")
+    git("add", "m.py")
+    git("commit", "-qm", "one")
+    assert run("m.py", "--diff-base", "HEAD") == 0
+    hazard.write_bytes(HAZARD.replace(b'"y"', b'"new"'))
+    capsys.readouterr()
+    assert run("m.py", "--diff-base", "HEAD", "--output-format", "github-review") == 1
+    (comment,) = json.loads(capsys.readouterr().out)["comments"]
+    assert (comment["path"], comment["line"], comment["side"]) == ("m.py", 9, "RIGHT")
+    want = '```suggestion\n    if not torch.compiler.is_compiling():\n        print("new", y)\n```'
+    assert comment["body"].endswith(want)
+    assert run("m.py", "--diff-base", "no-such-rev") == 2

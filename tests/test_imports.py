@@ -27,8 +27,11 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.rules",),
     ("tclint.suppress", "tclint.cache", "tclint.fix"),
     ("tclint.engine",),
+    ("tclint.fixing",),
     ("tclint.output",),
+    ("tclint.adopt", "tclint.changed"),
     ("tclint.verify",),
+    ("tclint.adopt", "tclint.fixing", "tclint.watch", "tclint.parallel", "tclint.review"),
     ("tclint.cli", "tclint.commands", "tclint.verify.command", "tclint.__main__"),
 )
 RANK = {name: rank for rank, row in enumerate(ORDER) for name in row}

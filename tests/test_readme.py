@@ -110,7 +110,7 @@ def f(x: torch.Tensor, loss: torch.Tensor):
 
 def test_formats_are_all_named() -> None:
     (sentence,) = re.findall(r"^`--output-format`:.*?\n\n", README, re.S | re.M)
-    assert set(re.findall(r"`(\w+)`", sentence)) == set(output.FORMATS)
+    assert set(re.findall(r"`(\w[\w-]*)`", sentence)) == set(output.FORMATS)
 
 
 def test_links_lead_somewhere() -> None:

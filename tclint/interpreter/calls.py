@@ -381,6 +381,8 @@ def _object_call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords
         if func.args is not None and frame.region is None:
             return call(frame, node, func.args, args, keywords, open_ended)
         return result
+    if func.name in ("torch.no_grad", "torch.inference_mode", "torch.enable_grad") and args:
+        return args[0]  # used as a decorator
     if func.kind == "transform" and func.args is not None:
         # vmap and friends call the function on tensors of one dimension less.
         inside = [a.view(a.origin) if isinstance(a, Tensor) else a for a in args]

@@ -938,9 +938,13 @@ class Interpreter:
         evidence = Evidence({n: tuple(e[n] for e in envs if n in e) for n in (*names, *variadic)})
         region = Region(site, evidence)
         env: Env = dict(zip(parameters.signature(function).names, bound, strict=False))
+        by_signature = parameters.entry(self, function, receiver, region=region)
         for name in envs[0]:
             if name not in env:
                 joined = join_all(e[name] for e in envs if name in e)
+                if joined is UNKNOWN:
+                    env[name] = by_signature.get(name, UNKNOWN)
+                    continue
                 env[name] = parameters.as_input(joined, name, Origin(function.node.lineno, None))
         decorated = self.function_value(function)
         while isinstance(decorated, Compiled):
@@ -954,6 +958,13 @@ class Interpreter:
         """Interpret a function as the entry of a region (or of eager code) with what its signature says."""
         decorated = self.function_value(function)
         env = parameters.entry(self, function, receiver, region=region)
+        vararg = parameters.variadic(function)[0]
+        for captured in (self.closures.get(function) or {}).values():
+            if vararg and isinstance(captured, FunctionValue):
+                # A wrapper takes anything; what it wraps says what that is.
+                inner = parameters.entry(self, captured.function, None, region=region)
+                env[vararg] = Seq("tuple", tuple(inner.values()), UNKNOWN, "args")
+                break
         while isinstance(decorated, Compiled):
             decorated = decorated.target
         if isinstance(decorated, Object) and decorated.kind == "disabled":

@@ -21,6 +21,7 @@ FORMATS: Mapping[str, str] = {
     "rdjson": "rdjson",
     "rdjsonl": "rdjsonl",
     "github": "github",
+    "github-review": "github_review",
     "gitlab": "gitlab",
     "junit": "junit",
 }
