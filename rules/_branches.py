@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tclint.events import Event
 
+_IN_PLACE: Final = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/"}
 # The tensors a file asks for their truth, by position, with what is known of their dtype.
 Tests = Mapping[tuple[int, int, int, int], str]
 
@@ -75,14 +76,19 @@ def contains_fix(event: Event) -> Fix | None:
 
 
 def condition(place: Place, test: ast.expr, tests: Tests) -> str | None:
-    """A test as one boolean tensor; None where Python values are part of it."""
+    """A test as one boolean tensor; None where Python values are part of it, or comments."""
+    text = _condition(place, test, tests)
+    return None if text is None or "#" in text else text
+
+
+def _condition(place: Place, test: ast.expr, tests: Tests) -> str | None:
     known = tests.get(position(test))
     if known is not None:
         if isinstance(test, ast.Compare):
             return _comparison(place, test)
         if has_effects(test):
             return None
-        return place.source(test) if known == "b" or _is_boolean(test) else f"{place.operand(test)} != 0"
+        return _flat(place.source(test) if known == "b" or _is_boolean(test) else f"{place.operand(test)} != 0")
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = condition(place, test.operand, tests)
         return f"~{_bracketed(inner)}" if inner is not None else None
@@ -104,7 +110,7 @@ def _comparison(place: Place, test: ast.Compare) -> str | None:
     signs = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
     sides = [test.left, *test.comparators]
     parts = [
-        f"({place.operand(a)} {signs[type(op)]} {place.operand(b)})"  # type: ignore[index]
+        f"({place.operand(a)} {signs[type(op)]} {place.operand(b)})"
         for a, op, b in zip(sides, test.ops, sides[1:], strict=False)
     ]
     return " & ".join(parts)
@@ -145,6 +151,8 @@ def _bracketed(text: str) -> str:
 
 def _flat(text: str) -> str:
     """An expression of several lines on one."""
+    if '"""' in text or "'''" in text:
+        return "#"  # a string of several lines: what holds this mark is not rebuilt
     return text if "\n" not in text else " ".join(line.strip() for line in text.split("\n"))
 
 
@@ -273,7 +281,7 @@ class _If:
         elif method == "zero_" and not values:
             new = "0"
         elif method in ("add_", "sub_", "mul_", "div_") and len(values) == 1:
-            new = f"{name} {dict(add_='+', sub_='-', mul_='*', div_='/')[method]} {values[0]}"
+            new = f"{name} {_IN_PLACE[method]} {values[0]}"
         else:
             return None
         edit = self._replaced([f"{name}.copy_({self.torch}.where({test}, {new}, {name}))"])
@@ -285,7 +293,11 @@ class _If:
         if not values:
             return None
         names = list(values)
-        if len(names) > 1 and not pure(self.place, self.node.test) and not isinstance(self.node.test, (ast.BoolOp, ast.UnaryOp)):
+        if (
+            len(names) > 1
+            and not pure(self.place, self.node.test)
+            and not isinstance(self.node.test, (ast.BoolOp, ast.UnaryOp))
+        ):
             return None
         line = f"{', '.join(names)} = {', '.join(values[name] for name in names)}"
         edit = self._replaced([line])
@@ -574,4 +586,6 @@ def truth_only(place: Place) -> bool:
 def _asks(parent: ast.AST, node: ast.AST) -> bool:
     if isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)):
         return within(node, parent.test)
-    return isinstance(parent, (ast.BoolOp, ast.BinOp)) or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not))
+    return isinstance(parent, (ast.BoolOp, ast.BinOp)) or (
+        isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
+    )

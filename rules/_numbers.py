@@ -75,7 +75,9 @@ def _name_used(place: Place, statement: ast.Assign, partner: bool, depth: int) -
 def keep_tensor(event: Event, value: ast.expr, suffix: str = "") -> Fix | None:
     """The tensor instead of the number that is read out of it."""
     place = Place(event)
-    if not arithmetic(place):
+    # A function inside another is often handed to vmap and its kin, where a number and a tensor are not alike.
+    nested = sum(isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) for n in place.chain) > 1
+    if nested or not arithmetic(place):
         return None
     text = f"{place.atom(value)}{suffix}" if suffix else place.operand(value)
     note = "the number stays a 0-d tensor: wrong where somebody further on needs a Python number"
@@ -87,7 +89,13 @@ def torch_math(event: Event, name: str) -> Fix | None:
     place = Place(event)
     node = place.node
     torch = place.importing("torch")
-    if name not in MATH or torch is None or not isinstance(node, ast.Call) or len(node.args) != 1 or not arithmetic(place):
+    if (
+        name not in MATH
+        or torch is None
+        or not isinstance(node, ast.Call)
+        or len(node.args) != 1
+        or not arithmetic(place)
+    ):
         return None
     edit = place.replace(node.func, f"{torch[0]}.{MATH[name]}")
     note = "computed in the tensor's precision; the result is a 0-d tensor"
@@ -97,7 +105,12 @@ def torch_math(event: Event, name: str) -> Fix | None:
 def numpy_on_sizes(event: Event, node: ast.expr) -> Fix | None:
     """`math.prod(x.shape)` for `int(np.prod(x.shape))` and `np.prod(x.shape)`; `math.ceil` and `math.floor` likewise."""
     inner = node.args[0] if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args else node
-    if not isinstance(inner, ast.Call) or not isinstance(inner.func, ast.Attribute) or len(inner.args) != 1 or inner.keywords:
+    if (
+        not isinstance(inner, ast.Call)
+        or not isinstance(inner.func, ast.Attribute)
+        or len(inner.args) != 1
+        or inner.keywords
+    ):
         return None
     place = Place(event, node)
     owner, name, value = inner.func.value, inner.func.attr, inner.args[0]
@@ -121,7 +134,11 @@ def _of_sizes(node: ast.AST) -> bool:
     found = False
     allowed: set[int] = set()
     for each in ast.walk(node):
-        size = isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in ("size", "numel", "dim")
+        size = (
+            isinstance(each, ast.Call)
+            and isinstance(each.func, ast.Attribute)
+            and each.func.attr in ("size", "numel", "dim")
+        )
         if (isinstance(each, ast.Attribute) and each.attr in ("shape", "ndim")) or size:
             found = True
             allowed |= {id(n) for n in ast.walk(each) if isinstance(n, ast.Name)}
@@ -132,7 +149,11 @@ def square_root(event: Event) -> Fix | None:
     """`math.sqrt(n)` for `torch.sqrt(torch.tensor(n))`."""
     place = Place(event)
     node, outer = place.node, place.parent
-    if not isinstance(outer, ast.Call) or not isinstance(outer.func, ast.Attribute) or outer.func.attr not in ("sqrt", "log", "exp"):
+    if (
+        not isinstance(outer, ast.Call)
+        or not isinstance(outer.func, ast.Attribute)
+        or outer.func.attr not in ("sqrt", "log", "exp")
+    ):
         return None
     if not isinstance(outer.func.value, ast.Name) or len(outer.args) != 1 or outer.keywords or len(node.args) != 1:
         return None
@@ -154,7 +175,12 @@ def on_device(event: Event, scalar: bool) -> Fix | None:
     parent, outer = place.parent, place.chain[-2] if len(place.chain) > 1 else None
     whole: ast.Call = node
     moved = ""
-    if isinstance(parent, ast.Attribute) and parent.attr == "to" and isinstance(outer, ast.Call) and len(outer.args) == 1:
+    if (
+        isinstance(parent, ast.Attribute)
+        and parent.attr == "to"
+        and isinstance(outer, ast.Call)
+        and len(outer.args) == 1
+    ):
         if outer.keywords or not _is_device(outer.args[0]):
             return None
         whole, moved = outer, place.source(outer.args[0])

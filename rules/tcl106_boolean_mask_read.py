@@ -124,7 +124,7 @@ def _added(place: Place, torch: str) -> Fix | None:
     if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Subscript):
         return None
     signs = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-    target, sign = node.target, signs.get(type(node.op))  # type: ignore[call-overload]
+    target, sign = node.target, signs.get(type(node.op))
     if sign is None or not isinstance(target.value, ast.Name) or isinstance(target.slice, ast.Tuple):
         return None
     if not isinstance(node.value, ast.Constant) or not pure(place, target.slice) or place.importing("torch") != (torch, ()):

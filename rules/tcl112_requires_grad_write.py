@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from tclint.events import Attribute, Call, Event, Store
-from tclint.finding import Effect, Finding, Fix, Severity
-from tclint.rewrite import display
+from tclint.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place, display
 from tclint.rule import Rule, whole_frame
 from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, tensor_of
 
@@ -87,6 +88,8 @@ class RequiresGradWrite(Rule):
             yield self._finding(event, f"`{event.method}`", tensor_of(event.receiver) if event.receiver else None)
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Call) and (found := _plain(event)) is not None:
+            return found
         return display("move it to the caller", "autograd state is set before the region is entered, or after it returns")
 
     def _finding(self, event: Store | Attribute | Call, what: str, tensor: Tensor | None) -> Finding:
@@ -96,3 +99,23 @@ class RequiresGradWrite(Rule):
             about=tensor,
             help="do it outside the compiled region",
         )
+
+
+def _plain(event: Call) -> Fix | None:
+    """A leaf that is made and used in one call, as a plain tensor: `nn.Parameter(t)` and `requires_grad=True` go."""
+    place = Place(event)
+    node = place.node
+    if not isinstance(node, ast.Call) or not isinstance(place.parent, ast.Assign):
+        return None
+    if not all(isinstance(target, ast.Name) for target in place.parent.targets):
+        return None
+    note = "the tensor is no leaf any more: wrong where its gradient is asked for"
+    if event.method == "Parameter" and len(node.args) == 1 and not node.keywords and isinstance(event.args[0], Tensor):
+        edit = place.replace(node, place.source(node.args[0]))
+        return Fix("use a plain tensor", Applicability.UNSAFE, (edit,), note)
+    asked = next((k for k in node.keywords if k.arg == "requires_grad"), None)
+    if asked is None or not node.args or "\n" in place.source(node):
+        return None
+    rest = [place.source(part) for part in (*node.args, *(k for k in node.keywords if k is not asked))]
+    edit = place.replace(node, f"{place.source(node.func)}({', '.join(rest)})")
+    return Fix("use a plain tensor", Applicability.UNSAFE, (edit,), note)

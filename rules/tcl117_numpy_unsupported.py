@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Attribute, Call, Event
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place
 from tclint.rule import Rule, whole_frame
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.torch_facts import generated as facts
@@ -89,7 +90,9 @@ class NumpyUnsupported(Rule):
             yield self._finding(event, f"`.{event.name}` of an array")
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        return numpy_on_sizes(event, event.node) if isinstance(event.node, ast.Call) else None
+        if not isinstance(event.node, ast.Call):
+            return None
+        return _reduction(event, event.node) or numpy_on_sizes(event, event.node)
 
     def _finding(self, event: Call | Attribute, what: str) -> Finding:
         return self.finding(
@@ -101,3 +104,19 @@ class NumpyUnsupported(Rule):
 
 
 __all__ = ["NumpyUnsupported", "Seq"]
+
+_REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
+
+
+def _reduction(event: Event, node: ast.Call) -> Fix | None:
+    """`np.sum(a, axis=0)` for `np.add.reduce(a, axis=0)`, which takes the first axis where none is given."""
+    func = node.func
+    if not isinstance(func, ast.Attribute) or func.attr != "reduce" or not isinstance(func.value, ast.Attribute):
+        return None
+    name = _REDUCTIONS.get(func.value.attr)
+    if name is None or len(node.args) != 1 or [k.arg for k in node.keywords] not in ([], ["axis"]):
+        return None
+    place = Place(event)
+    axis = place.source(node.keywords[0].value) if node.keywords else "0"
+    text = f"{place.source(func.value.value)}.{name}({place.source(node.args[0])}, axis={axis})"
+    return Fix(f"use np.{name}", Applicability.SAFE, (place.replace(node, text),), "")

@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.events import Attribute, Branch, Call, Event, Operation, Store
 from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import out_of_place
+from tclint.rewrite import guard, out_of_place
 from tclint.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 from tclint.values import ARRAY, INPUT, PARAMETER, Const, Scalar, Tensor, tensor_of
@@ -76,6 +76,8 @@ class UnsupportedTensorMethod(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Call) and event.method in ("unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_"):
             return out_of_place(event)
+        if isinstance(event, Call) and event.method == "share_memory_":
+            return guard(event, event.node, "the storage is not moved to shared memory")
         return None
 
     def _finding(self, event: Branch | Call | Store | Operation | Attribute, what: str, tensor: Tensor | None) -> Finding:

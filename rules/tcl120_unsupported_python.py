@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Compile, Define, Enter, Event, Loop, Operation, ProgramCall, Store, Subscript
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import noted, once
+from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place, noted, once
 from tclint.rule import Rule, whole_frame
 from tclint.values import ClassValue, Dict, External, FunctionValue, Instance, Object, Seq, Tensor, Value, tensor_of
 
@@ -119,6 +119,8 @@ class UnsupportedPython(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Store):
             return noted(event, event.node) if isinstance(event.receiver, FunctionValue) else None
+        if isinstance(event, ProgramCall) and "pydantic" not in finding.message:
+            return _as_dict(event) if "TypedDict" in finding.message else None
         if isinstance(event, (Call, ProgramCall, Operation)) and isinstance(event.node, ast.expr):
             return once(event, "the value is the one at start-up: wrong where the object changes, or where it is changed")
         return None
@@ -168,3 +170,13 @@ def _header(node: ast.AST) -> ast.AST:
 
 
 __all__ = ["Instance", "Tensor", "UnsupportedPython"]
+
+
+def _as_dict(event: ProgramCall) -> Fix | None:
+    """`{"h": x}` for `Out(h=x)`: a TypedDict is a dict."""
+    place = Place(event)
+    node = place.node
+    if not isinstance(node, ast.Call) or node.args or any(k.arg is None for k in node.keywords):
+        return None
+    items = ", ".join(f'"{k.arg}": {place.source(k.value)}' for k in node.keywords)
+    return Fix("write the dict", Applicability.SAFE, (place.replace(node, f"{{{items}}}"),), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import hashlib
 import re
 import sys
 from dataclasses import replace
@@ -43,9 +44,11 @@ _NAMES: Final = {
     "TCL903": "syntax-error",
     "TCL904": "too-deep",
     "TCL905": "rule-crashed",
+    "TCL906": "internal-error",
 }
 # A file can only hold a root if one of these is in it; everything else is read when a root leads there.
 _COMPILES = rb"(?<!\bre)\.compile\b|import compile\b|_dynamo\.optimize|mark_unbacked|cudagraph|CUDAGraph|graphed_callables"
+INTERNAL: Final = "TCL906"
 _EXAMPLES: Final = re.compile(rb"^def (programs|calls)\(\)", re.M)
 _ROOT: Final = re.compile(rb"def forward\b|" + _COMPILES)
 
@@ -318,6 +321,7 @@ class _Run:
             for f in suppressed.kept
             if RANK[f.confidence.value] >= least and RANK[f.severity.value] >= severe
         ]
+        kept = self._with_copies(kept)
         kept.sort(key=lambda f: f.sort_key)
         return Report(
             findings=tuple(kept),
@@ -328,6 +332,30 @@ class _Run:
             suppressed=suppressed.suppressed,
             torch=".".join(map(str, self.target)),
         )
+
+    def _with_copies(self, findings: list[Finding]) -> list[Finding]:
+        """Name the other places where the same function stands with the same finding: a fix is needed there too."""
+        places: dict[tuple[str, str, int, int], list[Finding]] = {}
+        keys: dict[int, tuple[str, str, int, int]] = {}
+        for i, finding in enumerate(findings):
+            found = self.dispatcher.found.get((finding.path, finding.span.line, finding.span.column, finding.code))
+            function = found[2].frame.function if found is not None else None
+            if function is None:
+                continue
+            node = function.node
+            text = _source_of(function.module, node)
+            digest = hashlib.sha1(b"\n".join(line.strip() for line in text.split(b"\n"))).hexdigest()
+            keys[i] = (finding.code, digest, finding.span.line - node.lineno, finding.span.column - node.col_offset)
+            places.setdefault(keys[i], []).append(finding)
+        result = []
+        for i, finding in enumerate(findings):
+            others = [f for f in places.get(keys.get(i, ("", "", 0, 0)), ()) if f.path != finding.path]
+            if others:
+                shown = tuple(f"{f.path}:{f.span.line}" for f in sorted(others, key=lambda f: f.sort_key)[:3])
+                more = (f"and {len(others) - 3} more",) if len(others) > 3 else ()
+                finding = replace(finding, same_as=(*shown, *more))
+            result.append(finding)
+        return result
 
     def _with_fix(self, finding: Finding, rule: Rule, event: Event) -> Finding:
         if RANK[finding.confidence.value] < RANK[self.settings.min_confidence]:
@@ -350,10 +378,14 @@ class _Run:
     def _problem_findings(self) -> Iterator[Finding]:
         problems = [*self.problems, *self.dispatcher.problems]
         problems.extend(m.problem for m in self.program.modules if m.problem is not None and m.report)
-        for function, _ in self.interp.errors:
+        for function, error in self.interp.errors:
             line = function.node.lineno
-            why = f"`{function.qualname}` is nested too deeply; it is skipped"
-            problems.append(Problem(function.module.path, line, TOO_DEEP, why))
+            if isinstance(error, RecursionError):
+                why = f"`{function.qualname}` is nested too deeply; it is skipped"
+                problems.append(Problem(function.module.path, line, TOO_DEEP, why))
+            else:
+                why = f"tclint failed on `{function.qualname}` ({type(error).__name__}: {error}); it is skipped, please report it"
+                problems.append(Problem(function.module.path, line, INTERNAL, why))
         seen: set[Problem] = set()
         for problem in problems:
             if problem in seen:

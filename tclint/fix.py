@@ -74,7 +74,10 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     at = 0
     # Two insertions at one place keep the order they came in.
     for edit in sorted(edits, key=lambda e: (e.span.line, e.span.column, e.span.end_line, e.span.end_column)):
-        start, end = _offset(starts, edit.span.line, edit.span.column), _offset(starts, edit.span.end_line, edit.span.end_column)
+        start, end = (
+            _offset(starts, edit.span.line, edit.span.column),
+            _offset(starts, edit.span.end_line, edit.span.end_column),
+        )
         if not at <= start <= end <= len(text):
             raise CannotApply("the edits overlap, or lie outside the file")
         pieces += [text[at:start], edit.text.replace("\n", newline)]
@@ -88,7 +91,7 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
 
 def newline_of(lines: Sequence[str]) -> str:
     """The line ending that most lines have."""
-    counts = {ending: 0 for ending in ("\n", "\r\n", "\r")}
+    counts = dict.fromkeys(("\n", "\r\n", "\r"), 0)
     for line in lines:
         ending = "\r\n" if line.endswith("\r\n") else line[-1:]
         if ending in counts:

@@ -146,8 +146,8 @@ class Place:
 
     def owns_its_lines(self, statement: ast.stmt) -> bool:
         """Whether nothing else stands on the statement's first and last line (`a; b`, `if x: y`, `\\` continuations)."""
-        before = self.lines[statement.lineno - 1].encode()[: statement.col_offset].decode("utf-8", "replace")
-        after = self.lines[statement.end_lineno - 1].encode()[statement.end_col_offset :].decode("utf-8", "replace")  # type: ignore[index]
+        span = self.span(statement)
+        before, after = self.lines[span.line - 1][: span.column - 1], self.lines[span.end_line - 1][span.end_column - 1 :]
         rest = after.strip()
         return not before.strip() and (not rest or rest.startswith("#"))
 
@@ -162,7 +162,10 @@ class Place:
 
     def _with_brackets(self, span: Span) -> Span | None:
         """The span with the brackets right around it, unless they are those of a call."""
-        before, after = self.lines[span.line - 1][: span.column - 1], self.lines[span.end_line - 1][span.end_column - 1 :]
+        before, after = (
+            self.lines[span.line - 1][: span.column - 1],
+            self.lines[span.end_line - 1][span.end_column - 1 :],
+        )
         if not before.endswith("(") or not after.startswith(")"):
             return None
         ahead = before[:-1].rstrip()
@@ -229,7 +232,7 @@ class Place:
         future = [s for s in imports if isinstance(s, ast.ImportFrom) and s.module == "__future__"]
         others = [s for s in imports if s not in future]
         if not others:
-            after = future or [s for s in body[:1] if _is_docstring(s)]
+            after: list[ast.stmt] = [*future] or [s for s in body[:1] if _is_docstring(s)]
             line = (after[-1].end_lineno or 0) + 1 if after else (_first_line(body[0]) if body else 1)
             gap = "\n" if after else ""
             return self.insert_line(line, f"{gap}import {module}" + ("" if after else "\n"))
@@ -285,7 +288,7 @@ class Place:
             wrapper = wrapper.with_changes(body=body.with_changes(body=changed, indent=indent))
             new = tree.with_changes(body=[wrapper], default_indent=unit).code[len(head) :]
         else:
-            changed = change(list(tree.body))  # type: ignore[arg-type]
+            changed = change(list(tree.body))
             if changed is None:
                 return None
             new = tree.with_changes(body=changed, default_indent=unit).code
@@ -363,7 +366,9 @@ def only_says(statement: ast.stmt) -> bool:
     return name in SAYS
 
 
-def removal(event: Event, node: ast.AST, title: str, note: str, how: Applicability = Applicability.UNSAFE) -> Fix | None:
+def removal(
+    event: Event, node: ast.AST, title: str, note: str, how: Applicability = Applicability.UNSAFE
+) -> Fix | None:
     """The statement that a call is, taken out."""
     place = Place(event, node)
     statement = place.statement
@@ -383,10 +388,19 @@ def cached(event: Event, node: ast.expr, how: Applicability, note: str = "", pre
     place = Place(event, node)
     function, cls = place.function, place.cls
     init = next((s for s in cls.body if isinstance(s, _FUNCTIONS) and s.name == "__init__"), None) if cls else None
-    if function is None or init is None or function is init or cls is None or not function.args.args or not init.args.args:
+    if (
+        function is None
+        or init is None
+        or function is init
+        or cls is None
+        or not function.args.args
+        or not init.args.args
+    ):
         return None
     me, inner = function.args.args[0].arg, init.args.args[0].arg
-    if me != inner or any(isinstance(d, ast.Name) and d.id in ("staticmethod", "classmethod") for d in function.decorator_list):
+    if me != inner or any(
+        isinstance(d, ast.Name) and d.id in ("staticmethod", "classmethod") for d in function.decorator_list
+    ):
         return None
     read = _attributes_read(node, me)
     if read is None or not read or not _only_reads(node, me, set(place.module.names)):
@@ -452,17 +466,21 @@ def pure(place: Place, node: ast.AST) -> bool:
     if isinstance(node, ast.BinOp):
         return pure(place, node.left) and pure(place, node.right)
     if isinstance(node, ast.Compare):
-        return len(node.ops) == 1 and not isinstance(node.ops[0], (ast.In, ast.NotIn, ast.Is, ast.IsNot)) and (
-            pure(place, node.left) and pure(place, node.comparators[0])
+        return (
+            len(node.ops) == 1
+            and not isinstance(node.ops[0], (ast.In, ast.NotIn, ast.Is, ast.IsNot))
+            and (pure(place, node.left) and pure(place, node.comparators[0]))
         )
     if isinstance(node, ast.Subscript):
         return pure(place, node.value) and all(_plain_index(n) for n in _index_parts(node.slice))
     if isinstance(node, (ast.Tuple, ast.List)):
         return all(pure(place, e) for e in node.elts)
     if isinstance(node, ast.Call):
-        return _pure_callee(place, node.func) and all(
-            pure(place, a) or _plain(a) for a in (*node.args, *(k.value for k in node.keywords))
-        ) and all(k.arg is not None for k in node.keywords)
+        return (
+            _pure_callee(place, node.func)
+            and all(pure(place, a) or _plain(a) for a in (*node.args, *(k.value for k in node.keywords)))
+            and all(k.arg is not None for k in node.keywords)
+        )
     return False
 
 
@@ -489,8 +507,10 @@ def _pure_callee(place: Place, func: ast.AST) -> bool:
     owner = func.value
     if isinstance(owner, ast.Name) and owner.id == "self":
         held = _held(place, func.attr)
-        return isinstance(held, Object) and held.name.startswith("torch.nn.") and (
-            held.name.rpartition(".")[2] in PURE_MODULES
+        return (
+            isinstance(held, Object)
+            and held.name.startswith("torch.nn.")
+            and (held.name.rpartition(".")[2] in PURE_MODULES)
         )
     if func.attr not in PURE:
         return False
@@ -508,7 +528,9 @@ def has_effects(node: ast.AST, top: bool = False) -> bool:
     """Whether leaving the arguments of a call out would leave out more than the call."""
     return any(
         isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom))
-        or (isinstance(n, ast.Attribute) and n.attr in ("pop", "popleft", "popitem", "append", "update", "add_", "step"))
+        or (
+            isinstance(n, ast.Attribute) and n.attr in ("pop", "popleft", "popitem", "append", "update", "add_", "step")
+        )
         or (isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in ("next", "setattr", "exec"))
         for n in ast.walk(node)
         if not (top and n is node)
@@ -516,9 +538,7 @@ def has_effects(node: ast.AST, top: bool = False) -> bool:
 
 
 def names_read(nodes: Iterable[ast.AST]) -> set[str]:
-    return {
-        n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    }
+    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 def reads_of(root: ast.AST, name: str) -> Iterator[tuple[ast.Name, list[ast.AST]]]:
@@ -571,12 +591,21 @@ def _attributes_read(node: ast.AST, me: str) -> set[str] | None:
 
 
 def _only_reads(node: ast.AST, me: str, known: set[str]) -> bool:
-    if any(isinstance(n, (ast.Lambda, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.comprehension)) for n in ast.walk(node)):
+    if any(
+        isinstance(n, (ast.Lambda, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.comprehension))
+        for n in ast.walk(node)
+    ):
         return False
     import builtins
 
     names = names_read([node])
-    return all(n == me or n in known or hasattr(builtins, n) for n in names)
+    return not names & _NOT_ONCE and all(n == me or n in known or hasattr(builtins, n) for n in names)
+
+
+# Builtins whose answer depends on where or when they are called, or that hand out what is used up.
+_NOT_ONCE: Final = frozenset(
+    "super locals globals vars dir print input open id eval exec next iter map filter zip enumerate reversed".split()
+)
 
 
 def _assigned_in_init(cls: ast.ClassDef, init: FunctionNode, me: str, wanted: set[str]) -> ast.stmt | None:
@@ -723,10 +752,10 @@ def _top(statement: ast.stmt) -> str:
 
 
 def _first_line(node: ast.AST) -> int:
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])  # type: ignore[attr-defined]
+    return min(position(each)[0] for each in (node, *getattr(node, "decorator_list", ())))
 
 
-def node_at(event: Event, span: Span, kind: type[Any]) -> Any:
+def node_at(event: Event, span: Span, kind: type[Any] | tuple[type[Any], ...]) -> Any:
     """The node of a kind that a finding points at: the finding may stand elsewhere than its event."""
     place = Place(event, event.module.tree)
     for node in ast.walk(event.module.tree):
@@ -762,20 +791,30 @@ def noted(event: Event, node: ast.AST) -> Fix | None:
     else:
         return None
     torch = place.importing("torch")
-    if torch is None or not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
-        return None
-    read = [
-        n
-        for n in ast.walk(place.module.tree)
-        if isinstance(n, ast.Attribute) and n.attr == target.attr and isinstance(n.ctx, ast.Load)
-    ]
-    if read or has_effects(statement.value):
+    if torch is None or has_effects(statement.value) or _is_read(place, target):
         return None
     rebuilt = _guarded(place, statement, torch[0])
     if rebuilt is None:
         return None
     note = f"compiled runs no longer set `{place.source(target)}`"
     return Fix("guard it with torch.compiler.is_compiling()", Applicability.UNSAFE, (*torch[1], rebuilt), note)
+
+
+def _is_read(place: Place, target: ast.AST) -> bool:
+    """Whether somebody reads what a statement notes down: an attribute anywhere in the file, a name in the function."""
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+        return any(
+            isinstance(n, ast.Attribute) and n.attr == target.attr and isinstance(n.ctx, ast.Load)
+            for n in ast.walk(place.module.tree)
+        )
+    function = place.function
+    if not isinstance(target, ast.Name) or function is None or len(stores_of(function, target.id)) != 1:
+        return True
+    # A name may be read where compiled runs do not come.
+    return not all(
+        any(isinstance(n, ast.If) and ast.unparse(n.test).endswith("not torch.compiler.is_compiling()") for n in above)
+        for _, above in reads_of(function, target.id)
+    )
 
 
 def _guarded(place: Place, statement: ast.stmt, torch: str) -> Edit | None:

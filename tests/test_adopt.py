@@ -112,7 +112,9 @@ def test_a_baseline_hides_what_is_known(folder: Path, capsys: pytest.CaptureFixt
     assert [entry["code"] for entry in document["findings"]] == ["TCL108", "TCL103", "TCL103", "TCL103"]
     assert run("m.py", "--baseline", "known.json") == 0
     # Lines move, and one hazard is new.
-    moved = PROGRAM.replace("import torch\n", "import torch\n\nX = 1\n", 1).replace("    print", '    print("two")\n    print')
+    moved = PROGRAM.replace("import torch\n", "import torch\n\nX = 1\n", 1).replace(
+        "    print", '    print("two")\n    print'
+    )
     (folder / "m.py").write_text(moved)
     capsys.readouterr()
     assert run("m.py", "--baseline", "known.json", "--output-format", "concise", "-q") == 1

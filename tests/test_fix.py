@@ -201,7 +201,7 @@ def test_equal_insertions_count_once() -> None:
 
 # --- files and the command ----------------------------------------------------------------------------------------------
 
-HAZARD = b'''\
+HAZARD = b"""\
 import copy
 
 import torch
@@ -212,7 +212,7 @@ def f(x: torch.Tensor):
     y = copy.deepcopy(x)
     print("y", y)
     return y
-'''
+"""
 SAFE = HAZARD.replace(b"copy.deepcopy(x)", b"x.clone()")
 ALL = SAFE.replace(b'    print("y", y)', b'    if not torch.compiler.is_compiling():\n        print("y", y)')
 
@@ -268,7 +268,9 @@ def test_diff_changes_nothing(hazard: Path, capfdbinary: pytest.CaptureFixture[b
 
 def test_stdin_gives_the_fixed_source() -> None:
     command = [sys.executable, "-m", "tclint", "-", "--stdin-filename", "m.py", "--fix", "--isolated", "--no-cache"]
-    done = subprocess.run(command, input=HAZARD, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        command, input=HAZARD, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
     assert (done.stdout, done.returncode) == (SAFE, 1)
 
 
@@ -339,7 +341,6 @@ def _outputs(path: Path) -> list[object]:
             for args in calls:
                 found += tree_flatten(program(*judge._arguments(args)))[0]
     return found
-
 
 
 # --- where code is reviewed -----------------------------------------------------------------------------------------------

@@ -152,7 +152,9 @@ def linted(path: Path) -> tuple[Finding, ...]:
     with TemporaryDirectory() as folder:
         Path(folder, path.name).write_text(with_callers(source))
         selected = [code] if code in BY_CODE else []
-        report = lint(path.name, cwd=Path(folder), extend_select=selected, **CONFIGURED.get(code, {}), **configuration(source))
+        report = lint(
+            path.name, cwd=Path(folder), extend_select=selected, **CONFIGURED.get(code, {}), **configuration(source)
+        )
     last = len(source.splitlines())
     return tuple(f for f in report.findings if f.code.startswith((code[:4], "TCL9")) and f.line <= last)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import fnmatch
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -439,7 +440,10 @@ class Interpreter:
         self._running.add(key)
         try:
             result = self._interpret(frame, node, value, env, region)
-        except RecursionError as error:
+        except Exception as error:
+            # One function that we cannot handle costs one diagnostic, not the run.
+            if os.environ.get("TCLINT_DEBUG") and not isinstance(error, RecursionError):
+                raise
             self.errors.append((function, error))
             result = UNKNOWN
         finally:
@@ -623,7 +627,9 @@ class Interpreter:
             frame = Frame(self, init.module, init, env, None)
             frame.constructing = True
             statements.run_block(frame, init.node.body)  # type: ignore[arg-type]
-        except RecursionError as error:
+        except Exception as error:
+            if os.environ.get("TCLINT_DEBUG") and not isinstance(error, RecursionError):
+                raise
             self.errors.append((init, error))
         finally:
             self.quiet -= 1

@@ -61,7 +61,7 @@ def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
     if finding.fix and finding.fix.note:
         yield "note", finding.fix.note
     if finding.same_as:
-        yield "same as", ", ".join(finding.same_as)
+        yield "same code as", ", ".join(finding.same_as)
     if finding.verified is not None:
         yield "verified", words.verified(finding.verified)
 

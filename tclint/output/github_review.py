@@ -61,7 +61,11 @@ def suggestion(finding: Finding, lines: Lines) -> tuple[int, int, str] | None:
     else:
         text += lines.line(finding.path, at[0])[at[1] - 1 :]
     known = len(lines.of(finding.path))
-    if last > known or last - first >= MOST or (first == last and first == known and not lines.line(finding.path, first)):
+    if (
+        last > known
+        or last - first >= MOST
+        or (first == last and first == known and not lines.line(finding.path, first))
+    ):
         return None
     return first, last, text
 
