@@ -35,9 +35,12 @@ class DataDependentBranch(Rule):
         def f(x, limit: float = 4.0):
             return torch.where(x.max() > limit, x / 2, x)
 
-    Fix: `torch.where` for two cheap alternatives, `torch.cond` for expensive ones, an `assert` for a check that only raises,
-    or take the decision outside the compiled region. `torch.where` computes both sides: wrong where one of them is
-    undefined or has side effects.
+    Fix: `torch.where` for two cheap alternatives, `torch.cond` for expensive ones, an `assert` for a check that only
+    raises, or take the decision outside the compiled region. `torch.where` computes both sides: wrong where one of them
+    is undefined or has side effects. `--unsafe-fixes` writes `torch.where` for assignments and returns of call-free or
+    known pure expressions, an `assert` for a raise, `copy_` of the old or new value for a buffer written under the
+    branch, and a guard where the branch only logs. Wrong where a side fails on the other's inputs, where the sides
+    differ in shape or dtype, or where callers catch the exception.
 
     Ignore it where the branch is taken once per run, outside the hot path.
     """
@@ -71,7 +74,9 @@ class DataDependentBranch(Rule):
             yield self._finding(event, left, "`in` compares a tensor with each element")
         elif right is not None:
             yield self._finding(event, right, "`in` on a tensor asks for its values")
-        elif isinstance(event.right, Seq) and isinstance(event.right.element(), Tensor) and not event.right.kind == "set":
+        elif (
+            isinstance(event.right, Seq) and isinstance(event.right.element(), Tensor) and not event.right.kind == "set"
+        ):
             element = tensor_of(event.right.element())
             if element is not None and isinstance(event.left, Tensor):
                 yield self._finding(event, element, "`in` compares tensors")
@@ -86,7 +91,9 @@ class DataDependentBranch(Rule):
         if not isinstance(values, Seq) or "key" in event.keywords:
             return
         element = tensor_of(values.element())
-        if element is not None and (event.name in ("builtins.sorted", "list.sort") or tensor_of(event.args[0] if event.args else values)):
+        if element is not None and (
+            event.name in ("builtins.sorted", "list.sort") or tensor_of(event.args[0] if event.args else values)
+        ):
             yield self._finding(event, element, f"`{event.method}` compares tensors")
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:

@@ -39,7 +39,8 @@ class TokenizerInForward(Rule):
             def forward(self, input_ids):
                 return input_ids == self._image_token_id
 
-    Fix: read the id once in `__init__` and compare with the integer. Wrong only where the vocabulary changes afterwards.
+    Fix: read the id once in `__init__` and compare with the integer. Wrong only where the vocabulary changes
+    afterwards. `--fix` adds the line to `__init__`, where the tokenizer is set there once and nowhere else.
 
     Ignore it where the tokenizer is your own traceable Python class.
     """

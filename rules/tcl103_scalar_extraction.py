@@ -32,8 +32,10 @@ class ScalarExtraction(Rule):
             scale = x.abs().max()
             return x / scale
 
-    Fix: keep the 0-d tensor; arithmetic with it gives the same result. Wrong where a Python number is really needed
-    (a size, a loop count): then take it outside the region.
+    Fix: keep the 0-d tensor; arithmetic with it gives the same result. Wrong where a Python number is really needed (a
+    size, a loop count): then take it outside the region. `--unsafe-fixes` drops `.item()`, `float()`, `int()` and turns
+    `math.f` into `torch.f` where only arithmetic uses the value; `--fix` turns `int(np.prod(x.shape))` into
+    `math.prod(x.shape)`.
 
     Versions: with `fullgraph=True`, torch 2.10 and later keep `.item()` in the graph; in default mode it breaks on all.
     """
@@ -91,9 +93,7 @@ class ScalarExtraction(Rule):
             return _compared(event, node)
         return None
 
-    def _finding(
-        self, event: Call, tensor: Tensor | None, what: str, confidence: Confidence | None = None
-    ) -> Finding:
+    def _finding(self, event: Call, tensor: Tensor | None, what: str, confidence: Confidence | None = None) -> Finding:
         return self.finding(
             event,
             f"{what} reads a value out of the graph; Dynamo breaks here and the device is waited for{whole_frame(event)}",
@@ -110,7 +110,10 @@ def _compared(event: Call, node: ast.Call) -> Fix | None:
     """`(a == b).all()` for `torch.equal(a, b)`, where a tensor is as good as a bool."""
     place = Place(event)
     torch = place.importing("torch")
-    sides = [*([node.func.value] if event.name.startswith("Tensor.") and isinstance(node.func, ast.Attribute) else []), *node.args]
+    sides = [
+        *([node.func.value] if event.name.startswith("Tensor.") and isinstance(node.func, ast.Attribute) else []),
+        *node.args,
+    ]
     if torch is None or len(sides) != 2 or not truth_only(place):
         return None
     if event.method == "equal":

@@ -34,8 +34,8 @@ class DynamicShapeOp(Rule):
             keep = (x.sum(-1, keepdim=True) > 0).to(x.dtype)
             return x * keep
 
-    Fix: compute everywhere and select with `torch.where`; `repeat_interleave(..., output_size=n)`;
-    `one_hot(x, num_classes)`; `torch.nonzero_static(x, size=n)`.
+    Fix: compute everywhere and select with `torch.where`; `repeat_interleave(..., output_size=n)`; `one_hot(x,
+    num_classes)`; `torch.nonzero_static(x, size=n)`. Not applied by itself: the bound is known to you alone.
 
     Versions: with `fullgraph=True`, torch 2.10 and later keep these ops in the graph; in default mode they break on all.
     """

@@ -28,7 +28,9 @@ class BooleanMaskRead(Rule):
         def f(x, valid: torch.BoolTensor):
             return torch.where(valid, x, 0).sum() / valid.sum()
 
-    Fix: compute for every element and select with `torch.where`, or multiply by the mask.
+    Fix: compute for every element and select with `torch.where`, or multiply by the mask. `--unsafe-fixes` rewrites
+    `x[mask].sum()`, `.mean()`, a loss of two masked tensors and `x[mask] += c`. Wrong where the mask has fewer
+    dimensions than the tensor.
 
     Versions: with `fullgraph=True`, torch 2.10 and later keep the read in the graph; in default mode it breaks on all.
     """
@@ -62,13 +64,17 @@ class BooleanMaskRead(Rule):
         made = _reduced(place, node, torch[0]) or _loss(place, node, torch[0])
         if made is None:
             return None
-        note = "wrong where the mask has fewer dimensions than the tensor; no true in the mask still gives nan for a mean"
+        note = (
+            "wrong where the mask has fewer dimensions than the tensor; no true in the mask still gives nan for a mean"
+        )
         return Fix("select with torch.where", Applicability.UNSAFE, (*torch[1], place.replace(*made)), note)
 
     def _masked(self, event: Event, index: Value, what: str) -> Iterator[Finding]:
         if event.site is not None and event.site.fullgraph is True and self.target >= (2, 10):
             return
-        parts = index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
+        parts = (
+            index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
+        )
         mask = next((t for p in parts if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
         if mask is None or mask.ndim == 0:
             return
@@ -85,7 +91,11 @@ _LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_
 
 def _reduced(place: Place, node: ast.Subscript, torch: str) -> tuple[ast.AST, str] | None:
     """`x[mask].sum()` and `x[mask].mean()`."""
-    if len(place.chain) < 2 or not isinstance(place.chain[-1], ast.Attribute) or not isinstance(place.chain[-2], ast.Call):
+    if (
+        len(place.chain) < 2
+        or not isinstance(place.chain[-1], ast.Attribute)
+        or not isinstance(place.chain[-2], ast.Call)
+    ):
         return None
     method, call = place.chain[-1], place.chain[-2]
     if not same(call.func, method) or call.args or call.keywords or method.attr not in ("sum", "mean"):
@@ -113,7 +123,7 @@ def _loss(place: Place, node: ast.Subscript, torch: str) -> tuple[ast.AST, str] 
         return None
     sides = ", ".join(place.source(a.value) for a in call.args if isinstance(a, ast.Subscript))
     mask = place.operand(node.slice)
-    each = f"{place.source(call.func)}({sides}, reduction=\"none\")"
+    each = f'{place.source(call.func)}({sides}, reduction="none")'
     text = f"{torch}.where({place.argument(node.slice)}, {each}, 0).sum() / {mask}.sum()"
     return call, text if isinstance(place.chain[-2], (ast.Assign, ast.Return)) else f"({text})"
 
@@ -127,7 +137,11 @@ def _added(place: Place, torch: str) -> Fix | None:
     target, sign = node.target, signs.get(type(node.op))
     if sign is None or not isinstance(target.value, ast.Name) or isinstance(target.slice, ast.Tuple):
         return None
-    if not isinstance(node.value, ast.Constant) or not pure(place, target.slice) or place.importing("torch") != (torch, ()):
+    if (
+        not isinstance(node.value, ast.Constant)
+        or not pure(place, target.slice)
+        or place.importing("torch") != (torch, ())
+    ):
         return None
     name, mask = target.value.id, place.argument(target.slice)
     text = f"{name} = {torch}.where({mask}, {name} {sign} {place.source(node.value)}, {name})"

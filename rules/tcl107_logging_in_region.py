@@ -35,7 +35,8 @@ class LoggingInRegion(Rule):
                 logging.getLogger("m").debug("norm %s", x.norm())
             return x * 2
 
-    Fix: guard with `torch.compiler.is_compiling()`, or log in the caller. The guard silences the message in compiled runs.
+    Fix: guard with `torch.compiler.is_compiling()`, or log in the caller. The guard silences the message in compiled
+    runs. `--unsafe-fixes` adds the guard: wrong where the message is needed in compiled runs.
 
     Ignore it on a path that runs once, such as a deprecation that stops the program.
     """
@@ -45,7 +46,10 @@ class LoggingInRegion(Rule):
     graph_breaks = ("GB0291", "GB4841", "GB6215", "GB0007")
     calls = (
         *("logging.Logger." + level for level in _LEVELS),
-        *("logging." + level for level in ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")),
+        *(
+            "logging." + level
+            for level in ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
+        ),
         *("logging.getLogger", "logging.basicConfig", "logging.disable", "loguru.logger.*", "absl.logging.*"),
         *("?." + level for level in ("warning_once", "warning_advice", "isEnabledFor")),
         *_WARNINGS,

@@ -32,7 +32,8 @@ class PrintInRegion(Rule):
         def f(x):
             return x * 2  # print in the caller
 
-    Fix: remove it, move it to the caller, or guard it with `torch.compiler.is_compiling()`.
+    Fix: remove it, move it to the caller, or guard it with `torch.compiler.is_compiling()`. `--unsafe-fixes` adds the
+    guard, and takes a progress bar away: wrong where the output is needed in compiled runs.
     """
 
     code, name = "TCL108", "print-in-region"
@@ -40,7 +41,16 @@ class PrintInRegion(Rule):
     graph_breaks = ("GB0059", "GB0156", "GB0007")
     calls = (
         *("builtins.print", "builtins.open", "builtins.input", "builtins.breakpoint", "pdb.set_trace", "io.open"),
-        *("io.TextIOWrapper.*", "sys.stdout.*", "sys.stderr.*", "pprint.*", "tqdm.*", "rich.*", "builtins.exec", "builtins.eval"),
+        *(
+            "io.TextIOWrapper.*",
+            "sys.stdout.*",
+            "sys.stderr.*",
+            "pprint.*",
+            "tqdm.*",
+            "rich.*",
+            "builtins.exec",
+            "builtins.eval",
+        ),
         *("builtins.compile", "torch.save", "torch.load", "json.dump", "wandb.*", "traceback.print_*"),
     )
 

@@ -32,6 +32,7 @@ class PythonRandom(Rule):
             return x * torch.rand((), device=x.device)
 
     Fix: draw with `torch.rand`, or draw in the caller and pass the number. Seeds and streams differ: results change.
+    Not applied by itself.
     """
 
     code, name = "TCL109", "python-random"
@@ -46,7 +47,11 @@ class PythonRandom(Rule):
                 return
         elif name.startswith("numpy.random."):
             short = name.removeprefix("numpy.random.")
-            sized = len(event.args) > 0 and short in ("rand", "randn", "random", "random_sample") or "size" in event.keywords
+            sized = (
+                len(event.args) > 0
+                and short in ("rand", "randn", "random", "random_sample")
+                or "size" in event.keywords
+            )
             if name not in facts.BREAKING_CALLS and short in facts.NUMPY_RANDOM_SUPPORTED and sized:
                 return
             if sized and short in ("random", "normal", "uniform", "randint", "standard_normal", "random_sample"):

@@ -12,13 +12,25 @@ from tclint.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 
 # Families with a rule of their own.
-_ELSEWHERE: Final = ("print", "open", "exec", "compile", "eval", "logging.", "warnings.", "random.", "numpy.", "secrets.")
+_ELSEWHERE: Final = (
+    "print",
+    "open",
+    "exec",
+    "compile",
+    "eval",
+    "logging.",
+    "warnings.",
+    "random.",
+    "numpy.",
+    "secrets.",
+)
 _BUILTIN: Final = frozenset(n for n in facts.BREAKING_CALLS if "." not in n)
 # `x = logging` style attributes of the standard library that are classes: an instance's methods break as well.
 _NAMES: Final = frozenset(
     n if "." in n else f"builtins.{n}"
     for n in facts.BREAKING_CALLS
-    if not n.startswith(_ELSEWHERE) and n not in ("copy.copy", "types.SimpleNamespace", "functools.lru_cache", "property")
+    if not n.startswith(_ELSEWHERE)
+    and n not in ("copy.copy", "types.SimpleNamespace", "functools.lru_cache", "property")
 )
 _OBJECTS: Final = (
     "threading.",
@@ -48,7 +60,17 @@ _OBJECTS: Final = (
 
 # Calls that give the same answer every time, as long as their arguments are the same.
 _CONSTANT = (
-    *("statistics.", "hashlib.", "re.", "regex.", "bisect.", "heapq.nlargest", "heapq.nsmallest", "platform.", "os.getpid"),
+    *(
+        "statistics.",
+        "hashlib.",
+        "re.",
+        "regex.",
+        "bisect.",
+        "heapq.nlargest",
+        "heapq.nsmallest",
+        "platform.",
+        "os.getpid",
+    ),
     *("os.path.exists", "os.path.isfile", "os.path.isdir", "importlib.import_module", "importlib.util.find_spec"),
     *("importlib.metadata.", "pickle.dumps", "json.", "shutil.which", "inspect.signature", "socket.gethostname"),
 )
@@ -74,6 +96,9 @@ class SkippedCall(Rule):
             return x * 2  # time it in the caller
 
     Fix: move the call to the caller or to `__init__`; wrap a kernel of your own with `torch.library.custom_op`.
+    `--unsafe-fixes` computes it once, in `__init__` or at the top of the file, where all arguments are constants or
+    attributes set once; what is only noted down in an attribute nobody reads goes under an `is_compiling()` guard.
+    Wrong where the answer changes while the program runs.
     """
 
     code, name = "TCL110", "skipped-call"

@@ -29,7 +29,8 @@ class MarkDynamicInRegion(Rule):
         def f(x):
             return x * 2  # the caller marks x right before the call
 
-    Fix: move the call to the eager caller, right before the compiled block is called.
+    Fix: move the call to the eager caller, right before the compiled block is called. `--unsafe-fixes` removes it here:
+    wrong until the caller sets the mark.
     """
 
     code, name = "TCL111", "mark-dynamic-in-region"
@@ -48,7 +49,7 @@ class MarkDynamicInRegion(Rule):
             return
         yield self.finding(
             event,
-            f"`{event.method}` inside a compiled region: Dynamo raises \"Attempt to trace forbidden callable\"",
+            f'`{event.method}` inside a compiled region: Dynamo raises "Attempt to trace forbidden callable"',
             confidence=Confidence.HIGH,
             help="call it in the eager caller, right before the compiled callable",
         )

@@ -29,7 +29,8 @@ class RequiresGradWrite(Rule):
         def f(x):
             return x * 2  # the caller sets requires_grad
 
-    Fix: move it out of the region: set `requires_grad` in the caller, call `backward` on the result.
+    Fix: move it out of the region: set `requires_grad` in the caller, call `backward` on the result. `--unsafe-fixes`
+    makes a leaf that lives in one call a plain tensor: wrong where its gradient is asked for.
     """
 
     code, name = "TCL112", "requires-grad-write"
@@ -40,7 +41,10 @@ class RequiresGradWrite(Rule):
         *("Tensor.requires_grad_", "Tensor.backward", "torch.autograd.backward", "torch.autograd.grad"),
         *("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable", "torch.optim.*"),
         *("torch.autograd.functional.*", "torch.nn.Module.zero_grad"),
-        *(f"torch.{n}" for n in ("zeros", "ones", "empty", "rand", "randn", "tensor", "full", "zeros_like", "ones_like")),
+        *(
+            f"torch.{n}"
+            for n in ("zeros", "ones", "empty", "rand", "randn", "tensor", "full", "zeros_like", "ones_like")
+        ),
     )
 
     def on_store(self, event: Store) -> Iterator[Finding]:
@@ -51,7 +55,12 @@ class RequiresGradWrite(Rule):
             yield self._finding(event, "`requires_grad` is written", tensor)
         elif event.name == "data" and not tensor.flags & (PARAMETER | INPUT):
             yield self._finding(event, "`.data` of an intermediate is written", tensor)
-        elif event.name == "data" and isinstance(event.value, Tensor) and event.value.dtype == "f" and event.value.origin.node is not None:
+        elif (
+            event.name == "data"
+            and isinstance(event.value, Tensor)
+            and event.value.dtype == "f"
+            and event.value.origin.node is not None
+        ):
             if "float64" in event.value.origin.text() or "double" in event.value.origin.text():
                 yield self._finding(event, "`.data` is replaced by another dtype", tensor)
 
@@ -80,7 +89,11 @@ class RequiresGradWrite(Rule):
         elif name.startswith("torch.nn.") and event.receiver is not None:
             if event.method in ("half", "double", "bfloat16"):
                 yield self._finding(event, f"a module is cast with `.{event.method}()`", None)
-            elif event.method == "forward" and isinstance(event.receiver, Object) and event.receiver.kind == "backward-hook":
+            elif (
+                event.method == "forward"
+                and isinstance(event.receiver, Object)
+                and event.receiver.kind == "backward-hook"
+            ):
                 yield self._finding(event, "a module with a backward hook is called", None)
         elif name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
             yield self._finding(event, "`nn.Parameter` is created", None)
@@ -90,7 +103,9 @@ class RequiresGradWrite(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Call) and (found := _plain(event)) is not None:
             return found
-        return display("move it to the caller", "autograd state is set before the region is entered, or after it returns")
+        return display(
+            "move it to the caller", "autograd state is set before the region is entered, or after it returns"
+        )
 
     def _finding(self, event: Store | Attribute | Call, what: str, tensor: Tensor | None) -> Finding:
         return self.finding(

@@ -34,7 +34,9 @@ class DisabledCall(Rule):
         def f(x):
             return lookup(x + 1) * 2
 
-    Fix: keep the disabled part in the eager caller and compile a tensor-only core; or make it a `torch.library.custom_op`.
+    Fix: keep the disabled part in the eager caller and compile a tensor-only core; or make it a
+    `torch.library.custom_op`. `--unsafe-fixes` removes a deliberate `graph_break()`: wrong where it works around a
+    compiler fault.
 
     Ignore it where the break is what you want.
     """
@@ -46,7 +48,12 @@ class DisabledCall(Rule):
         *("disabled", "torch._dynamo.graph_break", "torch._dynamo.skip_frame", "torch._dynamo.step_unsupported"),
         *("torch._dynamo.reset", "torch.compiler.reset", "torch.compiler.cudagraph_mark_step_begin"),
         *("torch.compiler.allow_in_graph", "torch._dynamo.allow_in_graph", "torch.compiler.assume_constant_result"),
-        *("torch._dynamo.comptime.comptime.*", "torch._dynamo.comptime.*", "torch.compiler.disable", "torch._dynamo.disable"),
+        *(
+            "torch._dynamo.comptime.comptime.*",
+            "torch._dynamo.comptime.*",
+            "torch.compiler.disable",
+            "torch._dynamo.disable",
+        ),
         "torch._dynamo.disallow_in_graph",
     )
 

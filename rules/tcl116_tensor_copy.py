@@ -29,7 +29,8 @@ class TensorCopy(Rule):
             y = x.clone()
             return y + 1
 
-    Fix: `x.clone()`; copy configuration once in `__init__`.
+    Fix: `x.clone()`; copy configuration once in `__init__`. `--fix` writes `x.clone()` for a proven tensor. Wrong for a
+    leaf whose copy must be a leaf too.
     """
 
     code, name = "TCL116", "tensor-copy"
@@ -79,4 +80,3 @@ def _tensor_in(value: Value) -> Tensor | None:
     if isinstance(value, (Seq, Dict)):
         return tensor_of(value.element())
     return None
-

@@ -38,7 +38,8 @@ class NumpyUnsupported(Rule):
         def f(x):
             return x.clamp(0, 1) * 2
 
-    Fix: the torch function; `math.prod(x.shape)` for sizes.
+    Fix: the torch function; `math.prod(x.shape)` for sizes. `--fix` writes `np.sum` for `np.add.reduce` and `math.prod`
+    for `np.prod` of sizes.
     """
 
     code, name = "TCL117", "numpy-unsupported"
@@ -54,7 +55,16 @@ class NumpyUnsupported(Rule):
                 return  # TCL103 says it
             return
         if name.startswith("ndarray."):
-            if event.method in ("tobytes", "tostring", "dump", "dumps", "setflags", "byteswap", "view_as", "newbyteorder"):
+            if event.method in (
+                "tobytes",
+                "tostring",
+                "dump",
+                "dumps",
+                "setflags",
+                "byteswap",
+                "view_as",
+                "newbyteorder",
+            ):
                 yield self._finding(event, f"`.{event.method}()` of an array")
             return
         rest = name.removeprefix("numpy.")
@@ -63,7 +73,12 @@ class NumpyUnsupported(Rule):
             if head == "testing":
                 yield self._finding(event, f"`{name}`")
             return
-        if head == "finfo" and event.args and isinstance(event.args[0], External) and event.args[0].name == "numpy.dtype()":
+        if (
+            head == "finfo"
+            and event.args
+            and isinstance(event.args[0], External)
+            and event.args[0].name == "numpy.dtype()"
+        ):
             yield self._finding(event, "`np.finfo` of an array's dtype")
             return
         if head == "linalg":
@@ -86,7 +101,11 @@ class NumpyUnsupported(Rule):
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         receiver = event.receiver
-        if isinstance(receiver, Tensor) and receiver.flags & ARRAY and event.name in ("nbytes", "itemsize", "flags", "base", "ctypes", "strides", "data"):
+        if (
+            isinstance(receiver, Tensor)
+            and receiver.flags & ARRAY
+            and event.name in ("nbytes", "itemsize", "flags", "base", "ctypes", "strides", "data")
+        ):
             yield self._finding(event, f"`.{event.name}` of an array")
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:

@@ -29,7 +29,7 @@ class ListCompareTensors(Rule):
             assert list(x.size()) == [x.shape[0], longest]
             return x * 2
 
-    Fix: compare sizes with sizes; take the number out of the tensor outside the region.
+    Fix: compare sizes with sizes; take the number out of the tensor outside the region. Not applied by itself.
     """
 
     code, name = "TCL118", "list-compare-tensors"

@@ -43,12 +43,25 @@ class UnsupportedTensorMethod(Rule):
             y = x * 2
             return y.flatten()[:4]
 
-    Fix: a functional op (`view`, `unsqueeze`, indexing).
+    Fix: a functional op (`view`, `unsqueeze`, indexing). `--unsafe-fixes` writes `x = x.unsqueeze(0)` for
+    `x.unsqueeze_(0)`: wrong where the caller relies on the change.
     """
 
     code, name = "TCL119", "unsupported-tensor-method"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
-    graph_breaks = ("GB0148", "GB0117", "GB0126", "GB0107", "GB0055", "GB0208", "GB0001", "GB0087", "GB0058", "GB0242", "GB0247")
+    graph_breaks = (
+        "GB0148",
+        "GB0117",
+        "GB0126",
+        "GB0107",
+        "GB0055",
+        "GB0208",
+        "GB0001",
+        "GB0087",
+        "GB0058",
+        "GB0242",
+        "GB0247",
+    )
     calls = (
         *("Tensor." + n for n in _BREAKS | _ON_INPUT),
         *("torch.to_dlpack", "torch.utils.dlpack.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack.from_dlpack"),
@@ -80,7 +93,9 @@ class UnsupportedTensorMethod(Rule):
             return guard(event, event.node, "the storage is not moved to shared memory")
         return None
 
-    def _finding(self, event: Branch | Call | Store | Operation | Attribute, what: str, tensor: Tensor | None) -> Finding:
+    def _finding(
+        self, event: Branch | Call | Store | Operation | Attribute, what: str, tensor: Tensor | None
+    ) -> Finding:
         return self.finding(
             event,
             f"{what} is not supported by Dynamo; the graph breaks here{whole_frame(event)}",

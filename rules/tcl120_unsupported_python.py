@@ -36,13 +36,36 @@ class UnsupportedPython(Rule):
         def f(x):
             return x * SCALE
 
-    Fix: define it at module level; use plain numbers, lists and tensors in the region.
+    Fix: define it at module level; use plain numbers, lists and tensors in the region. `--unsafe-fixes` asks once, in
+    `__init__` or at the top of the file: wrong where the object changes later.
     """
 
     code, name = "TCL120", "unsupported-python"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
-    graph_breaks = ("GB8977", "GB0003", "GB4271", "GB0467", "GB6012", "GB0808", "GB4411", "GB7786", "GB4880", "GB0162", "GB3383")
-    calls = ("pydantic.*", "array.array.*", "decimal.Decimal.*", "builtins.len", "builtins.str", "builtins.repr", "super.__init__", "builtins.sorted", "dataclasses.fields")
+    graph_breaks = (
+        "GB8977",
+        "GB0003",
+        "GB4271",
+        "GB0467",
+        "GB6012",
+        "GB0808",
+        "GB4411",
+        "GB7786",
+        "GB4880",
+        "GB0162",
+        "GB3383",
+    )
+    calls = (
+        "pydantic.*",
+        "array.array.*",
+        "decimal.Decimal.*",
+        "builtins.len",
+        "builtins.str",
+        "builtins.repr",
+        "super.__init__",
+        "builtins.sorted",
+        "dataclasses.fields",
+    )
 
     def on_define(self, event: Define) -> Iterator[Finding]:
         if event.what == "class":
@@ -122,7 +145,9 @@ class UnsupportedPython(Rule):
         if isinstance(event, ProgramCall) and "pydantic" not in finding.message:
             return _as_dict(event) if "TypedDict" in finding.message else None
         if isinstance(event, (Call, ProgramCall, Operation)) and isinstance(event.node, ast.expr):
-            return once(event, "the value is the one at start-up: wrong where the object changes, or where it is changed")
+            return once(
+                event, "the value is the one at start-up: wrong where the object changes, or where it is changed"
+            )
         return None
 
     def _finding(self, event: Event, what: str) -> Finding:
@@ -164,7 +189,9 @@ def _header(node: ast.AST) -> ast.AST:
     if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
         head = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
         head.end_lineno = node.lineno
-        head.end_col_offset = node.col_offset + len("class " if isinstance(node, ast.ClassDef) else "def ") + len(node.name)
+        head.end_col_offset = (
+            node.col_offset + len("class " if isinstance(node, ast.ClassDef) else "def ") + len(node.name)
+        )
         return head
     return node
 

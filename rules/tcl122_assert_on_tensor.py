@@ -31,19 +31,31 @@ class AssertOnTensor(Rule):
             assert ids.max() < 100, "id out of range"
             return ids * 2
 
-    Fix: a constant message; `torch._assert_async(condition)`.
+    Fix: a constant message; `torch._assert_async(condition)`. `--unsafe-fixes` keeps the constant part of the message:
+    wrong where the values in it are needed.
     """
 
     code, name = "TCL122", "assert-on-tensor"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0170", "GB9158", "GB9840", "GB0034")
-    calls = ("torch._check", "torch._check_is_size", "torch._check_value", "torch._check_index", "torch._assert", "torch.testing.*")
+    calls = (
+        "torch._check",
+        "torch._check_is_size",
+        "torch._check_value",
+        "torch._check_index",
+        "torch._assert",
+        "torch.testing.*",
+    )
 
     def on_assert(self, event: Assert) -> Iterator[Finding]:
         node = event.node
         assert isinstance(node, ast.Assert)
         tensor = tensor_of(event.test)
-        if tensor is None or node.msg is None or (isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str)):
+        if (
+            tensor is None
+            or node.msg is None
+            or (isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str))
+        ):
             return
         if isinstance(node.msg, ast.Constant):
             yield self.finding(
@@ -108,10 +120,17 @@ class AssertOnTensor(Rule):
         message = node.args[1] if len(node.args) > 1 else None
         if isinstance(message, ast.Lambda):
             text = constant_text(message.body) or f"failed: {place.source(node.args[0])}"
-            return Fix("use a constant message", Applicability.UNSAFE, (place.replace(message.body, quoted(text)),), note)
+            return Fix(
+                "use a constant message", Applicability.UNSAFE, (place.replace(message.body, quoted(text)),), note
+            )
         if isinstance(message, ast.Name):
             text = f"failed: {place.source(node.args[0])}"
-            return Fix("use a constant message", Applicability.UNSAFE, (place.replace(message, f"lambda: {quoted(text)}"),), note)
+            return Fix(
+                "use a constant message",
+                Applicability.UNSAFE,
+                (place.replace(message, f"lambda: {quoted(text)}"),),
+                note,
+            )
         return None
 
 

@@ -52,13 +52,21 @@ class TorchCallReturnsPython(Rule):
         def f(x):
             return x + torch.rand_like(x)  # the caller seeds
 
-    Fix: ask, or seed, outside the region.
+    Fix: ask, or seed, outside the region. `--unsafe-fixes` asks once at start-up where the answer does not change, and
+    guards what is only noted down.
     """
 
     code, name = "TCL124", "torch-call-returns-python"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0363", "GB7650", "GB0107")
-    calls = (*(_NAMES - _FINE), "torch.Generator", "torch.Generator.*", "torch.nn.init.*", "torch.cuda.memory*", "torch.cuda.max_memory*")
+    calls = (
+        *(_NAMES - _FINE),
+        "torch.Generator",
+        "torch.Generator.*",
+        "torch.nn.init.*",
+        "torch.cuda.memory*",
+        "torch.cuda.max_memory*",
+    )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name

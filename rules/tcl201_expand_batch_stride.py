@@ -39,7 +39,8 @@ class ExpandBatchStride(Rule):
             position_ids = torch.arange(x.shape[1]).unsqueeze(0).repeat(x.shape[0], 1)
             return block(x, position_ids)
 
-    Fix: `repeat` or `.contiguous()`. It copies: worth it for small tensors such as position ids and masks.
+    Fix: `repeat` or `.contiguous()`. It copies: worth it for small tensors such as position ids and masks. `--fix`
+    writes `repeat` for `unsqueeze(k).expand(…)` over that dimension, `.contiguous()` otherwise.
 
     Ignore it where the batch is never 1.
     """

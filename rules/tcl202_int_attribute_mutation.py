@@ -41,7 +41,8 @@ class IntAttributeMutation(Rule):
                 self.step.add_(1)
                 return x * self.step
 
-    Fix: count in the caller, or keep the counter in a tensor buffer and add to it in place.
+    Fix: count in the caller, or keep the counter in a tensor buffer and add to it in place. Not applied by itself: who
+    reads the counter would get a tensor.
 
     Versions: 2.4 recompiles 4 times in 6 calls, 2.6 twice, 2.9 and later at every call.
     """
@@ -64,7 +65,9 @@ class IntAttributeMutation(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         node = event.node
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(event.receiver, Seq)):
+        if not (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(event.receiver, Seq)
+        ):
             return
         place = node.func.value
         frame = event.frame

@@ -70,7 +70,8 @@ class FloatSpecialised(Rule):
         def train(x):
             return squash(x, torch.tensor(0.5)), squash(x, torch.tensor(0.6)), squash(x, torch.tensor(0.7))
 
-    Fix: pass a 0-d tensor; compute `math.exp(t)` in the caller and pass the result.
+    Fix: pass a 0-d tensor; compute `math.exp(t)` in the caller and pass the result. Not applied by itself: the callers
+    change too.
 
     The confidence is high where the calls in sight pass three or more values, low where only the signature is known.
     """

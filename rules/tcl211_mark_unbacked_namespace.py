@@ -29,7 +29,7 @@ class MarkUnbackedNamespace(Rule):
         def caller(x):
             torch._dynamo.decorators.mark_unbacked(x, 0)
 
-    Fix: `from torch._dynamo.decorators import mark_unbacked`.
+    Fix: `from torch._dynamo.decorators import mark_unbacked`. `--fix` adds `.decorators`.
     """
 
     code, name = "TCL211", "mark-unbacked-namespace"

@@ -36,7 +36,8 @@ class ModuleStateChanges(Rule):
                 table = torch.ones(x.shape[1], 8)
                 return x + table
 
-    Fix: `copy_` into a buffer of fixed size, a local variable, or build all blocks before compiling.
+    Fix: `copy_` into a buffer of fixed size, a local variable, or build all blocks before compiling. `--unsafe-fixes`
+    writes `copy_`: wrong where the new tensor has another shape or must carry a gradient.
     """
 
     code, name = "TCL212", "module-state-changes"

@@ -32,8 +32,9 @@ class BoolMaskAssign(Rule):
             mask = (ids == 7).unsqueeze(-1)
             return x.masked_scatter(mask, image).sum()
 
-    Fix: `masked_fill` for a scalar; `masked_scatter`, or cumsum + gather + `torch.where`, for a tensor. The gather form loses
-    the check that there are as many values as trues in the mask.
+    Fix: `masked_fill` for a scalar; `masked_scatter`, or cumsum + gather + `torch.where`, for a tensor. The gather form
+    loses the check that there are as many values as trues in the mask. `--unsafe-fixes` writes `masked_scatter_` where
+    the dimensions are known: wrong where the value is broadcast.
     """
 
     code, name = "TCL302", "bool-mask-assign"
@@ -55,10 +56,17 @@ class BoolMaskAssign(Rule):
             yield self._finding(event, mask, "`index_put` with a boolean mask")
 
     def on_store(self, event: Store) -> Iterator[Finding]:
-        if event.target != "subscript" or event.augmented or not isinstance(event.receiver, Tensor) or event.index is None:
+        if (
+            event.target != "subscript"
+            or event.augmented
+            or not isinstance(event.receiver, Tensor)
+            or event.index is None
+        ):
             return
         index = event.index
-        parts = index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
+        parts = (
+            index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
+        )
         mask = next((t for p in parts if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
         value = tensor_of(event.value)
         if mask is None or mask.ndim == 0 or value is None or value.ndim == 0:
@@ -80,7 +88,9 @@ class BoolMaskAssign(Rule):
         place = Place(event)
         where = place.argument(target.slice) if not missing else f"{place.atom(target.slice)}.unsqueeze(-1)"
         text = f"{place.atom(target.value)}.masked_scatter_({where}, {place.argument(node.value)})"
-        note = "wrong where the value is broadcast; fewer values than trues in the mask is no longer an error everywhere"
+        note = (
+            "wrong where the value is broadcast; fewer values than trues in the mask is no longer an error everywhere"
+        )
         return Fix("use masked_scatter_", Applicability.UNSAFE, (place.replace(node, text),), note)
 
     def _finding(self, event: Store | Call, mask: Tensor, subject: str) -> Finding:

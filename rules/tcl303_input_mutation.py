@@ -32,7 +32,7 @@ class InputMutation(Rule):
             x = x + 1
             return x * 2
 
-    Fix: the functional form.
+    Fix: the functional form. `--unsafe-fixes` writes it: wrong where the caller reads the changed input.
     """
 
     code, name = "TCL303", "input-mutation"

@@ -30,7 +30,8 @@ class CpuTensorInRegion(Rule):
         def f(x, scale):
             return x * scale  # a buffer on the device
 
-    Fix: a buffer made in `__init__`, `torch.full((), s, device=x.device)`, or move the tensor before the call.
+    Fix: a buffer made in `__init__`, `torch.full((), s, device=x.device)`, or move the tensor before the call. `--fix`
+    does so for a scalar that is sent to the device at once, `--unsafe-fixes` for one that is not.
     """
 
     code, name = "TCL304", "cpu-tensor-in-region"
@@ -92,7 +93,11 @@ class CpuTensorInRegion(Rule):
 
 
 def _is_attribute(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Attribute)
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Attribute)
+    )
 
 
 def _goes_to_cpu(args: object) -> bool:
@@ -101,4 +106,3 @@ def _goes_to_cpu(args: object) -> bool:
 
 def _captures_scalars(event: Call) -> bool:
     return b"capture_scalar_outputs = True" in event.module.data
-

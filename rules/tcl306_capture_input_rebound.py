@@ -40,7 +40,8 @@ class CaptureInputRebound(Rule):
                 static_x.copy_(x)
                 g.replay()
 
-    Fix: `static_x.copy_(x)`.
+    Fix: `static_x.copy_(x)`. `--fix` writes it. Wrong where the new tensor has another shape: then nothing short of a
+    new capture helps.
     """
 
     code, name = "TCL306", "capture-input-rebound"

@@ -11,7 +11,9 @@ from tclint.rewrite import Place, node_at
 from tclint.rule import ModuleEvent, Rule
 from tclint.rules._captures import Capture, FunctionNode, captures, replay_lines, scope_of, text
 
-_VIEWS = frozenset("view squeeze unsqueeze detach transpose permute reshape contiguous flatten t chunk split expand".split())
+_VIEWS = frozenset(
+    "view squeeze unsqueeze detach transpose permute reshape contiguous flatten t chunk split expand".split()
+)
 
 
 class CaptureOutputKept(Rule):
@@ -47,7 +49,7 @@ class CaptureOutputKept(Rule):
                 results.append(static_y.clone())
             return results
 
-    Fix: `.clone()`.
+    Fix: `.clone()`. `--fix` adds it. It costs a copy; never wrong.
     """
 
     code, name = "TCL307", "capture-output-kept"
@@ -61,9 +63,7 @@ class CaptureOutputKept(Rule):
                 if replays:
                     yield from self._kept(event, capture, function, min(replays))
 
-    def _kept(
-        self, event: ModuleEvent, capture: Capture, function: FunctionNode, replay: int
-    ) -> Iterator[Finding]:
+    def _kept(self, event: ModuleEvent, capture: Capture, function: FunctionNode, replay: int) -> Iterator[Finding]:
         for node in ast.walk(function):
             if getattr(node, "lineno", 0) < replay:
                 continue

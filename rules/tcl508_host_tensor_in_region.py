@@ -35,6 +35,7 @@ class HostTensorInRegion(Rule):
             return x * scale
 
     Fix: `device=x.device`; a buffer made in `__init__`; `math.sqrt(n)` instead of `torch.sqrt(torch.tensor(n))`.
+    `--unsafe-fixes` adds `device=`: wrong where the tensor is meant to stay on the CPU.
 
     A tensor that is moved (`.to(x.device)`) is not flagged. Where no CUDA device is in sight the confidence is low.
     Regions with CUDA graphs have TCL304.
@@ -85,9 +86,7 @@ def _moved(root: ast.AST, node: ast.Call) -> bool:
             break
         if isinstance(outer, ast.stmt):
             break
-    return any(
-        isinstance(n, ast.Attribute) and n.attr in _MOVES and text(n.value) in names for n in ast.walk(root)
-    )
+    return any(isinstance(n, ast.Attribute) and n.attr in _MOVES and text(n.value) in names for n in ast.walk(root))
 
 
 def _uses_cuda(event: Call, root: ast.AST) -> bool:

@@ -17,6 +17,7 @@ from tclint import config as settings_module
 from tclint.config import LEVELS, Settings, UserError, did_you_mean
 
 if TYPE_CHECKING:
+    from tclint import fixing
     from tclint.files import InputFile
     from tclint.finding import Finding
     from tclint.report import Report
@@ -59,7 +60,9 @@ class _Lint(click.Command):
 @click.option("--fix", "fix_", is_flag=True, help="Apply the safe fixes and report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix, --fix-only, --diff: the fixes with conditions too.")
 @click.option("--fix-only", is_flag=True, help="Apply fixes and report nothing that is left; exit 0.")
-@click.option("--diff", is_flag=True, help="Show what --fix would change, change nothing; exit 1 if there is something.")
+@click.option(
+    "--diff", is_flag=True, help="Show what --fix would change, change nothing; exit 1 if there is something."
+)
 @click.option("--show-fixes", is_flag=True, help="List the fixes that were applied.")
 @click.option("--add-ignore", metavar="[=REASON]", help="Write a suppression for every finding.")
 @click.option("--baseline", metavar="FILE", help="Do not report the findings this file knows.")
@@ -177,7 +180,14 @@ def lint(
     if fix_ or fix_only or diff:
         from tclint import fixing
 
-        done = fixing.fix(files, settings, unsafe=unsafe_fixes, write=not diff and paths != ("-",))
+        if verify_:
+            if paths == ("-",):
+                raise click.UsageError("--fix --verify needs files, not stdin")
+            how = device, verify_timeout, verify_python
+            done = _proved(files, settings, unsafe_fixes, not diff, how, cwd)
+            verify_ = False
+        else:
+            done = fixing.fix(files, settings, unsafe=unsafe_fixes, write=not diff and paths != ("-",))
         fixing.tell(done, diff=diff, stdin=paths == ("-",), show=show_fixes, quiet=quiet, say=_say)
         if diff:
             return 1 if done.fixed.contents else 0
@@ -205,7 +215,7 @@ def lint(
 
         options = verification.options_from(settings, device, verify_timeout, verify_python)
         report = verification.check(report, options, confirmed_only, quiet)
-    elif device is not None or confirmed_only:
+    elif (device is not None and not (fix_ or fix_only or diff)) or confirmed_only:
         raise click.UsageError("--device and --confirmed-only need --verify")
     if verbose:
         _say(f"torch: {report.torch}, functions: {report.functions}, suppressed: {report.suppressed}")
@@ -218,6 +228,30 @@ def lint(
     if failed:
         return 2
     return 0 if exit_zero or not report.findings else 1
+
+
+def _proved(
+    files: Sequence[InputFile],
+    settings: Settings,
+    unsafe: bool,
+    write: bool,
+    how: tuple[str | None, float | None, str | None],
+    cwd: str,
+) -> fixing.Done:
+    """Fixes that Dynamo was asked about."""
+    from tclint import fixing, proof
+    from tclint.verify import command as verification
+    from tclint.verify import verify
+
+    options = verification.options_from(settings, *how)
+    found = proof.prove(
+        files, settings, lambda findings, root: verify(findings, replace(options, root=root)), cwd, unsafe=unsafe
+    )
+    for line in (*found.proofs, *found.rejected):
+        _say(line)
+    if write:
+        fixing.save(found.done)
+    return found.done
 
 
 def _ignore(report: Report, files: Sequence[InputFile], reason: str) -> int:

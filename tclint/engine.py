@@ -20,7 +20,7 @@ from tclint.program import Class, Function, Module, Program
 from tclint.regions import CompileSite, Region
 from tclint.report import Problem, Report, Site
 from tclint.rule import ModuleEvent, Rule, load_rules
-from tclint.source import TOO_DEEP, UNREADABLE, Unparsable, decode
+from tclint.source import TOO_DEEP, UNREADABLE, Unparsable, broken, decode
 from tclint.values import (
     ClassValue,
     Compiled,
@@ -119,6 +119,10 @@ class _Run:
         modules = [m for m in self.program.modules if m.explicit or roots.search(m.data)]
         for module in modules:
             module.names  # noqa: B018  index it: a syntax error shows here
+        chosen = {m.path for m in modules}
+        for module in self.program.modules:
+            if module.report and module.path not in chosen and b"torch" in module.data:
+                module.problem = broken(module.path, module.data)
         eager = [m for m in modules if self.mentions_compile.search(m.data)]
         self.with_examples = [m for m in modules if _EXAMPLES.search(m.data)]
         self._find_sites(eager)

@@ -22,6 +22,9 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 Lint = Callable[[Mapping[str, bytes]], Sequence[Finding]]
 """Lints the run's files, with the given bytes in place of what is on disk, and gives the findings."""
 
+Keep = Callable[[Finding, int], bool]
+"""Whether a fix may be applied in a pass, counted from 0."""
+
 
 class CannotApply(Exception):
     """A set of edits that does not fit its file, or leaves one that is not Python."""
@@ -126,9 +129,7 @@ def applicable(finding: Finding, unsafe: bool) -> bool:
     return fix.applicability is Applicability.SAFE or (unsafe and fix.applicability is Applicability.UNSAFE)
 
 
-def run(
-    lint: Lint, original: Callable[[str], bytes], *, unsafe: bool = False, keep: Callable[[Finding], bool] | None = None
-) -> Fixed:
+def run(lint: Lint, original: Callable[[str], bytes], *, unsafe: bool = False, keep: Keep | None = None) -> Fixed:
     """Lint, apply what fits together, and again, until nothing changes or `PASSES` is reached.
 
     `original` gives the bytes of a file by the path shown. `keep` is asked about each fix before it is applied.
@@ -140,7 +141,7 @@ def run(
         fixed.remaining = tuple(findings)
         if fixed.passes >= PASSES:
             break
-        chosen = _chosen(findings, unsafe, refused, keep)
+        chosen = _chosen(findings, unsafe, refused, keep, fixed.passes)
         if not chosen:
             break
         changed = False
@@ -169,7 +170,8 @@ def _chosen(
     findings: Sequence[Finding],
     unsafe: bool,
     refused: set[tuple[str, str, str]],
-    keep: Callable[[Finding], bool] | None,
+    keep: Keep | None,
+    number: int,
 ) -> dict[str, list[Finding]]:
     """By file, the fixes of this pass: in order, none touching another. Equal insertions (one import) count once."""
     chosen: dict[str, list[Finding]] = {}
@@ -184,7 +186,7 @@ def _chosen(
         before = taken.setdefault(finding.path, set())
         if any(_clash(edit.span, other.span) for edit in edits for other in before if edit != other):
             continue
-        if keep is not None and not keep(finding):
+        if keep is not None and not keep(finding, number):
             refused.add(_key(finding))
             continue
         before.update(edits)

@@ -37,7 +37,7 @@ def fix(
     *,
     unsafe: bool = False,
     write: bool = True,
-    keep: Callable[[Finding], bool] | None = None,
+    keep: fixes.Keep | None = None,
 ) -> Done:
     """Fix what can be fixed in the files of a run that are reported."""
     held = [_read(file) if file.report else file for file in files]
@@ -53,11 +53,16 @@ def fix(
     held = [replace(file, text=fixed.contents.get(file.path, file.text)) for file in held]
     done = Done(fixed, reports[-1], held, before)
     if write:
-        absolute = {file.path: file.absolute for file in files}
-        for path, after in fixed.contents.items():
-            if why := fixes.write(absolute[path], before[path], after):
-                done.failed.append(f"{path}: {why}")
+        save(done)
     return done
+
+
+def save(done: Done) -> None:
+    """Write what changed."""
+    absolute = {file.path: file.absolute for file in done.files}
+    for path, after in done.fixed.contents.items():
+        if why := fixes.write(absolute[path], done.before[path], after):
+            done.failed.append(f"{path}: {why}")
 
 
 def _read(file: InputFile) -> InputFile:

@@ -147,7 +147,10 @@ class Place:
     def owns_its_lines(self, statement: ast.stmt) -> bool:
         """Whether nothing else stands on the statement's first and last line (`a; b`, `if x: y`, `\\` continuations)."""
         span = self.span(statement)
-        before, after = self.lines[span.line - 1][: span.column - 1], self.lines[span.end_line - 1][span.end_column - 1 :]
+        before, after = (
+            self.lines[span.line - 1][: span.column - 1],
+            self.lines[span.end_line - 1][span.end_column - 1 :],
+        )
         rest = after.strip()
         return not before.strip() and (not rest or rest.startswith("#"))
 

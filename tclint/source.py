@@ -58,3 +58,17 @@ def parse(path: str, data: bytes) -> ast.Module:
         raise Unparsable(Problem(path, 1, SYNTAX, f"cannot be parsed: {error}; not analysed")) from None
     except (RecursionError, MemoryError):
         raise Unparsable(Problem(path, 1, TOO_DEEP, "nested too deeply to be parsed; not analysed")) from None
+
+
+def broken(path: str, data: bytes) -> Problem | None:
+    """What is wrong with the syntax of a file that is not interpreted; half the price of a tree."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(data, path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        try:
+            parse(path, data)
+        except Unparsable as unparsable:
+            return unparsable.problem
+    return None

@@ -27,7 +27,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.rules",),
     ("tclint.suppress", "tclint.cache", "tclint.fix"),
     ("tclint.engine",),
-    ("tclint.fixing",),
+    ("tclint.fixing", "tclint.proof"),
     ("tclint.output",),
     ("tclint.adopt", "tclint.changed"),
     ("tclint.verify",),

@@ -141,7 +141,7 @@ def _generic(interp: Interpreter, module: Module, node: ast.Subscript, origin: O
             return Seq("tuple", None, evaluate(interp, module, parts[0], origin, depth + 1))
         values = [evaluate(interp, module, p, origin, depth + 1) for p in parts]
         # `Tuple[Tensor]` is often written for a tuple of any length.
-        return Seq("tuple", tuple(values)) if len(values) > 1 else Seq("tuple", None, values[0])
+        return Seq("tuple", None, values[0]) if len(values) == 1 else Seq("tuple", tuple(values))
     if name in _DICTS and len(parts) == 2:
         return Dict({}, evaluate(interp, module, parts[1], origin, depth + 1))
     if name == "Literal":
