@@ -1,4 +1,17 @@
 """tclint: finds torch.compile hazards in source, without torch, and proves them under Dynamo."""
 
+from __future__ import annotations
+
+from typing import Any
+
 # A literal, not importlib.metadata: reading the metadata costs more than the rest of `tclint --version`.
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    # `@tclint.example(Model)` is for people's own code; the linter itself never pays for it.
+    if name == "example":
+        from tclint.verify.examples import example
+
+        return example
+    raise AttributeError(f"module 'tclint' has no attribute {name!r}")
