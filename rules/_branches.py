@@ -53,6 +53,8 @@ def without_bool(event: Event, dtype: str) -> Fix | None:
     node = place.node
     if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords or not truth_only(place):
         return None
+    if isinstance(place.parent, (ast.BoolOp, ast.UnaryOp)):
+        return None  # the branch stays, and so does the break
     value = node.args[0]
     text = place.operand(value) if dtype == "b" else f"({place.operand(value)} != 0)"
     note = "the value is then a tensor, not a Python bool"
@@ -347,6 +349,8 @@ class _If:
         function = self.place.function
         if function is None:
             return False
+        if _may_be_none(function, name):
+            return False
         return any(getattr(n, "lineno", 0) < self.node.lineno for n in stores_of(function, name))
 
     def _returned(self, test: str) -> tuple[str, str, Edit] | None:
@@ -482,6 +486,27 @@ def _named(test: ast.expr) -> ast.NamedExpr | None:
     return left if isinstance(left, ast.NamedExpr) else None
 
 
+def _may_be_none(function: ast.AST, name: str) -> bool:
+    """Whether the function binds a name to None somewhere, or has it as a parameter that is None by default."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and _is_none(node.value):
+            if any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
+                return True
+        elif isinstance(node, ast.arguments):
+            positional = [*node.posonlyargs, *node.args]
+            pairs = [
+                *zip(reversed(positional), reversed(node.defaults), strict=False),
+                *zip(node.kwonlyargs, node.kw_defaults, strict=True),
+            ]
+            if any(argument.arg == name and default is not None and _is_none(default) for argument, default in pairs):
+                return True
+    return False
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def _with_else(outer: cst.If, depth: int, otherwise: cst.Else | None) -> cst.If:
     """An `if` chain whose `elif` number `depth` is replaced."""
     import libcst as cst
@@ -553,17 +578,26 @@ def constant_text(node: ast.expr) -> str:
         return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.JoinedStr):
         parts = [v.value if isinstance(v, ast.Constant) else "…" for v in node.values]
-        text = "".join(str(p) for p in parts)
-        head = text.partition("…")[0].rstrip(" :,;=(['\"`")
-        return head or " ".join(text.replace("…", " ").split())
+        text = "".join(str(part) for part in parts)
+        return _head(text, "…") or " ".join(text.replace("…", " ").split())
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.Add)):
-        text = constant_text(node.left)
-        return text.partition("%")[0].rstrip(" :,;=(['\"`")
+        return _head(constant_text(node.left), "%")
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        return constant_text(node.func.value).partition("{")[0].rstrip(" :,;=(['\"`")
+        return _head(constant_text(node.func.value), "{")
     if isinstance(node, ast.Tuple) and node.elts:
         return constant_text(node.elts[0])
     return ""
+
+
+def _head(text: str, mark: str) -> str:
+    """What stands before the first value, without brackets and quotes that would close after it."""
+    head = text.partition(mark)[0].rstrip(" :,;=([{'\"`")
+    while not _balanced(head):
+        cut = max(head.rfind(bracket) for bracket in "([{")
+        if cut < 0:
+            break
+        head = head[:cut].rstrip(" :,;=([{'\"`")
+    return head
 
 
 def truth_only(place: Place) -> bool:

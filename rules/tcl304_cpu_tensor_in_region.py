@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Call, Enter, Event, Return
+from tclint.events import Call, Event, Return
 from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rule import Rule
 from tclint.rules._numbers import on_device, square_root

@@ -51,10 +51,9 @@ def prove(files: Sequence[InputFile], settings: Settings, ask: Ask, cwd: str, *,
             proved.rejected.append(f"{_where(finding)}: not fixed: {verdict.outcome.value}: {_first(verdict.words)}")
     known = _missed(before.missed)
     while allowed:
-        # Later passes only see what the fixes of the first have led to.
-        done = fixing.fix(
-            files, settings, unsafe=unsafe, write=False, keep=lambda f, number: number > 0 or _key(f) in allowed
-        )
+        denied = {_signature(f) for f in wanted if _key(f) not in allowed}
+        may = _Chooser(frozenset(allowed), frozenset(denied))
+        done = fixing.fix(files, settings, unsafe=unsafe, write=False, keep=may)
         tried = [f for f in wanted if _key(f) in allowed]
         after = _after(done, tried, ask, cwd)
         bad = [
@@ -80,13 +79,25 @@ def prove(files: Sequence[InputFile], settings: Settings, ask: Ask, cwd: str, *,
     return proved
 
 
+@dataclass(frozen=True, slots=True)
+class _Chooser:
+    """Which fixes are tried: those allowed, and in later passes what they have led to, but nothing that was denied."""
+
+    allowed: frozenset[_Key]
+    denied: frozenset[tuple[str, ...]]
+
+    def __call__(self, finding: Finding, number: int) -> bool:
+        # Lines have moved after the first pass; what a fix would write has not.
+        return _key(finding) in self.allowed if number == 0 else _signature(finding) not in self.denied
+
+
 def _after(done: fixing.Done, tried: Sequence[Finding], ask: Ask, cwd: str) -> Any:
     with tempfile.TemporaryDirectory(prefix="tclint-") as folder:
         shadow(cwd, folder, done.fixed.contents)
         moved = []
         for finding in tried:
             after = done.fixed.contents.get(finding.path, done.before[finding.path])
-            line = _new_line(done.before[finding.path], after, finding.span.line)
+            line = _new_line(done.before[finding.path], after, _edited_line(finding))
             moved.append(replace(finding, span=Span(line, 1, line, 1)))
         return ask(moved, folder)
 
@@ -105,6 +116,13 @@ def shadow(cwd: str, folder: str, contents: Mapping[str, bytes]) -> None:
                 os.symlink(entry, Path(folder, relative))
 
 
+def _edited_line(finding: Finding) -> int:
+    """The line the fix changes: what was flagged may stand under a guard afterwards, where nobody compiles it."""
+    assert finding.fix is not None
+    lines = (edit.span.line for edit in finding.fix.edits)
+    return min(lines, key=lambda line: (abs(line - finding.span.line), line))
+
+
 def _new_line(before: bytes, after: bytes, line: int) -> int:
     """Where a line is after the edits; the beginning of what it became, where it changed."""
     matcher = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
@@ -116,6 +134,11 @@ def _new_line(before: bytes, after: bytes, line: int) -> int:
 
 def _key(finding: Finding) -> _Key:
     return finding.path, finding.code, finding.span.line, finding.span.column
+
+
+def _signature(finding: Finding) -> tuple[str, ...]:
+    assert finding.fix is not None
+    return (finding.path, finding.code, *(edit.text for edit in finding.fix.edits))
 
 
 def _where(finding: Finding) -> str:

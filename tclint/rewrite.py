@@ -298,13 +298,13 @@ class Place:
         return self._trimmed(start, lines, new.rstrip("\n").split("\n"))
 
     def _unit(self, indent: str) -> str:
-        """One step of the file's indentation."""
+        """One step of the file's indentation: that of the first block, outermost ones first."""
         if "\t" in indent:
             return "\t"
-        for line in self.lines:
-            step = len(line) - len(line.lstrip(" "))
-            if step and line.strip() and not line.lstrip().startswith(("#", '"', "'")):
-                return " " * step if step in (1, 2, 3, 4, 8) else "    "
+        for node in ast.walk(self.module.tree):
+            body = getattr(node, "body", None)
+            if isinstance(node, ast.stmt) and isinstance(body, list) and body and body[0].lineno > node.lineno:
+                return " " * max(body[0].col_offset - node.col_offset, 1)
         return "    "
 
     def _trimmed(self, start: int, old: list[str], new: list[str]) -> Edit | None:

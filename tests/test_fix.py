@@ -411,3 +411,78 @@ def test_diff_base_reports_changed_lines_only(hazard: Path, capsys: pytest.Captu
     want = '```suggestion\n    if not torch.compiler.is_compiling():\n        print("new", y)\n```'
     assert comment["body"].endswith(want)
     assert run("m.py", "--diff-base", "no-such-rev") == 2
+
+
+NET = b"""\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x):
+        print("hi")
+        x = self.fc(x)
+        if x.max() > 0.1:
+            x = x / 2
+        return x
+"""
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_fix_with_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.py").write_bytes(NET)
+    assert run("net.py", "--fix", "--unsafe-fixes", "--verify") == 0
+    err = capsys.readouterr().err
+    assert "net.py:11 TCL108: fixed and proven (cpu, torch" in err
+    assert "net.py:13 TCL101: fixed and proven" in err
+    assert b"x = torch.where(x.max() > 0.1, x / 2, x)" in (tmp_path / "net.py").read_bytes()
+
+
+class _Answer:
+    """What verify answers, as far as a proof looks at it."""
+
+    class Outcome:
+        def __init__(self, value: str) -> None:
+            self.value = value
+
+    class Verdict:
+        def __init__(self, outcome: str) -> None:
+            self.outcome, self.words, self.device, self.torch = _Answer.Outcome(outcome), "said", "cpu", "2.13"
+
+    def __init__(self, outcomes: Sequence[str]) -> None:
+        self.verdicts = [_Answer.Verdict(outcome) for outcome in outcomes]
+        self.missed: list[object] = []
+        self.device, self.torch = "cpu", "2.13"
+
+
+def test_a_fix_that_does_not_hold_is_not_kept(tmp_path: Path) -> None:
+    from tclint import proof
+
+    (tmp_path / "net.py").write_bytes(NET)
+    settings = config.load(["net.py"], cwd=str(tmp_path), isolated=True, overrides={"no-cache": True})
+    files = discover(["net.py"], settings, str(tmp_path))
+    seen: list[bytes] = []
+
+    def ask(findings: Sequence[Finding], root: str) -> _Answer:
+        seen.append(Path(root, "net.py").read_bytes())
+        if len(seen) == 1:
+            return _Answer(["confirmed"] * len(findings))
+        return _Answer(["confirmed" if f.code == "TCL101" else "refuted" for f in findings])
+
+    found = proof.prove(files, settings, ask, str(tmp_path), unsafe=True)
+    (after,) = found.done.fixed.contents.values()
+    assert b"is_compiling" in after
+    assert b"torch.where" not in after
+    assert [line.split(":")[1] for line in found.proofs] == ["11 TCL108"]
+    assert [line for line in found.rejected if "13 TCL101: fix rejected: still there" in line]
+    assert seen[0] == NET
+    assert b"torch.where" in seen[1]
+    assert b"torch.where" not in seen[2]
+    assert (tmp_path / "net.py").read_bytes() == NET

@@ -1,0 +1,1 @@
+"""The abstract interpreter: a static Dynamo."""
