@@ -74,9 +74,7 @@ class DataDependentBranch(Rule):
             yield self._finding(event, left, "`in` compares a tensor with each element")
         elif right is not None:
             yield self._finding(event, right, "`in` on a tensor asks for its values")
-        elif (
-            isinstance(event.right, Seq) and isinstance(event.right.element(), Tensor) and not event.right.kind == "set"
-        ):
+        elif isinstance(event.right, Seq) and isinstance(event.right.element(), Tensor) and event.right.kind != "set":
             element = tensor_of(event.right.element())
             if element is not None and isinstance(event.left, Tensor):
                 yield self._finding(event, element, "`in` compares tensors")

@@ -106,7 +106,11 @@ class TensorAsSize(Rule):
         if isinstance(receiver, Seq) or type(receiver).__name__ == "Object":
             position = tensor_of(index)
             if position is not None and not isinstance(receiver, Tensor):
-                if position.dtype == "f" or isinstance(receiver, Seq) or receiver.key[:2] == ("x", "torch.nn.ModuleList"):
+                if (
+                    position.dtype == "f"
+                    or isinstance(receiver, Seq)
+                    or receiver.key[:2] == ("x", "torch.nn.ModuleList")
+                ):
                     yield self._finding(event, position, "a tensor indexes a Python list")
                 return
             bounds = _slice_bound(index)
@@ -115,7 +119,9 @@ class TensorAsSize(Rule):
             return
         if not isinstance(receiver, Tensor):
             return
-        parts = index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
+        parts = (
+            index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
+        )
         for part in parts:
             bound = _slice_bound(part)
             if bound is not None:

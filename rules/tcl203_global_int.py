@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.events import Enter
+from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Assignment, Module
 from tclint.rule import Rule
 
@@ -104,7 +104,9 @@ def _changes_in(function: ast.AST, names: set[str]) -> set[str]:
     local = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     declared = {n for g in nodes if isinstance(g, ast.Global) for n in g.names}
     for node in nodes:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+        )
         for target in targets:
             if isinstance(target, ast.Name) and target.id in declared & names:
                 found.add(target.id)

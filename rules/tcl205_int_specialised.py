@@ -13,8 +13,36 @@ from tclint.rule import Rule
 from tclint.values import Object, Scalar, Seq, Tensor, Value
 
 _OPS: Final[dict[str, tuple[tuple[int, ...], tuple[str, ...]]]] = {
-    **{f"Tensor.{n}": ((0,), ("dim",)) for n in ("sum", "mean", "max", "min", "softmax", "cumsum", "argmax", "any", "all", "prod", "std", "var", "norm", "amax", "amin", "logsumexp", "unsqueeze", "squeeze", "sort", "argsort", "log_softmax")},
-    **{f"torch.{n}": ((1,), ("dim",)) for n in ("sum", "mean", "softmax", "cumsum", "argmax", "cat", "stack", "unsqueeze", "squeeze", "norm", "prod")},
+    **{
+        f"Tensor.{n}": ((0,), ("dim",))
+        for n in (
+            "sum",
+            "mean",
+            "max",
+            "min",
+            "softmax",
+            "cumsum",
+            "argmax",
+            "any",
+            "all",
+            "prod",
+            "std",
+            "var",
+            "norm",
+            "amax",
+            "amin",
+            "logsumexp",
+            "unsqueeze",
+            "squeeze",
+            "sort",
+            "argsort",
+            "log_softmax",
+        )
+    },
+    **{
+        f"torch.{n}": ((1,), ("dim",))
+        for n in ("sum", "mean", "softmax", "cumsum", "argmax", "cat", "stack", "unsqueeze", "squeeze", "norm", "prod")
+    },
     "torch.nn.functional.softmax": ((1,), ("dim",)),
     "torch.nn.functional.one_hot": ((1,), ("num_classes",)),
     "torch.linalg.matrix_power": ((1,), ("n",)),

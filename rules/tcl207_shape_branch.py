@@ -61,7 +61,9 @@ class ShapeBranch(Rule):
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         test = event.test
         node = event.node
-        if not (isinstance(test, Scalar) and test.source == "size" and isinstance(node, ast.Compare) and len(node.ops) == 1):
+        if not (
+            isinstance(test, Scalar) and test.source == "size" and isinstance(node, ast.Compare) and len(node.ops) == 1
+        ):
             return
         evidence = event.evidence
         confidence = Confidence.LOW

@@ -79,11 +79,16 @@ class MissingDynamicMark(Rule):
         node = event.node
         if not event.callee.site.many or event.callee.site.dynamic is not None or not isinstance(node, ast.Call):
             return
-        marked = {n for n in _marked_names(event)}
+        marked = set(_marked_names(event))
         if not marked:
             return
         for argument, value in zip(node.args, event.args, strict=False):
-            if isinstance(argument, ast.Name) and isinstance(value, Tensor) and not value.marks and not value.flags & RAW:
+            if (
+                isinstance(argument, ast.Name)
+                and isinstance(value, Tensor)
+                and not value.marks
+                and not value.flags & RAW
+            ):
                 yield self.finding(
                     event,
                     f"`{argument.id}` enters a block that is compiled by itself; the marks made on"

@@ -56,9 +56,13 @@ class PythonValueSpecialised(Rule):
             return
         flags = [n for n, v in evidence.values.items() if v and all(_is_flag(x) for x in v)]
         if value.ref[0] in flags:
-            combinations = {tuple(x.key for x in row) for row in zip(*(evidence.values[n] for n in flags), strict=False)}
+            combinations = {
+                tuple(x.key for x in row) for row in zip(*(evidence.values[n] for n in flags), strict=False)
+            }
             if len(combinations) > 3:
-                yield self._finding(event, f"`{value.ref[0]}` is one of {len(flags)} flags in {len(combinations)} combinations")
+                yield self._finding(
+                    event, f"`{value.ref[0]}` is one of {len(flags)} flags in {len(combinations)} combinations"
+                )
         elif value.type == "bool" and isinstance(event.node, ast.Compare):
             yield from self._varied(event, value, "decides a branch", equal=True)
 

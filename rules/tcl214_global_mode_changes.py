@@ -48,7 +48,11 @@ class GlobalModeChanges(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         node = event.node
-        if event.name == "torch.set_num_threads" and isinstance(node, ast.Call) and isinstance(node.args[0], ast.Constant):
+        if (
+            event.name == "torch.set_num_threads"
+            and isinstance(node, ast.Call)
+            and isinstance(node.args[0], ast.Constant)
+        ):
             return
         if event.frame.function is not None:
             key = (event.module.path, event.frame.function.qualname)

@@ -70,7 +70,9 @@ class GrowingCache(Rule):
 
 def _rebinds(node: ast.AST, name: str, cat: ast.Call) -> bool:
     for statement in ast.walk(node):
-        if isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in statement.targets):
+        if isinstance(statement, ast.Assign) and any(
+            isinstance(t, ast.Name) and t.id == name for t in statement.targets
+        ):
             if any(inner is cat for inner in ast.walk(statement.value)):
                 return True
     return False

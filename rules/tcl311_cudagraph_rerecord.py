@@ -55,7 +55,11 @@ class CudagraphRerecord(Rule):
             if isinstance(value, Scalar) and value.type == "float" and not value.source and _in_loop(event):
                 yield self._finding(event, "a Python float that varies is passed to a CUDA-graph callable")
                 return
-            if isinstance(value, Tensor) and isinstance(value.shape, frozenset) and len(value.shape) > variation.SETTLES:
+            if (
+                isinstance(value, Tensor)
+                and isinstance(value.shape, frozenset)
+                and len(value.shape) > variation.SETTLES
+            ):
                 yield self._finding(event, f"a CUDA-graph callable gets {len(value.shape)} shapes, each recorded anew")
                 return
             if isinstance(value, Tensor) and value.marks:
@@ -70,7 +74,9 @@ class CudagraphRerecord(Rule):
     def on_store(self, event: Store) -> Iterator[Finding]:
         receiver = tensor_of(event.receiver)
         if event.target == "attribute" and event.name == "data" and receiver is not None and receiver.flags & PARAMETER:
-            if event.frame.blocks and any(s.cudagraphs for s in event.frame.interp.sites.values() if s.path == event.module.path):
+            if event.frame.blocks and any(
+                s.cudagraphs for s in event.frame.interp.sites.values() if s.path == event.module.path
+            ):
                 yield self._finding(event, "a parameter is moved to another address (`.data = …`)")
 
     def _finding(self, event: CompiledCall | Store, what: str, node: ast.AST | None = None) -> Finding:
@@ -99,7 +105,11 @@ def _grows(event: CompiledCall, name: str) -> ast.AST | None:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.value.args:
                 called = node.value.func
                 target = node.targets[0]
-                if isinstance(called, ast.Attribute) and called.attr in ("cat", "concat") and isinstance(target, ast.Name):
+                if (
+                    isinstance(called, ast.Attribute)
+                    and called.attr in ("cat", "concat")
+                    and isinstance(target, ast.Name)
+                ):
                     parts = node.value.args[0]
                     names = [p.id for p in getattr(parts, "elts", ()) if isinstance(p, ast.Name)]
                     if target.id == name and name in names:

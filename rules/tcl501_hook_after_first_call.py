@@ -129,9 +129,12 @@ def _owner(event: Call, node: ast.expr) -> str:
 
 def _resets(event: Call, node: ast.Call) -> bool:
     """Whether the function starts compilation afresh after the hook."""
-    return any(
-        isinstance(n, ast.Call)
-        and n.lineno > node.lineno
-        and text(n.func) in ("torch._dynamo.reset", "torch.compiler.reset")
-        for n in ast.walk(scope(event.frame))
-    ) or b"skip_nnmodule_hook_guards" in event.module.data
+    return (
+        any(
+            isinstance(n, ast.Call)
+            and n.lineno > node.lineno
+            and text(n.func) in ("torch._dynamo.reset", "torch.compiler.reset")
+            for n in ast.walk(scope(event.frame))
+        )
+        or b"skip_nnmodule_hook_guards" in event.module.data
+    )

@@ -58,11 +58,7 @@ class Dispatcher:
             for prefix, rule in self._prefixes:
                 if name.startswith(prefix):
                     wanted[id(rule)] = rule
-            known = self._by_call[key] = [
-                (r, r.on_call)
-                for r in self._callers
-                if id(r) in wanted and _looks(r, state)
-            ]
+            known = self._by_call[key] = [(r, r.on_call) for r in self._callers if id(r) in wanted and _looks(r, state)]
         return known
 
     def dispatch(self, handlers: Sequence[tuple[Rule, Handler]], event: Event) -> None:

@@ -7,8 +7,8 @@ import gc
 import hashlib
 import re
 import sys
-from dataclasses import replace
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tclint import suppress, versions
@@ -35,8 +35,8 @@ from tclint.values import (
 )
 
 if TYPE_CHECKING:
-    from tclint.events import Event
     from tclint.config import Settings
+    from tclint.events import Event
     from tclint.files import InputFile
 
 _NAMES: Final = {
@@ -47,7 +47,9 @@ _NAMES: Final = {
     "TCL906": "internal-error",
 }
 # A file can only hold a root if one of these is in it; everything else is read when a root leads there.
-_COMPILES = rb"(?<!\bre)\.compile\b|import compile\b|_dynamo\.optimize|mark_unbacked|cudagraph|CUDAGraph|graphed_callables"
+_COMPILES = (
+    rb"(?<!\bre)\.compile\b|import compile\b|_dynamo\.optimize|mark_unbacked|cudagraph|CUDAGraph|graphed_callables"
+)
 INTERNAL: Final = "TCL906"
 _EXAMPLES: Final = re.compile(rb"^def (programs|calls)\(\)", re.M)
 _ROOT: Final = re.compile(rb"def forward\b|" + _COMPILES)
@@ -161,7 +163,9 @@ class _Run:
                     statements.run_block(frame, [statement])
                     frame.dead = False
         except RecursionError:
-            self.problems.append(Problem(module.path, 1, TOO_DEEP, "nested too deeply; this file's top level is skipped"))
+            self.problems.append(
+                Problem(module.path, 1, TOO_DEEP, "nested too deeply; this file's top level is skipped")
+            )
         for function in list(module.functions):
             node = function.node
             if (module.path, function.qualname, node.lineno) in self.interp.reached:
@@ -320,11 +324,7 @@ class _Run:
         suppressed = suppress.apply(findings, texts, suppress.activity(known, ran))
         least = RANK[self.settings.min_confidence]
         severe = RANK[self.settings.severity]
-        kept = [
-            f
-            for f in suppressed.kept
-            if RANK[f.confidence.value] >= least and RANK[f.severity.value] >= severe
-        ]
+        kept = [f for f in suppressed.kept if RANK[f.confidence.value] >= least and RANK[f.severity.value] >= severe]
         kept = self._with_copies(kept)
         kept.sort(key=lambda f: f.sort_key)
         return Report(
@@ -431,7 +431,12 @@ _CALLED = re.compile(rb"\b([A-Z][A-Za-z0-9_]*)\(")
 
 def _constructed_names(data: bytes) -> set[str]:
     """Class names that a file calls: a module built by another is no outermost root."""
-    return {name.decode() for line in data.split(b"\n") if not line.lstrip().startswith(b"class ") for name in _CALLED.findall(line)}
+    return {
+        name.decode()
+        for line in data.split(b"\n")
+        if not line.lstrip().startswith(b"class ")
+        for name in _CALLED.findall(line)
+    }
 
 
 class _Components:

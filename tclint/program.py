@@ -44,7 +44,7 @@ class Assignment:
 class Function:
     """A function, method or lambda."""
 
-    __slots__ = ("_free", "_node", "_nested", "cls", "facts", "module", "name", "ordinal", "parent", "qualname")
+    __slots__ = ("_free", "_nested", "_node", "cls", "facts", "module", "name", "ordinal", "parent", "qualname")
 
     def __init__(
         self,
@@ -150,7 +150,15 @@ class Module:
     )
 
     def __init__(
-        self, program: Program, path: str, absolute: str, name: str, root: str, data: bytes, report: bool, explicit: bool
+        self,
+        program: Program,
+        path: str,
+        absolute: str,
+        name: str,
+        root: str,
+        data: bytes,
+        report: bool,
+        explicit: bool,
     ) -> None:
         self.program = program
         self.path = path

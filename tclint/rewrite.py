@@ -304,7 +304,8 @@ class Place:
         for node in ast.walk(self.module.tree):
             body = getattr(node, "body", None)
             if isinstance(node, ast.stmt) and isinstance(body, list) and body and body[0].lineno > node.lineno:
-                return " " * max(body[0].col_offset - node.col_offset, 1)
+                width: int = body[0].col_offset - node.col_offset
+                return " " * max(width, 1)
         return "    "
 
     def _trimmed(self, start: int, old: list[str], new: list[str]) -> Edit | None:

@@ -149,7 +149,9 @@ def _rule_files(folder: str) -> list[str]:
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
-        raise RuleError(f"{folder}: cannot read the rules folder: {error.strerror}; check `rules` in the configuration") from None
+        raise RuleError(
+            f"{folder}: cannot read the rules folder: {error.strerror}; check `rules` in the configuration"
+        ) from None
     return [os.path.join(folder, n) for n in names if n.endswith(".py") and not n.startswith("_")]
 
 

@@ -66,6 +66,8 @@ class Value:
     """Base of all abstract values."""
 
     __slots__ = ()
+    depth: int = 0
+    """How deep containers nest in it."""
     key: Any = ()
 
     @property
@@ -111,7 +113,9 @@ class Scalar(Value):
 
     __slots__ = ("key", "origin", "ref", "source", "type")
 
-    def __init__(self, type: str, source: str = "", origin: Origin = NOWHERE, ref: tuple[str, int] | None = None) -> None:
+    def __init__(
+        self, type: str, source: str = "", origin: Origin = NOWHERE, ref: tuple[str, int] | None = None
+    ) -> None:
         self.type = type
         self.source = source
         self.origin = origin

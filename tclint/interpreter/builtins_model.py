@@ -193,8 +193,10 @@ def _sum(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     tensor = tensor_of(element)
     if tensor is not None:
         return tensor.derived(frame.origin(node), tensor.dtype)
-    return element if isinstance(element, Scalar) else (
-        Scalar(scalar_type(element.value)) if isinstance(element, Const) else UNKNOWN
+    return (
+        element
+        if isinstance(element, Scalar)
+        else (Scalar(scalar_type(element.value)) if isinstance(element, Const) else UNKNOWN)
     )
 
 
@@ -497,7 +499,9 @@ def _loop_length(frame: Frame) -> str:
     return ""
 
 
-def dict_method(frame: Frame, node: ast.AST, receiver: Dict, name: str, args: Args, keywords: Keywords) -> tuple[Value, Value | None]:
+def dict_method(
+    frame: Frame, node: ast.AST, receiver: Dict, name: str, args: Args, keywords: Keywords
+) -> tuple[Value, Value | None]:
     if name == "get" or name == "pop" or name == "setdefault":
         fallback = args[1] if len(args) > 1 else NONE
         if args and isinstance(args[0], Const):

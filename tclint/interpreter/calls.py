@@ -217,7 +217,12 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
 
 
 def call(
-    frame: Frame, node: ast.AST, func: Value, args: Sequence[Value], keywords: Mapping[str, Value], open_ended: bool = False
+    frame: Frame,
+    node: ast.AST,
+    func: Value,
+    args: Sequence[Value],
+    keywords: Mapping[str, Value],
+    open_ended: bool = False,
 ) -> Value:
     """The value of a call of `func`."""
     kind = type(func)
@@ -246,9 +251,7 @@ def call(
     return UNKNOWN
 
 
-def external(
-    frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool = False
-) -> Value:
+def external(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool = False) -> Value:
     """A call of something outside the program, by its dotted name."""
     interp = frame.interp
     if interp.is_compile_function(name):
@@ -267,9 +270,7 @@ def external(
     return result
 
 
-def _external_result(
-    frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool
-) -> Value:
+def _external_result(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     if name in _TRANSPARENT:
         return args[0] if args else External("tclint.identity")
     if name in _DISABLE:
@@ -517,9 +518,7 @@ def _rebind(frame: Frame, node: ast.AST, changed: Value) -> None:
             frame.set(place, changed)
 
 
-def _scalar_method(
-    frame: Frame, node: ast.AST, receiver: Value, name: str, args: Args, keywords: Keywords
-) -> Value:
+def _scalar_method(frame: Frame, node: ast.AST, receiver: Value, name: str, args: Args, keywords: Keywords) -> Value:
     text = isinstance(receiver, Const) and isinstance(receiver.value, str)
     text = text or (isinstance(receiver, Scalar) and receiver.type == "str")
     prefix = "str." if text else "number."
@@ -551,9 +550,7 @@ def _str_test(receiver: Value, name: str, args: Args) -> Value:
     return BOOL
 
 
-def _module_method(
-    frame: Frame, node: ast.AST, receiver: Instance, name: str, args: Args, keywords: Keywords
-) -> Value:
+def _module_method(frame: Frame, node: ast.AST, receiver: Instance, name: str, args: Args, keywords: Keywords) -> Value:
     """A method that every nn.Module has."""
     interp = frame.interp
     if name == "compile":
@@ -588,9 +585,7 @@ def _module_method(
     return result
 
 
-def _compile_in_place(
-    frame: Frame, node: ast.AST, receiver: Value, args: Args, keywords: Keywords
-) -> Value:
+def _compile_in_place(frame: Frame, node: ast.AST, receiver: Value, args: Args, keywords: Keywords) -> Value:
     """`module.compile(…)`: the module itself is compiled from here on."""
     from tclint.interpreter.expressions import path_of
 

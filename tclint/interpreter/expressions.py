@@ -852,7 +852,8 @@ def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
     if isinstance(items, list):
         known: dict[Any, Value] = {}
         for item in items:
-            assert isinstance(item, Seq) and item.items is not None
+            assert isinstance(item, Seq)
+            assert item.items is not None
             key, value = item.items
             if not isinstance(key, Const):
                 return Dict({}, join_all(i.items[1] for i in items if isinstance(i, Seq) and i.items))
@@ -897,7 +898,12 @@ def _generators(
 
     frame.blocks.append("for")
     try:
-        if isinstance(iterable, Seq) and iterable.items is not None and len(iterable.items) <= _UNROLL and not first.ifs:
+        if (
+            isinstance(iterable, Seq)
+            and iterable.items is not None
+            and len(iterable.items) <= _UNROLL
+            and not first.ifs
+        ):
             out: list[Value] = []
             loose: list[Value] = []
             for item in iterable.items:

@@ -23,12 +23,12 @@ class Frame:
 
     __slots__ = (
         "blocks",
+        "breaks",
         "call_node",
         "closure",
-        "continues",
-        "breaks",
         "cls",
         "constructing",
+        "continues",
         "dead",
         "depth",
         "env",

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import hints, calls, parameters, sites, statements, wrappers
+from tclint.interpreter import calls, hints, parameters, sites, statements, wrappers
 from tclint.interpreter.expressions import element_of, evaluate
 from tclint.interpreter.frame import Env, Frame
 from tclint.program import Assignment, Class, Definition, Function, Import, Module, Program
@@ -230,7 +230,9 @@ class Interpreter:
             return hints.evaluate(self, module, annotation, self.module_frame(module).origin(statement))
         value = evaluate(self.module_frame(module), expression)
         for index in definition.path:
-            value = value.items[index] if isinstance(value, Seq) and value.items and index < len(value.items) else UNKNOWN
+            value = (
+                value.items[index] if isinstance(value, Seq) and value.items and index < len(value.items) else UNKNOWN
+            )
         if value is UNKNOWN and annotation is not None:
             value = hints.evaluate(self, module, annotation, self.module_frame(module).origin(statement))
         if generalise and isinstance(value, Const) and value.value is not None:
@@ -314,7 +316,11 @@ class Interpreter:
                         _, keywords, _ = calls.arguments(frame, decorator)
                         return self.compile_call(frame, decorator, inner.name, [value], keywords, decorator=True)
                 return value
-            if isinstance(func, Partial) and isinstance(func.func, External) and self.is_compile_function(func.func.name):
+            if (
+                isinstance(func, Partial)
+                and isinstance(func.func, External)
+                and self.is_compile_function(func.func.name)
+            ):
                 return self.compile_call(frame, decorator, func.func.name, [value], dict(func.keywords), decorator=True)
             if isinstance(func, FunctionValue):
                 return wrappers.wrap(self, func, value)
@@ -410,7 +416,9 @@ class Interpreter:
             ) or any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(function.node))
         return known
 
-    def run(self, frame: Frame | None, node: ast.AST | None, value: FunctionValue, env: Env, region: Region | None) -> Value:
+    def run(
+        self, frame: Frame | None, node: ast.AST | None, value: FunctionValue, env: Env, region: Region | None
+    ) -> Value:
         """Interpret a function in an environment of bound parameters, or remember what it gave."""
         function = value.function
         region_key = region.key if region is not None else None
@@ -634,9 +642,7 @@ class Interpreter:
         finally:
             self.quiet -= 1
 
-    def note_attribute(
-        self, frame: Frame, instance: Instance, name: str, value: Value, replace: bool = False
-    ) -> None:
+    def note_attribute(self, frame: Frame, instance: Instance, name: str, value: Value, replace: bool = False) -> None:
         """Remember that an attribute was stored."""
         if frame.constructing:
             attrs = self._attrs.setdefault(instance.key, {})
@@ -708,9 +714,7 @@ class Interpreter:
             return Object("tokenizer", frame.origin(node))
         return value
 
-    def _class_level(
-        self, cls: Class, assigned: Assignment, name: str, frame: Frame, node: ast.AST
-    ) -> Value:
+    def _class_level(self, cls: Class, assigned: Assignment, name: str, frame: Frame, node: ast.AST) -> Value:
         key = (cls.module.path, f"{cls.qualname}.{name}")
         if key in self._evaluating:
             return UNKNOWN
@@ -839,7 +843,7 @@ class Interpreter:
 
     def instance_isinstance(self, instance: Instance, wanted: Value) -> bool | None:
         names = {a.name for a in self.mro(instance.cls)}
-        classes = {a for a in self.mro(instance.cls)}
+        classes = set(self.mro(instance.cls))
         options = wanted.items if isinstance(wanted, Seq) and wanted.items is not None else (wanted,)
         for option in options:
             if isinstance(option, ClassValue) and option.cls in classes:

@@ -231,7 +231,9 @@ def _entry_value(
     fallback = default_value(interp, function, default) if default is not None else None
     if value is UNKNOWN and fallback is not None:
         if isinstance(fallback, Const) and fallback.value is not None:
-            value = Scalar(scalar_type(fallback.value), "", origin) if scalar_type(fallback.value) != "other" else UNKNOWN
+            value = (
+                Scalar(scalar_type(fallback.value), "", origin) if scalar_type(fallback.value) != "other" else UNKNOWN
+            )
         elif isinstance(fallback, (External, ClassValue, FunctionValue, Partial)):
             # A default class or function (`norm_layer=nn.LayerNorm`) is what most callers get.
             return fallback

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 COMPILERS: Final = frozenset({"torch.compile", "torch._dynamo.optimize", "torch.nn.Module.compile"})
-_TEST_PATH: Final = re.compile(r"(^|/)(tests?|testing|benchmarks?|examples?)/|(^|/)(test_[^/]*|conftest|[^/]*_test)\.py$")
+_TEST_PATH: Final = re.compile(
+    r"(^|/)(tests?|testing|benchmarks?|examples?)/|(^|/)(test_[^/]*|conftest|[^/]*_test)\.py$"
+)
 
 
 def _plain(value: Value | None) -> Any:

@@ -7,22 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from tclint import events
-from tclint.interpreter import hints, expressions, stores
+from tclint.interpreter import expressions, hints, stores
 from tclint.interpreter.frame import Env, Frame, join_env, same_env
 from tclint.program import absolute_name
 from tclint.values import (
     NONE,
     UNKNOWN,
-    Const,
-    Dict,
     External,
     FunctionValue,
     ModuleValue,
     Seq,
     Tensor,
-    Union,
     Value,
-    join,
     tensor_of,
 )
 
@@ -62,7 +58,6 @@ def _ann_assign(frame: Frame, node: ast.AnnAssign) -> None:
 
 def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     target = node.target
-    load: ast.expr
     if isinstance(target, ast.Name):
         old = expressions.lookup(frame, target.id)
     else:
@@ -173,7 +168,11 @@ def _for(frame: Frame, node: ast.For) -> None:
 
 def _unroll(frame: Frame, node: ast.For, items: tuple[Value, ...]) -> bool:
     """`for t in (x, mask): …` written out, where nothing leaves the loop early."""
-    if len(items) > 4 or node.orelse or any(isinstance(n, (ast.Break, ast.Continue, ast.Return)) for n in ast.walk(node)):
+    if (
+        len(items) > 4
+        or node.orelse
+        or any(isinstance(n, (ast.Break, ast.Continue, ast.Return)) for n in ast.walk(node))
+    ):
         return False
     frame.blocks.append("for")
     for element, item in zip(getattr(node.iter, "elts", ()), items, strict=False):
@@ -387,4 +386,4 @@ _HANDLERS: Final[dict[type[ast.stmt], Callable[[Frame, Any], None]]] = {
     ast.Match: _match,
 }
 if hasattr(ast, "TryStar"):
-    _HANDLERS[ast.TryStar] = _try  # type: ignore[assignment]
+    _HANDLERS[ast.TryStar] = _try

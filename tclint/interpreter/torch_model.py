@@ -198,9 +198,7 @@ def _copies(tensor: Tensor, args: Args, keywords: Keywords) -> bool:
     return False
 
 
-def _tensor_result(
-    frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keywords, origin: Origin
-) -> Value:
+def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keywords, origin: Origin) -> Value:
     if name in facts.INPLACE_METHODS or (name.endswith("_") and not name.endswith("__")):
         flags = tensor.flags
         if name == "requires_grad_":
@@ -221,7 +219,9 @@ def _tensor_result(
         return tensor.derived(origin, tensor.dtype)
     if name in ("float", "double", "half", "bfloat16", "int", "long", "bool", "short", "byte", "char"):
         same = tensor.dtype == dtype and name in ("float", "long", "bool")
-        return tensor.view(origin, tensor.ndim).with_(dtype=dtype) if same else tensor.derived(origin, dtype, tensor.ndim)
+        return (
+            tensor.view(origin, tensor.ndim).with_(dtype=dtype) if same else tensor.derived(origin, dtype, tensor.ndim)
+        )
     if name in ("cpu", "clone"):
         return tensor.derived(origin, tensor.dtype, tensor.ndim)
     if name == "cuda":
@@ -447,9 +447,11 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
 def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Value:
     """`tensor[index]`: an alias for basic indices, a copy for index tensors, a data-sized copy for a boolean mask."""
     origin = frame.origin(node)
-    parts = list(index_value.items) if isinstance(index_value, Seq) and index_value.kind == "tuple" and (
-        index_value.items is not None
-    ) else [index_value]
+    parts = (
+        list(index_value.items)
+        if isinstance(index_value, Seq) and index_value.kind == "tuple" and (index_value.items is not None)
+        else [index_value]
+    )
     mask = next((t for p in parts if (t := _mask(p)) is not None), None)
     if mask is None and isinstance(node, ast.Subscript):
         named = _named_mask(node.slice, index_value)
@@ -459,9 +461,11 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
             index_value = named
     if mask is not None:
         result: Value = Tensor(tensor.conf, tensor.dtype, -1, DATA_SIZED, origin)
-    elif any(isinstance(p, Tensor) for p in parts) or any(
-        isinstance(p, Seq) and p.kind in ("list", "tuple") and p is not index_value for p in parts
-    ) or (isinstance(index_value, Seq) and index_value.kind == "list"):
+    elif (
+        any(isinstance(p, Tensor) for p in parts)
+        or any(isinstance(p, Seq) and p.kind in ("list", "tuple") and p is not index_value for p in parts)
+        or (isinstance(index_value, Seq) and index_value.kind == "list")
+    ):
         scalar = len(parts) == 1 and isinstance(parts[0], Tensor) and parts[0].ndim == 0
         result = Tensor(tensor.conf, tensor.dtype, 0 if scalar and tensor.ndim == 1 else -1, 0, origin)
     else:
@@ -585,8 +589,10 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
             if len(args) == 1 or not any(isinstance(a, Tensor) and a is not first for a in args):
                 flags |= first.flags & (HOST | CONSTANT)
         return Tensor(PROVEN, dtype, ndim, flags, origin)
-    return _by_kind(kind, first, origin, short, args, keywords) if kind != "tensors" else Seq(
-        "tuple", None, first.view(origin) if first is not None else Tensor(PROVEN, "", -1, 0, origin)
+    return (
+        _by_kind(kind, first, origin, short, args, keywords)
+        if kind != "tensors"
+        else Seq("tuple", None, first.view(origin) if first is not None else Tensor(PROVEN, "", -1, 0, origin))
     )
 
 
@@ -657,7 +663,9 @@ def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | No
 
 
 def _number(value: Value) -> bool:
-    return isinstance(value, (Const, External)) or (isinstance(value, Scalar) and value.source not in ("data", "random"))
+    return isinstance(value, (Const, External)) or (
+        isinstance(value, Scalar) and value.source not in ("data", "random")
+    )
 
 
 def _constant(value: Value) -> bool:
@@ -760,4 +768,4 @@ def module_call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Ke
     return Tensor(conf, "f", ndim, 0, origin)
 
 
-__all__ = ["attribute", "arithmetic", "function", "index", "join_all", "method", "module_call", "numpy_function"]
+__all__ = ["arithmetic", "attribute", "function", "index", "join_all", "method", "module_call", "numpy_function"]

@@ -59,8 +59,8 @@ def _definitions(statement: ast.stmt) -> list[ast.FunctionDef | ast.AsyncFunctio
 
 def _returned(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
     return any(
-        isinstance(r, ast.Return) and r.value is not None and any(
-            isinstance(n, ast.Name) and n.id == name for n in ast.walk(r.value)
-        )
+        isinstance(r, ast.Return)
+        and r.value is not None
+        and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(r.value))
         for r in ast.walk(node)
     )

@@ -62,7 +62,9 @@ def plural(count: int, noun: str, many: str = "") -> str:
 
 def verified(verification: Verification) -> str:
     """The verdict in one line: where it was asked, what came out, in whose words."""
-    where = ", ".join(p for p in (verification.device, f"torch {verification.torch}" if verification.torch else "") if p)
+    where = ", ".join(
+        p for p in (verification.device, f"torch {verification.torch}" if verification.torch else "") if p
+    )
     what = verification.outcome.replace("-", " ")
     text = f"{where}: {what}" if where else what
     if verification.graph_break:

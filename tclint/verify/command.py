@@ -105,7 +105,9 @@ def _progress(quiet: bool) -> Callable[[int, int, str], None] | None:
     return show
 
 
-@click.command("tclint verify", context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": False})
+@click.command(
+    "tclint verify", context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": False}
+)
 @click.argument("arguments", nargs=-1)
 @click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1 …")
 @click.option("--trace", "trace_dir", metavar="DIR", help="Read an existing TORCH_TRACE folder; needs no torch.")
