@@ -168,7 +168,9 @@ def _graph_break(judging: _Judge) -> Verdict:
 def _led_to(judging: _Judge, item: Break) -> bool:
     """Whether the finding's line is the last one of its own file on the way to a break in another file."""
     own = [step for step in item.stack if step.path == judging.finding.path]
-    return item.path != judging.finding.path and bool(own) and judging.here(own[-1].path, own[-1].line)
+    if item.path == judging.finding.path or (item.path, item.line) in judging.others or not own:
+        return False  # a break that another finding claims is that one's
+    return judging.here(own[-1].path, own[-1].line)
 
 
 def is_follow_on(item: Break, breaks: Sequence[Break], outlines: Outlines) -> bool:
