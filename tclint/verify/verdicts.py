@@ -139,8 +139,13 @@ def place_of(heard_break: Break, is_ours: Callable[[str], bool]) -> tuple[str, i
     return heard_break.path, heard_break.line
 
 
+_VENDORED = frozenset({"vendor", "third_party", "site-packages", "node_modules"})
+
+
 def _is_ours(path: str) -> bool:
-    # Relative paths are under the root: `with_paths` left everything else absolute.
+    # Relative paths are under the root: `with_paths` left everything else absolute. Vendored code is not the user's.
+    if _VENDORED.intersection(path.split("/")):
+        return False
     return not path.startswith(("/", "<")) and ":" not in path[:3]
 
 
@@ -155,22 +160,9 @@ def _graph_break(judging: _Judge) -> Verdict:
             words = f"{run.fault.kind}: {run.fault.message.strip().splitlines()[0][:300] if run.fault.message else ''}"
             return judging.verdict(Outcome.CONFIRMED, words, run, stack=run.fault.stack)
     for run in runs:
-        for item in run.breaks:
-            if _led_to(judging, item):
-                words = f"{_break_words(item)} (inside what this line uses, {item.path}:{item.line})"
-                return judging.verdict(Outcome.CONFIRMED, words, run, gb_id=item.gb_id, stack=item.stack)
-    for run in runs:
         if judging.touches(run.traced.get(judging.finding.path, ())):
             return judging.verdict(Outcome.REFUTED, f"traced without a break ({run.label or 'one call'})", run)
     return _untraced(judging, runs)
-
-
-def _led_to(judging: _Judge, item: Break) -> bool:
-    """Whether the finding's line is the last one of its own file on the way to a break in another file."""
-    own = [step for step in item.stack if step.path == judging.finding.path]
-    if item.path == judging.finding.path or (item.path, item.line) in judging.others or not own:
-        return False  # a break that another finding claims is that one's
-    return judging.here(own[-1].path, own[-1].line)
 
 
 def is_follow_on(item: Break, breaks: Sequence[Break], outlines: Outlines) -> bool:
