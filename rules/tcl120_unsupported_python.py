@@ -73,7 +73,9 @@ class UnsupportedPython(Rule):
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         frame = event.frame
-        if frame.parent is None and not isinstance(event.node, ast.Lambda) and _yields(event.node):
+        if frame.parent is not None or b"yield" not in frame.module.data:
+            return
+        if not isinstance(event.node, ast.Lambda) and _yields(event.node):
             yield self._finding(event, "the compiled function is a generator")
 
     def on_store(self, event: Store) -> Iterator[Finding]:

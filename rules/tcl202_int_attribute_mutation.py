@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tclint.events import Attribute, Call, Event, Store
 from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.program import Function
 from tclint.rewrite import display
 from tclint.rule import Rule
 from tclint.values import Const, Instance, Scalar, Seq
@@ -118,21 +119,19 @@ def _outlives(event: Call, name: str) -> bool:
     function = frame.function
     if function is None:
         return False
-    if frame.closure is not None and name in frame.closure and name not in _assigned(function.node):
+    if frame.closure is not None and name in frame.closure and name not in _assigned(function):
         return True
     arguments = function.node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     for argument, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):
         if argument.arg == name and isinstance(default, (ast.List, ast.Dict)):
             return True
-    return name not in _assigned(function.node) and name in frame.module.names
+    return name in frame.module.names and name not in _assigned(function)
 
 
-def _assigned(node: ast.AST) -> set[str]:
-    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        names |= {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-    return names
+def _assigned(function: Function) -> frozenset[str]:
+    arguments = function.node.args
+    return function.stored_names() | {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
 
 
 __all__ = ["Const", "IntAttributeMutation"]

@@ -78,24 +78,31 @@ def _changed(module: Module) -> frozenset[str]:
     return known
 
 
-_STORES = re.compile(rb"^[ \t]+(?:([A-Za-z_]\w*)(?:\[[^\]\n]*\]|\.\w+)[ \t]*[-+*/|]?=(?!=)|global )", re.M)
+_STORED = re.compile(rb"(?:\[[^\]\n]*\]|\.\w+)[ \t]*[-+*/|]?=(?!=)")
 
 
 def _find_changes(module: Module) -> set[str]:
     names = {n for n, d in module.names.items() if isinstance(d, Assignment)}
     found: set[str] = set()
     # Most functions change no global: their text says so faster than their tree.
-    lines = [
-        module.data.count(b"\n", 0, match.start()) + 1
-        for match in _STORES.finditer(module.data)
-        if match[1] is None or match[1].decode() in names
-    ]
+    lines = [module.data.count(b"\n", 0, place) + 1 for place in _suspects(module.data, names)]
     if lines:
         for function in module.functions:
-            node = function.node
-            if any(node.lineno <= line <= (node.end_lineno or 0) for line in lines):
-                found |= _changes_in(node, names)
+            first, end = function.lines
+            if any(first <= line <= end for line in lines):
+                found |= _changes_in(function.node, names)
     return found
+
+
+def _suspects(data: bytes, names: set[str]) -> Iterator[int]:
+    """Where an indented line starts with `global` or with a change of one of the names."""
+    for word in (b"global ", *(name.encode() for name in names)):
+        place = data.find(word)
+        while place >= 0:
+            before = data[data.rfind(b"\n", 0, place) + 1 : place]
+            if before and not before.strip(b" \t") and (word == b"global " or _STORED.match(data, place + len(word))):
+                yield place
+            place = data.find(word, place + len(word))
 
 
 def _changes_in(function: ast.AST, names: set[str]) -> set[str]:

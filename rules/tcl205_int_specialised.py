@@ -107,7 +107,7 @@ class IntSpecialised(Rule):
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
         if isinstance(event.receiver, Object) and event.receiver.name == "torch.nn.ModuleList":
-            yield from self._check(event, [event.index], _source(event.node))
+            yield from self._check(event, [event.index])
         elif isinstance(event.receiver, Tensor):
             yield from self._position(event, event.index)
 
@@ -119,9 +119,9 @@ class IntSpecialised(Rule):
         """`x[:, i]` and `x[..., i]` specialise; `x[i]` and `x[:, i:i+1]` do not."""
         if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None and len(index.items) > 1:
             if not isinstance(index.items[0], Scalar):
-                yield from self._check(event, list(index.items[1:]), _source(event.node))
+                yield from self._check(event, list(index.items[1:]))
 
-    def _check(self, event: Event, values: list[Value], what: str) -> Iterator[Finding]:
+    def _check(self, event: Event, values: list[Value], what: str = "") -> Iterator[Finding]:
         for value in values:
             if not (isinstance(value, Scalar) and value.source == "arg" and value.type in ("int", "number")):
                 continue
@@ -131,7 +131,7 @@ class IntSpecialised(Rule):
             name = value.ref[0] if value.ref else "the argument"
             yield self.finding(
                 event,
-                f"`{what}` specialises on the integer `{name}`: each new value compiles again",
+                f"`{what or _source(event.node)}` specialises on the integer `{name}`: each new value compiles again",
                 confidence=confidence,
                 help="make it a constant, or use a tensor index",
             )

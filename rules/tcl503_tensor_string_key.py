@@ -59,7 +59,7 @@ class TensorStringKey(Rule):
             return
         if "try" in event.blocks:
             yield from self._check(event, event.index, "the KeyError branch is compiled")
-        elif not _asked_before(event):
+        elif _formatted(event, event.index) and not _asked_before(event):
             yield from self._check(event, event.index, "the function runs eagerly", Effect.SLOW)
 
     def _check(

@@ -67,6 +67,8 @@ class TraceDataDependent(Rule):
 
 
 def _is_trace(event: ModuleEvent, func: ast.expr) -> bool:
+    if isinstance(func, ast.Attribute) and func.attr != "trace":
+        return False
     if text(func) == "torch.jit.trace":
         return True
     return isinstance(func, (ast.Name, ast.Attribute)) and _global(event, func) == "torch.jit.trace"

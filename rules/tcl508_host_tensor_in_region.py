@@ -10,6 +10,7 @@ from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rule import Rule
 from tclint.rules._numbers import on_device, square_root
 from tclint.rules._scope import ancestors, scope, text
+from tclint.source import nodes
 from tclint.values import HOST, Const, Scalar, Tensor
 
 _FACTORIES = ("tensor", "zeros", "ones", "full", "arange", "linspace", "rand", "randn", "randint", "eye", "empty")
@@ -45,6 +46,10 @@ class HostTensorInRegion(Rule):
     effect, severity = Effect.SLOW, Severity.LOW
     calls = tuple("torch." + name for name in _FACTORIES)
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._moves: dict[tuple[str, int], frozenset[str]] = {}
+
     def on_call(self, event: Call) -> Iterator[Finding]:
         result = event.result
         if event.cudagraphs or not isinstance(result, Tensor) or not result.flags & HOST or "device" in event.keywords:
@@ -54,7 +59,7 @@ class HostTensorInRegion(Rule):
         if event.name == "torch.tensor" and any(isinstance(a, Tensor) for a in event.args):
             return
         root = scope(event.frame)
-        if _moved(root, event.node):
+        if self._moved(event, root, event.node):
             return
         yield self.finding(
             event,
@@ -71,29 +76,35 @@ class HostTensorInRegion(Rule):
             return found
         return on_device(event, scalar) if event.name != "torch.as_tensor" else None
 
-
-def _moved(root: ast.AST, node: ast.Call) -> bool:
-    """Whether the tensor is sent to a device: at once, or later under its name."""
-    chain = ancestors(root, node)
-    names: set[str] = set()
-    for outer in reversed(chain):
-        if isinstance(outer, ast.Attribute) and outer.attr in _MOVES:
-            return True
-        if isinstance(outer, (ast.With, ast.AsyncWith)) and any("device" in text(i.context_expr) for i in outer.items):
-            return True
-        if isinstance(outer, ast.Assign):
-            names = {text(t) for t in outer.targets}
-            break
-        if isinstance(outer, ast.stmt):
-            break
-    return any(isinstance(n, ast.Attribute) and n.attr in _MOVES and text(n.value) in names for n in ast.walk(root))
+    def _moved(self, event: Call, root: ast.AST, node: ast.Call) -> bool:
+        """Whether the tensor is sent to a device: at once, or later under its name."""
+        chain = ancestors(root, node)
+        names: set[str] = set()
+        for outer in reversed(chain):
+            if isinstance(outer, ast.Attribute) and outer.attr in _MOVES:
+                return True
+            if isinstance(outer, (ast.With, ast.AsyncWith)) and any("device" in text(i.context_expr) for i in outer.items):
+                return True
+            if isinstance(outer, ast.Assign):
+                names = {text(t) for t in outer.targets}
+                break
+            if isinstance(outer, ast.stmt):
+                break
+        if not names:
+            return False
+        key = (event.module.path, getattr(root, "lineno", 0))
+        moved = self._moves.get(key)
+        if moved is None:
+            found = (n for n in nodes(root) if type(n) is ast.Attribute and n.attr in _MOVES)
+            moved = self._moves[key] = frozenset(text(n.value) for n in found)
+        return not moved.isdisjoint(names)
 
 
 def _uses_cuda(event: Call, root: ast.AST) -> bool:
     """Whether the function itself says that its tensors live on a CUDA device."""
-    if b"set_default_device" in event.module.data:
+    if b"cuda" not in event.module.data or b"set_default_device" in event.module.data:
         return False
-    for node in ast.walk(root):
+    for node in nodes(root):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
             return True
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda"):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from tclint.cli import main
+from tclint.cli import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

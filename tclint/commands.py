@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tclint import __version__, output
+from tclint import __version__, cli, output
 from tclint import config as settings_module
 from tclint.config import LEVELS, Settings, UserError, did_you_mean
 
@@ -197,7 +197,7 @@ def lint(
     elif unsafe_fixes or show_fixes:
         raise click.UsageError("--unsafe-fixes and --show-fixes need --fix, --fix-only or --diff")
     else:
-        report = engine.lint(files, settings)
+        report = engine.lint(files, settings, ends=cli.ends and not verify_)
     if problems:
         report = replace(report, notes=(*report.notes, *problems))
     if diff_base is not None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Handler = Callable[[Any], Iterable[Finding]]
 
 CRASHED = "TCL905"
+# Where an event happens: in eager code, in compiled code, or in compiled code whose calls were seen.
+EAGER, COMPILED, SEEN = "eager", "compiled", "seen"
 
 
 class Dispatcher:
@@ -26,8 +28,8 @@ class Dispatcher:
         self.found: dict[tuple[str, int, int, str], tuple[Finding, Rule, Event]] = {}
         self.problems: list[Problem] = []
         self._crashed: set[tuple[str, str]] = set()
-        self._by_kind: dict[tuple[str, str], list[tuple[Rule, Handler]]] = {}
-        self._by_call: dict[tuple[str, str], list[tuple[Rule, Handler]]] = {}
+        self._by_kind: dict[str, dict[type[Event], list[tuple[Rule, Handler]]]] = {EAGER: {}, COMPILED: {}, SEEN: {}}
+        self._by_call: dict[str, dict[str, list[tuple[Rule, Handler]]]] = {EAGER: {}, COMPILED: {}, SEEN: {}}
         self._callers = [r for r in rules if hasattr(r, "on_call")]
         self._exact: dict[str, list[Rule]] = {}
         self._prefixes: list[tuple[str, Rule]] = []
@@ -38,32 +40,38 @@ class Dispatcher:
                 else:
                     self._exact.setdefault(pattern, []).append(rule)
 
+    def restart(self) -> None:
+        """Forget what was found, and let the rules forget what they saw."""
+        self.found = {}
+        self.problems = []
+        self._crashed = set()
+        for rule in self.rules:
+            rule.restart()
+
     def handlers(self, kind: type[Event], region: Region | None) -> list[tuple[Rule, Handler]]:
-        state = _state(region)
-        key = (kind.kind, state)
-        known = self._by_kind.get(key)
+        state = EAGER if region is None else COMPILED if region.evidence is None else SEEN
+        known = self._by_kind[state].get(kind)
         if known is None:
             method = "on_" + kind.kind
-            known = self._by_kind[key] = [
+            known = self._by_kind[state][kind] = [
                 (r, getattr(r, method)) for r in self.rules if hasattr(r, method) and _looks(r, state)
             ]
         return known
 
     def call_handlers(self, name: str, region: Region | None) -> list[tuple[Rule, Handler]]:
-        state = _state(region)
-        key = (name, state)
-        known = self._by_call.get(key)
+        state = EAGER if region is None else COMPILED if region.evidence is None else SEEN
+        known = self._by_call[state].get(name)
         if known is None:
             wanted = {id(r): r for r in self._exact.get(name, ())}
             for prefix, rule in self._prefixes:
                 if name.startswith(prefix):
                     wanted[id(rule)] = rule
-            known = self._by_call[key] = [(r, r.on_call) for r in self._callers if id(r) in wanted and _looks(r, state)]
+            known = self._by_call[state][name] = [
+                (r, r.on_call) for r in self._callers if id(r) in wanted and _looks(r, state)
+            ]
         return known
 
     def dispatch(self, handlers: Sequence[tuple[Rule, Handler]], event: Event) -> None:
-        if not event.module.report:
-            return
         for rule, handler in handlers:
             try:
                 for finding in handler(event) or ():
@@ -83,16 +91,6 @@ class Dispatcher:
             self._crashed.add((rule.code, path))
             what = f"rule {rule.code} failed here: {type(error).__name__}: {error}; the other rules went on"
             self.problems.append(Problem(path, line, CRASHED, what))
-
-
-EAGER, COMPILED, SEEN = "eager", "compiled", "seen"
-
-
-def _state(region: Region | None) -> str:
-    """Where an event happens: in eager code, in compiled code, or in compiled code whose calls were seen."""
-    if region is None:
-        return EAGER
-    return COMPILED if region.evidence is None else SEEN
 
 
 def _looks(rule: Rule, state: str) -> bool:

@@ -1,23 +1,33 @@
 """The program: modules, classes and functions across files, found by name and read only when somebody asks.
 
 The index of one file is a pure function of its bytes. Trees are large (1.25 kB a line), so only the most recently used
-are kept: a `Function` knows its place in the file and gets its node back by parsing again.
+are kept: a `Function` knows its lines in the file and gets its node back by parsing those again, and no others.
 """
 
 from __future__ import annotations
 
 import ast
 import os
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+import re
+from array import array
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from tclint.report import Problem
-from tclint.source import Unparsable, parse
+from tclint.source import Unparsable, nodes, parse
+
+Data = bytes | Callable[[], bytes]
+"""The content of a file, or where to get it."""
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
-_KEPT_LINES: Final = 220_000
+_KEPT_LINES: Final = 150_000  # of whole files
+_KEPT_FUNCTION_LINES: Final = 80_000  # of functions read again
+_CLASS_LINES: Final = 300
+
+
+_NEWLINE: Final = re.compile(rb"\n")
 
 
 class Import:
@@ -33,18 +43,35 @@ class Import:
 class Assignment:
     """A name bound by a module-level or class-level assignment; `path` leads through tuple targets."""
 
-    __slots__ = ("annotation", "ordinal", "path")
+    __slots__ = ("annotated", "annotation", "ordinal", "path")
 
-    def __init__(self, ordinal: int, path: tuple[int, ...] = (), annotation: bool = False) -> None:
+    def __init__(
+        self, ordinal: int, path: tuple[int, ...] = (), annotation: bool = False, annotated: bool = False
+    ) -> None:
         self.ordinal = ordinal
         self.path = path
-        self.annotation = annotation
+        self.annotation = annotation  # nothing but an annotation
+        self.annotated = annotated
 
 
 class Function:
     """A function, method or lambda."""
 
-    __slots__ = ("_free", "_nested", "_node", "cls", "facts", "module", "name", "ordinal", "parent", "qualname")
+    __slots__ = (
+        "_free",
+        "_nested",
+        "_node",
+        "_stored",
+        "cls",
+        "decorators",
+        "facts",
+        "line",
+        "module",
+        "name",
+        "ordinal",
+        "parent",
+        "qualname",
+    )
 
     def __init__(
         self,
@@ -55,6 +82,8 @@ class Function:
         ordinal: int = -1,
         node: FunctionNode | None = None,
         parent: Function | None = None,
+        decorators: Sequence[ast.expr] = (),
+        line: int = 0,
     ) -> None:
         self.module = module
         self.name = name
@@ -63,22 +92,46 @@ class Function:
         self.ordinal = ordinal
         self.parent = parent
         self._node = node
+        if node is not None:
+            decorators = () if isinstance(node, ast.Lambda) else node.decorator_list
+            line = node.lineno
+        # Asked of every function that is only named: no reason to parse it again.
+        self.decorators = decorators
+        self.line = line
         self._free: frozenset[str] | None = None
+        self._stored: frozenset[str] | None = None
         self._nested: dict[int, Function] = {}
         self.facts: object = None
 
     @property
     def node(self) -> FunctionNode:
-        if self._node is not None:
-            return self._node
-        node = self.module.node(self.ordinal)
-        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        node = self._node
+        if node is None:
+            if self.cls is not None:
+                self.module.read_methods(self.cls)
+                if self._node is not None:
+                    return self._node
+            found = self.module.node(self.ordinal)
+            assert isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef))
+            node = self.keep(found)
         return node
 
+    def keep(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionNode:
+        """Hold the node for a while."""
+        self._node = node
+        self.module.program.keep_function(self, node)
+        return node
+
+    def forget(self) -> None:
+        """Drop the node; it is parsed again when needed."""
+        self._node = None
+
     @property
-    def decorators(self) -> Sequence[ast.expr]:
-        node = self.node
-        return () if isinstance(node, ast.Lambda) else node.decorator_list
+    def lines(self) -> tuple[int, int]:
+        """The first line, without decorators, and the last."""
+        if self.ordinal >= 0:
+            return self.line, self.module._spans[self.ordinal][1]
+        return self.line, self.node.end_lineno or self.line
 
     def nested(self, node: FunctionNode, name: str) -> Function:
         """The function for a `def` or `lambda` inside this one."""
@@ -92,10 +145,21 @@ class Function:
     def free_names(self) -> frozenset[str]:
         """Every name read anywhere in the function: enough to say what a closure may capture."""
         if self._free is None:
-            self._free = frozenset(
-                n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-            )
+            self._read_names()
+        assert self._free is not None
         return self._free
+
+    def stored_names(self) -> frozenset[str]:
+        """Every name bound anywhere in the function but by its signature."""
+        if self._stored is None:
+            self._read_names()
+        assert self._stored is not None
+        return self._stored
+
+    def _read_names(self) -> None:
+        names = [n for n in nodes(self.node) if type(n) is ast.Name]
+        self._free = frozenset([n.id for n in names if type(n.ctx) is ast.Load])
+        self._stored = frozenset([n.id for n in names if type(n.ctx) is ast.Store])
 
 
 class Class:
@@ -126,23 +190,28 @@ class Module:
     """One file: the names it defines. Nothing is parsed until `names` is read."""
 
     __slots__ = (
+        "_at",
         "_byte_lines",
+        "_data",
+        "_heads",
         "_names",
         "_nodes",
+        "_offsets",
         "_rebound",
+        "_spans",
         "_tree",
         "classes",
-        "data",
+        "constants",
         "directory",
         "explicit",
         "facts",
         "functions",
         "is_package",
-        "lines",
         "name",
         "path",
         "problem",
         "program",
+        "reader",
         "report",
         "root",
         "stars",
@@ -156,7 +225,7 @@ class Module:
         absolute: str,
         name: str,
         root: str,
-        data: bytes,
+        data: Data,
         report: bool,
         explicit: bool,
     ) -> None:
@@ -166,18 +235,23 @@ class Module:
         self.root = root
         self.directory = os.path.dirname(absolute)
         self.is_package = os.path.basename(absolute) == "__init__.py"
-        self.data = data
-        self.lines = data.count(b"\n") + 1
+        self._data = data
         self.report = report
         self.explicit = explicit
         self.problem: Problem | None = None
+        self.reader: object = None  # whose values these are
         self.values: dict[str, object] = {}
+        self.constants: dict[str, object] = {}  # the values that depend on nothing else: anybody's
         self.facts: dict[str, object] = {}  # what rules found out about the whole file
         self.stars: list[str] = []
         self.classes: list[Class] = []
         self.functions: list[Function] = []
         self._names: dict[str, Definition] | None = None
         self._nodes: list[ast.AST] | None = None
+        self._spans: list[tuple[int, int, int]] = []  # by ordinal: first line (decorators included), last line, column
+        self._at: dict[int, Function] = {}
+        self._heads: dict[int, ast.ClassDef] = {}  # classes without their bodies
+        self._offsets: array[int] | None = None
         self._tree: ast.Module | None = None
         self._byte_lines: list[bytes] | None = None
         self._rebound: frozenset[str] | None = None
@@ -187,8 +261,8 @@ class Module:
         if b"global " not in self.data:
             return False
         if self._rebound is None:
-            nodes = (n for n in ast.walk(self.tree) if isinstance(n, ast.Global))
-            self._rebound = frozenset(name for node in nodes for name in node.names)
+            found = [n for n in nodes(self.tree) if type(n) is ast.Global]
+            self._rebound = frozenset(name for node in found for name in node.names)
         return name in self._rebound
 
     def byte_lines(self) -> list[bytes]:
@@ -203,6 +277,14 @@ class Module:
             self._names = {}
             tree = self.tree
             _Indexer(self, self._names).block(tree.body)
+            self._nodes = nodes = list(_numbered(tree.body))
+            for ordinal, node in enumerate(nodes):
+                first: int = node.lineno  # type: ignore[attr-defined]
+                for decorator in getattr(node, "decorator_list", ()):
+                    first = min(first, decorator.lineno)
+                self._spans.append((first, node.end_lineno, node.col_offset))  # type: ignore[attr-defined]
+                if type(node) is ast.ClassDef:
+                    self._heads[ordinal] = _head(node)
         return self._names
 
     @property
@@ -223,14 +305,83 @@ class Module:
         self._nodes = None
 
     def node(self, ordinal: int) -> ast.AST:
+        """The function, class (its body may be missing) or assignment with this number."""
         if self._nodes is None:
+            if self._tree is None and self._names is not None:
+                node = self._heads.get(ordinal) or self._reread(*self._spans[ordinal])
+                if node is not None:
+                    return node
             self._nodes = list(_numbered(self.tree.body))
         return self._nodes[ordinal]
+
+    def read_methods(self, cls: Class) -> None:
+        """The methods of a class whose file is no longer in memory, read together: where one runs, others do."""
+        if self._tree is not None or self._names is None:
+            return
+        first, last, column = self._spans[cls.ordinal]
+        if last - first > _CLASS_LINES:
+            return
+        node = self._reread(first, last, column)
+        if node is None:
+            return
+        for ordinal, inner in enumerate(_numbered([node]), cls.ordinal):  # type: ignore[list-item]
+            function = self._at.get(ordinal)
+            if function is not None and function._node is None:
+                function.keep(inner)  # type: ignore[arg-type]
+
+    def text_of(self, first: int, last: int) -> bytes | None:
+        """The lines `first` to `last` as they stand in the file; None where bytes and parser may not count alike."""
+        if self._offsets is None:
+            data = self.data
+            plain = b"\r" not in data and b"\f" not in data and (data.isascii() or b"coding" not in data[:400])
+            self._offsets = array("L", [0] if plain else [])
+            if plain:
+                self._offsets.extend(match.end() for match in _NEWLINE.finditer(data))
+                self._offsets.append(len(data))
+        if not self._offsets:
+            return None
+        return self.data[self._offsets[first - 1] : self._offsets[last]]
+
+    def _reread(self, first: int, last: int, column: int) -> ast.AST | None:
+        """The statement that stands alone on some lines, parsed without the rest of the file."""
+        text = self.text_of(first, last)
+        if text is None:
+            return None
+        if column and first > 1:
+            # Line numbers and columns come out as in the file: a block opened on the line above, at its place.
+            text = b"\n" * (first - 2) + b"if 1:\n" + text
+        else:
+            text = b"\n" * (first - 1) + text
+        try:
+            body = parse(self.path, text).body
+        except Unparsable:
+            return None
+        if column and body and type(body[0]) is ast.If:
+            body = body[0].body
+        if len(body) != 1 or body[0].end_lineno != last or body[0].col_offset != column:
+            return None
+        return body[0]
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file, read when first asked for."""
+        if not isinstance(self._data, bytes):
+            self._data = self._data()
+        return self._data
+
+    @property
+    def lines(self) -> int:
+        return self.data.count(b"\n") + 1
 
     @property
     def package(self) -> str:
         """What a relative import of level 1 refers to."""
         return self.name if self.is_package else self.name.rpartition(".")[0]
+
+
+def _head(node: ast.ClassDef) -> ast.ClassDef:
+    fields = {name: getattr(node, name) for name in (*node._fields, *node._attributes) if name != "body"}
+    return ast.ClassDef(**fields, body=[])
 
 
 def _numbered(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
@@ -304,7 +455,9 @@ class _Indexer:
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, cls: Class | None) -> None:
         qualname = f"{cls.qualname}.{node.name}" if cls else node.name
-        function = Function(self.module, node.name, qualname, cls, self.count)
+        decorators = node.decorator_list
+        function = Function(self.module, node.name, qualname, cls, self.count, decorators=decorators, line=node.lineno)
+        self.module._at[self.count] = function
         self.count += 1
         self.module.functions.append(function)
         if cls is None:
@@ -346,7 +499,7 @@ class _Indexer:
             for target in statement.targets:
                 self.target(target, ordinal, (), names)
         elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            self.bind(statement.target.id, Assignment(ordinal, (), statement.value is None), names)
+            self.bind(statement.target.id, Assignment(ordinal, (), statement.value is None, True), names)
 
     def target(
         self,
@@ -388,14 +541,16 @@ class Program:
         self._resolved: dict[tuple[str, str], Module | None] = {}
         self._recent: OrderedDict[str, Module] = OrderedDict()
         self._kept = 0
+        self._functions: deque[tuple[Function, int]] = deque()
+        self._kept_functions = 0
         self._top = ""
 
     @classmethod
-    def build(cls, files: Sequence[tuple[str, str, bytes, bool, bool]]) -> Program:
-        """From (display path, absolute path, bytes, report, explicit), in any order."""
+    def build(cls, files: Sequence[tuple[str, str, Data, bool, bool]]) -> Program:
+        """From (display path, absolute path, content, report, explicit), in any order."""
         program = cls()
         packages = {os.path.dirname(a) for _, a, *_ in files if a.endswith(os.sep + "__init__.py")}
-        for path, absolute, data, report, explicit in sorted(files):
+        for path, absolute, data, report, explicit in sorted(files, key=lambda file: file[:2]):
             name, root = _dotted(absolute, packages)
             module = Module(program, path, absolute, name, root, data, report, explicit)
             program.modules.append(module)
@@ -427,6 +582,15 @@ class Program:
                 return found
         return None
 
+    def index(self, module: Module) -> None:
+        """Read the names of a module. Where not all trees can be kept, those read first stay: they are used first."""
+        full = self._kept > _KEPT_LINES - module.lines
+        module.names  # noqa: B018
+        if full and module.path in self._recent:
+            del self._recent[module.path]
+            self._kept -= module.lines
+            module.forget()
+
     def keep(self, module: Module) -> None:
         """Note that a module's tree is in memory, and drop the least recently parsed ones beyond the bound."""
         if module.path in self._recent:
@@ -437,6 +601,17 @@ class Program:
         while self._kept > _KEPT_LINES and len(self._recent) > 1:
             _, oldest = self._recent.popitem(last=False)
             self._kept -= oldest.lines
+            oldest.forget()
+
+
+    def keep_function(self, function: Function, node: FunctionNode) -> None:
+        """The same for a function's node."""
+        lines = (node.end_lineno or node.lineno) - node.lineno + 1
+        self._functions.append((function, lines))
+        self._kept_functions += lines
+        while self._kept_functions > _KEPT_FUNCTION_LINES and len(self._functions) > 1:
+            oldest, size = self._functions.popleft()
+            self._kept_functions -= size
             oldest.forget()
 
 

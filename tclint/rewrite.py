@@ -7,6 +7,7 @@ parsed by libcst alone, with the lines around it left out. libcst is imported wh
 from __future__ import annotations
 
 import ast
+import functools
 import keyword
 import re
 import sys
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint.finding import Applicability, Edit, Fix, Span
 from tclint.program import Class, Function, Import
-from tclint.source import decode
+from tclint.source import decode, nodes
 from tclint.values import Instance, Object
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ SAYS: Final = frozenset(
 )
 
 
+@functools.lru_cache(maxsize=1)  # fixes come file by file
+def _lines(path: str, data: bytes) -> list[str]:
+    return _NEWLINE.split(decode(path, data))
+
+
 class Place:
     """A node of a file and what stands around it."""
 
@@ -62,7 +68,7 @@ class Place:
         self.node: Any = node if node is not None else event.node
         self.chain = _ancestors(self.module.tree, self.node)
         """What encloses the node, outermost first."""
-        self.lines = _NEWLINE.split(decode(self.path, self.module.data))
+        self.lines = _lines(self.path, self.module.data)
 
     # -- around the node --------------------------------------------------------------------------------------
 
@@ -567,10 +573,14 @@ def stores_of(root: ast.AST, name: str) -> list[ast.AST]:
 def _bound_in(function: ast.AST | None) -> set[str]:
     if function is None:
         return set()
-    names = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    names |= {n.arg for n in ast.walk(function) if isinstance(n, ast.arg)}
-    for node in ast.walk(function):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
+    names: set[str] = set()
+    for node in nodes(function):
+        if isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
             names |= {(a.asname or a.name).partition(".")[0] for a in node.names}
     return names
 

@@ -96,6 +96,13 @@ class Rule:
         """A repair for a finding of this rule, if there is one."""
         return None
 
+    def restart(self) -> None:
+        """Be as new. A rule that collects things while it looks keeps them no longer than one part of a run."""
+        if type(self).__init__ is not Rule.__init__:
+            target, settings = self.target, self.settings
+            self.__init__()  # type: ignore[misc]
+            self.target, self.settings = target, settings
+
     def holds(self) -> bool:
         """Whether the rule is true of the torch version the run speaks for."""
         return versions.matches(self.torch, self.target)

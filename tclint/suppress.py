@@ -16,7 +16,7 @@ UNUSED_NAME = "unused-suppression"
 
 _TCLINT = re.compile(r"#\s*tclint\s*:\s*(?P<verb>[\w-]*)\s*(?P<open>\[)?(?P<codes>[^\]]*\])?")
 _NOQA = re.compile(r"#\s*noqa\b(?P<colon>\s*:\s*(?P<codes>[a-z]+[0-9]+(?:[,\s]+[a-z]+[0-9]+)*)?)?", re.IGNORECASE)
-_MARKERS = re.compile(r"#\s*(?:tclint\s*:|noqa\b)", re.IGNORECASE)
+_MARKER = re.compile(r"#\s*tclint\s*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def apply(
     for path, text in texts.items():
         here = by_path.pop(path, [])
         # Most files hold no such comment, and tokenize is slow: ask the text first.
-        comments = _Comments(text) if _MARKERS.search(text) else None
+        comments = _Comments(text) if _speaks(text) else None
         if comments is None:
             kept += here
             continue
@@ -59,6 +59,13 @@ def apply(
         kept += rest
     gone = len(findings) - len(kept)
     return Suppressed(tuple(sorted([*kept, *unused], key=lambda f: f.sort_key)), gone, tuple(unused))
+
+
+def _speaks(text: str) -> bool:
+    """Whether a text may hold a comment for us: a noqa for codes of other linters is none."""
+    if "noqa" in text.lower() and any(not m["codes"] or "TCL" in m["codes"].upper() for m in _NOQA.finditer(text)):
+        return True
+    return _MARKER.search(text) is not None
 
 
 def activity(known: Iterable[tuple[str, str]], ran: Iterable[tuple[str, str]]) -> Callable[[str], bool]:

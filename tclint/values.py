@@ -290,7 +290,7 @@ class FunctionValue(Value):
         self.function = function
         self.bound = bound
         self.closure = closure
-        key: Any = ("f", function.qualname, function.module.name, function.node.lineno)
+        key: Any = ("f", function.qualname, function.module.name, function.line)
         if bound is not None:
             key = (*key, bound.key)
         if closure is not None:

@@ -139,8 +139,7 @@ def _object_attribute(frame: Frame, node: ast.AST, receiver: Object, name: str, 
 
 def call_node(frame: Frame, node: ast.Call) -> Value:
     """Evaluate a call expression."""
-    from tclint.interpreter.expressions import evaluate
-
+    evaluate = expressions.evaluate
     func_node = node.func
     if type(func_node) is ast.Attribute:
         base = func_node.value
@@ -186,8 +185,7 @@ def _super(frame: Frame, node: ast.Call) -> Value:
 
 def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
     """The argument values; the last is True where `*args` or `**kwargs` may hold more than is known."""
-    from tclint.interpreter.expressions import element_of, evaluate
-
+    evaluate = expressions.evaluate
     args: Args = []
     keywords: Keywords = {}
     open_ended = False
@@ -198,7 +196,7 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
                 args.extend(value.items)
             else:
                 open_ended = True
-                args.append(Seq("star", None, element_of(frame, value, argument)))
+                args.append(Seq("star", None, expressions.element_of(frame, value, argument)))
         else:
             args.append(evaluate(frame, argument))
     for keyword in node.keywords:
@@ -692,3 +690,7 @@ def operator_method(frame: Frame, node: ast.AST, operator: str, left: Value, rig
 
 def object_item(frame: Frame, node: ast.AST, receiver: Object, index: Value) -> Value:
     return UNKNOWN
+
+
+# Expressions and calls need each other; an import inside each call would cost more than the call.
+from tclint.interpreter import expressions  # noqa: E402

@@ -864,9 +864,10 @@ def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
 
 def _after_comprehension(frame: Frame, saved: Env, node: ast.AST) -> Env:
     # A walrus inside a comprehension binds in the enclosing scope.
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.NamedExpr) and inner.target.id in frame.env:
-            saved[inner.target.id] = frame.env[inner.target.id]
+    if b":=" in frame.module.data:
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.NamedExpr) and inner.target.id in frame.env:
+                saved[inner.target.id] = frame.env[inner.target.id]
     return saved
 
 

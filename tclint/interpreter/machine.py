@@ -15,6 +15,7 @@ from tclint.interpreter.expressions import element_of, evaluate
 from tclint.interpreter.frame import Env, Frame
 from tclint.program import Assignment, Class, Definition, Function, Import, Module, Program
 from tclint.regions import CompileSite, Evidence, Region
+from tclint.source import nodes
 from tclint.values import (
     BOOL,
     CALLABLES,
@@ -119,6 +120,9 @@ class Interpreter:
         self._construction_count: dict[Class, int] = {}
         self._function_values: dict[Function, Value] = {}
         self._mro: dict[Class, list[Class]] = {}
+        self._bases: dict[Class, list[Value]] = {}
+        self._class_values: dict[tuple[str, str], Value] = {}
+        self._field_names: dict[Class, list[str]] = {}
         self._external_base: dict[Class, str] = {}
         self._evaluating: set[tuple[str, str]] = set()
         self._compile_names: dict[str, bool] = {}
@@ -135,14 +139,43 @@ class Interpreter:
         self._contexts.clear()
         self._attrs.clear()
         self._shared.clear()
+        self._class_values.clear()
         self._function_values.clear()
         for module in self.program.modules:
-            module.values.clear()
+            module.reader = None
+
+    def fresh(self, dispatcher: Dispatcher) -> Interpreter:
+        """An interpreter that knows the compile sites and calls this one saw, and nothing that it concluded."""
+        new = Interpreter(self.program, self.options, dispatcher)
+        new.sites = dict(self.sites)
+        new.targets = list(self.targets)
+        new.calls_seen = {key: list(calls) for key, calls in self.calls_seen.items()}
+        new.closures = dict(self.closures)
+        new.callees = dict(self.callees)
+        new.compiled_instances = dict(self.compiled_instances)
+        new.rebound = set(self.rebound)
+        new.late = {key: dict(values) for key, values in self.late.items()}
+        new._constructions = dict(self._constructions)
+        new._construction_count = dict(self._construction_count)
+        # Pure functions of the text: nothing to forget.
+        new._sets_attributes = self._sets_attributes
+        new._self_calls = self._self_calls
+        new._bases = self._bases
+        new._compile_names = self._compile_names
+        return new
+
+    def close(self) -> None:
+        """Let go of everything: an interpreter and its frames hold each other."""
+        self._module_frames.clear()
+        self._memo.clear()
+        self._attrs.clear()
+        self._constructions.clear()
+        self._function_values.clear()
 
     # -- events -------------------------------------------------------------------------------------------------
 
     def emit(self, kind: type[events.Event], frame: Frame, node: ast.AST, *details: Any) -> None:
-        if self.quiet:
+        if self.quiet or not frame.module.report:
             return
         handlers = self.dispatcher.handlers(kind, frame.region)
         if handlers:
@@ -169,7 +202,7 @@ class Interpreter:
         receiver: Value | None,
         result: Value,
     ) -> None:
-        if self.quiet:
+        if self.quiet or not frame.module.report:
             return
         handlers = self.dispatcher.call_handlers(name, frame.region)
         if handlers:
@@ -185,6 +218,9 @@ class Interpreter:
 
     def module_value(self, module: Module, name: str) -> Value | None:
         """The value of a module-level name, or None where the module has none."""
+        if module.reader is not self:
+            module.reader = self
+            module.values = dict(module.constants)
         found = module.values.get(name)
         if found is not None:
             return found  # type: ignore[return-value]
@@ -207,6 +243,8 @@ class Interpreter:
         finally:
             self.quiet -= 1
             self._evaluating.discard(key)
+        if type(definition) is Assignment and _closed(module, definition):
+            module.constants[name] = value
         module.values[name] = value
         return value
 
@@ -394,7 +432,7 @@ class Interpreter:
             first = node.args.args[0].arg if node.args.args else "self"
             names = self._self_calls[function] = frozenset(
                 n.func.attr
-                for n in ast.walk(node)
+                for n in nodes(node)
                 if isinstance(n, ast.Call)
                 and isinstance(n.func, ast.Attribute)
                 and isinstance(n.func.value, ast.Name)
@@ -412,8 +450,9 @@ class Interpreter:
         known = self._sets_attributes.get(function)
         if known is None:
             known = self._sets_attributes[function] = any(
-                isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) for n in ast.walk(function.node)
-            ) or any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(function.node))
+                (type(n) is ast.Attribute and type(n.ctx) is ast.Store) or (type(n) is ast.Return and n.value is not None)
+                for n in nodes(function.node)
+            )
         return known
 
     def run(
@@ -511,12 +550,19 @@ class Interpreter:
         return known
 
     def bases(self, cls: Class) -> list[Value]:
+        known = self._bases.get(cls)
+        if known is not None:
+            return known
         self.quiet += 1
         try:
             frame = self.module_frame(cls.module)
-            return [evaluate(frame, base) for base in cls.node.bases if not isinstance(base, ast.Starred)]
+            found = [evaluate(frame, base) for base in cls.node.bases if not isinstance(base, ast.Starred)]
         finally:
             self.quiet -= 1
+        if UNKNOWN not in found:
+            # What is unknown now may only be in the making.
+            self._bases[cls] = found
+        return found
 
     def external_base(self, cls: Class) -> str:
         """The dotted name of the first base outside the program, empty where there is none or it is unknown."""
@@ -606,13 +652,15 @@ class Interpreter:
 
     def _fields(self, cls: Class) -> list[str]:
         """The fields of a dataclass-like class, base classes first."""
-        names: dict[str, None] = {}
-        for ancestor in reversed(self.mro(cls)):
-            for name in ancestor.assignments:
-                statement = ancestor.module.node(ancestor.assignments[name].ordinal)
-                if isinstance(statement, ast.AnnAssign):
-                    names[name] = None
-        return list(names)
+        known = self._field_names.get(cls)
+        if known is None:
+            names: dict[str, None] = {}
+            for ancestor in reversed(self.mro(cls)):
+                for name, assigned in ancestor.assignments.items():
+                    if assigned.annotated:
+                        names[name] = None
+            known = self._field_names[cls] = list(names)
+        return known
 
     def attributes(self, instance: Instance) -> dict[str, Value]:
         """The attributes `__init__` gives an instance, computed once for each way of constructing it."""
@@ -716,15 +764,18 @@ class Interpreter:
 
     def _class_level(self, cls: Class, assigned: Assignment, name: str, frame: Frame, node: ast.AST) -> Value:
         key = (cls.module.path, f"{cls.qualname}.{name}")
-        if key in self._evaluating:
-            return UNKNOWN
-        self._evaluating.add(key)
-        self.quiet += 1
-        try:
-            value = self._assigned(cls.module, assigned, generalise=False)
-        finally:
-            self.quiet -= 1
-            self._evaluating.discard(key)
+        value = self._class_values.get(key)
+        if value is None:
+            if key in self._evaluating:
+                return UNKNOWN
+            self._evaluating.add(key)
+            self.quiet += 1
+            try:
+                value = self._assigned(cls.module, assigned, generalise=False)
+            finally:
+                self.quiet -= 1
+                self._evaluating.discard(key)
+            self._class_values[key] = value
         if isinstance(value, FunctionValue) and value.bound is None:
             return value
         return self._attribute_value(value, name, frame, node)
@@ -1039,6 +1090,18 @@ def _holds_compiled(value: Value) -> bool:
     if isinstance(value, Union):
         return any(_holds_compiled(o) for o in value.options)
     return False
+
+
+_CONTAINERS: Final = frozenset({"OrderedDict", "dict", "frozenset", "set", "tuple", "list"})
+_LITERALS: Final = frozenset({ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Call, ast.UnaryOp})
+
+
+def _closed(module: Module, definition: Assignment) -> bool:
+    """Whether an assignment says it all by itself: literals, and the usual containers around them."""
+    value = getattr(module.node(definition.ordinal), "value", None)
+    if value is None or b"global " in module.data or _CONTAINERS & module.names.keys() - {"OrderedDict"}:
+        return False
+    return all(type(n) in _LITERALS or (type(n) is ast.Name and n.id in _CONTAINERS) for n in nodes(value))
 
 
 def functions_of(module: Module) -> Iterator[Function]:

@@ -11,6 +11,7 @@ from tclint.interpreter import hints
 from tclint.interpreter.frame import Env
 from tclint.program import Function
 from tclint.regions import Region
+from tclint.source import nodes
 from tclint.torch_facts import generated as facts
 from tclint.values import (
     CONSTANT,
@@ -163,8 +164,13 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
     if known.used is None:
         found: set[str] = set()
         names = {*known.names, *(n.arg for n, _ in known.kwonly)}
-        for node in ast.walk(function.node):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
+        for node in nodes(function.node):
+            kind = type(node)
+            if kind is ast.Name or kind is ast.Constant:
+                continue
+            if isinstance(node, ast.Attribute):
+                if not (isinstance(node.value, ast.Name) and node.value.id in names):
+                    continue
                 if node.attr in facts.TENSOR_ONLY_METHODS or node.attr in _TENSOR_ATTRIBUTES:
                     found.add(node.value.id)
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):

@@ -1,0 +1,85 @@
+"""The parts of a run in several processes.
+
+Parts do not depend on each other, so the order they finish in does not matter: results come back in the order of the
+tasks, whatever the number of processes. Workers are forked: the program that the parent has read is theirs as it is.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from tclint.units import Bench
+
+_ENOUGH: Final = 300
+"""Files from which on a second process pays."""
+_CHUNK: Final = 6
+
+
+class Task(NamedTuple):
+    """One part: the roots of a file to enter, or (none) the rules about whole files to ask."""
+
+    path: str
+    ordinals: tuple[int, ...] = ()
+
+
+def processes(wanted: int, files: int) -> int:
+    """How many processes a run uses. 0 asks for what pays."""
+    if sys.platform == "win32" or "fork" not in multiprocessing.get_all_start_methods():
+        return 1
+    if wanted:
+        return wanted
+    return available() if files >= _ENOUGH and sys.platform != "darwin" else 1
+
+
+def available() -> int:
+    """The processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run_tasks(bench: Bench, tasks: Sequence[Task], jobs: int) -> Iterator[Any]:
+    """The packed result of each task, in order."""
+    if jobs <= 1 or len(tasks) <= _CHUNK:
+        for task in tasks:
+            yield _run(bench, task)
+        return
+    global _bench
+    _bench = bench
+    # Neighbours share files: they go to the same worker.
+    chunks = [tasks[i : i + _CHUNK] for i in range(0, len(tasks), _CHUNK)]
+    pool = multiprocessing.get_context("fork").Pool(min(jobs, len(chunks)), initializer=_start)
+    try:
+        for results in pool.imap(_run_chunk, chunks):
+            yield from results
+        pool.close()
+    finally:
+        pool.terminate()
+        pool.join()
+        _bench = None
+
+
+_bench: Bench | None = None
+
+
+def _start() -> None:
+    import signal
+
+    # Ctrl-C is the parent's to handle; it ends the workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _run_chunk(tasks: Sequence[Task]) -> list[Any]:
+    assert _bench is not None
+    return [_run(_bench, task) for task in tasks]
+
+
+def _run(bench: Bench, task: Task) -> Any:
+    module = bench.module(task.path)
+    result = bench.assumed(module, task.ordinals) if task.ordinals else bench.whole_file(module)
+    return result.packed()
