@@ -83,7 +83,9 @@ class HostTensorInRegion(Rule):
         for outer in reversed(chain):
             if isinstance(outer, ast.Attribute) and outer.attr in _MOVES:
                 return True
-            if isinstance(outer, (ast.With, ast.AsyncWith)) and any("device" in text(i.context_expr) for i in outer.items):
+            if isinstance(outer, (ast.With, ast.AsyncWith)) and any(
+                "device" in text(i.context_expr) for i in outer.items
+            ):
                 return True
             if isinstance(outer, ast.Assign):
                 names = {text(t) for t in outer.targets}

@@ -14,10 +14,12 @@ import click
 
 from tclint import __version__, cli, output
 from tclint import config as settings_module
+from tclint.cache import open_cache
 from tclint.config import LEVELS, Settings, UserError, did_you_mean
 
 if TYPE_CHECKING:
     from tclint import fixing
+    from tclint.cache import Cache
     from tclint.files import InputFile
     from tclint.finding import Finding
     from tclint.report import Report
@@ -171,15 +173,12 @@ def lint(
     if not any(file.report for file in files):
         _say(f"warning: no Python files in {', '.join(paths)}")
 
-    from tclint import engine
-    from tclint.rule import load_rules
-
-    rules = load_rules(settings.rules)
-    settings_module.check_selectors(settings, rules)
+    cache = open_cache(settings, cwd)
     failed = False
     if fix_ or fix_only or diff:
         from tclint import fixing
 
+        _check_selectors(settings)
         if verify_:
             if paths == ("-",):
                 raise click.UsageError("--fix --verify needs files, not stdin")
@@ -187,7 +186,7 @@ def lint(
             done = _proved(files, settings, unsafe_fixes, not diff, how, cwd)
             verify_ = False
         else:
-            done = fixing.fix(files, settings, unsafe=unsafe_fixes, write=not diff and paths != ("-",))
+            done = fixing.fix(files, settings, unsafe=unsafe_fixes, write=not diff and paths != ("-",), cache=cache)
         fixing.tell(done, diff=diff, stdin=paths == ("-",), show=show_fixes, quiet=quiet, say=_say)
         if diff:
             return 1 if done.fixed.contents else 0
@@ -197,7 +196,7 @@ def lint(
     elif unsafe_fixes or show_fixes:
         raise click.UsageError("--unsafe-fixes and --show-fixes need --fix, --fix-only or --diff")
     else:
-        report = engine.lint(files, settings, ends=cli.ends and not verify_)
+        report = _linted(files, settings, cache, ends=cli.ends and not verify_)
     if problems:
         report = replace(report, notes=(*report.notes, *problems))
     if diff_base is not None:
@@ -224,10 +223,27 @@ def lint(
         # stdout has the fixed source.
         _say(f"{len(report.findings)} left" if report.findings else "nothing left")
     else:
-        _emit(report, files, rules, output_format, output_file, statistics, color, quiet)
+        _emit(report, files, settings, output_format, output_file, statistics, color, quiet)
     if failed:
         return 2
     return 0 if exit_zero or not report.findings else 1
+
+
+def _linted(files: Sequence[InputFile], settings: Settings, cache: Cache | None, *, ends: bool) -> Report:
+    """What is known of these files already, or what the engine says: it is imported only then."""
+    report = cache.recall(files) if cache is not None else None
+    if report is None:
+        from tclint import engine
+
+        _check_selectors(settings)
+        report = engine.lint(files, settings, cache=cache, ends=ends)
+    return report
+
+
+def _check_selectors(settings: Settings) -> None:
+    from tclint.rule import load_rules
+
+    settings_module.check_selectors(settings, load_rules(settings.rules))
 
 
 def _proved(
@@ -342,17 +358,17 @@ def _linked(files: list[InputFile], settings: Settings, cwd: str, given: str | N
     return link(files, found, settings, cwd) if found is not None else files
 
 
-def emit(report: Report, files: Sequence[InputFile], rules: Sequence[Rule], output_format: str) -> None:
+def emit(report: Report, files: Sequence[InputFile], settings: Settings, output_format: str) -> None:
     """Print a report as `tclint` itself would."""
     if output_format not in output.FORMATS:
         raise UserError(f"--output-format {output_format}: unknown{did_you_mean(output_format, output.FORMATS)}")
-    _emit(report, files, rules, output_format, None, False, "auto", False)
+    _emit(report, files, settings, output_format, None, False, "auto", False)
 
 
 def _emit(
     report: Report,
     files: Sequence[InputFile],
-    rules: Sequence[Rule],
+    settings: Settings,
     output_format: str,
     output_file: str | None,
     statistics: bool,
@@ -369,6 +385,11 @@ def _emit(
 
         text = counts.render(report, color=colored, as_json=output_format == "json")
     else:
+        rules: Sequence[Rule] = ()
+        if output_format in output.WITH_RULES:
+            from tclint.rule import load_rules
+
+            rules = load_rules(settings.rules)
         text = output.renderer(output_format)(
             report, color=colored, width=_width(output_file), sources=_reader(files), rules=rules, summary=not quiet
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +12,7 @@ from tclint import facts, suppress, versions
 from tclint.cache import Cache, digest_of
 from tclint.facts import Facts
 from tclint.finding import RANK, Confidence, Effect, Finding, Severity, Span
-from tclint.graph import digests
+from tclint.knowledge import Fact
 from tclint.parallel import Task, processes, run_tasks
 from tclint.program import Data, Import, Module, Program
 from tclint.report import Problem, Report, Site
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tclint.config import Settings
     from tclint.files import InputFile
 
+_VARIANTS: Final = 3
 _NAMES: Final = {
     "TCL902": "unreadable-file",
     "TCL903": "syntax-error",
@@ -37,9 +38,7 @@ class _Changed(Exception):
     """A file changed while it was being linted."""
 
 
-def lint(
-    files: Sequence[InputFile], settings: Settings, *, cache: Cache | None = None, ends: bool = False
-) -> Report:
+def lint(files: Sequence[InputFile], settings: Settings, *, cache: Cache | None = None, ends: bool = False) -> Report:
     """Lint files under settings. `ends`: the process does nothing else after this, so memory need not be given back."""
     limit = sys.getrecursionlimit()
     # Interpretation nests a few Python frames for each nested expression and call.
@@ -87,7 +86,8 @@ class _Run:
         self.names = [n for p in known if (n := p.rpartition(".")[2].replace("*", "").encode())]
         self.bench = Bench(self.program, settings, self.rules, self.names)
         self.jobs = processes(settings.jobs, len(self.modules))
-        self.live = False
+        self.live: set[Module] | None = None  # what the compile sites were read from, once they are
+        self.layout = digest_of(f"{m.path} {m.name}" for m in self.program.modules)
         self.assumed = False
 
     def _read(self, files: Sequence[InputFile]) -> Iterator[tuple[str, str, Data, bool, bool]]:
@@ -130,6 +130,36 @@ class _Run:
                 active.append(rule)
         return active
 
+    def _traced(self, key: str, compute: Callable[[], Any]) -> Any:
+        """A plain value that depends on the files it is read from: kept with them, and good while they are the same."""
+        if self.cache is None:
+            return compute()
+        kept = self._recall(key, ())
+        if kept is None:
+            with self.program.watched() as touched:
+                value = compute()
+            kept = self._remember(key, (), value, sorted(m.path for m in touched))
+        return kept[0]
+
+    def _recall(self, key: str, learned: Sequence[Fact]) -> tuple[Any] | None:
+        """What was kept under a key, if what it was made from is the same now. None where it is not."""
+        if self.cache is None:
+            return None
+        hashes = self.hashes
+        for read, condition, value in self.cache.get(f"{key} {self.layout}") or ():
+            if all(hashes.get(path) == was for path, was in read) and condition == _condition(learned, dict(read)):
+                return (value,)
+        return None
+
+    def _remember(self, key: str, learned: Sequence[Fact], value: Any, read: Iterable[str]) -> tuple[Any]:
+        if self.cache is not None:
+            key = f"{key} {self.layout}"
+            rows = {path: self.hashes[path] for path in read}
+            entry = (tuple(rows.items()), _condition(learned, rows), value)
+            # Some older ones stay: people go back and forth between branches.
+            self.cache.put(key, (entry, *(self.cache.get(key) or ())[: _VARIANTS - 1]))
+        return (value,)
+
     def _kept(self, key: str, compute: Callable[[], Any]) -> Any:
         """A plain value from the cache, or computed and put there."""
         if self.cache is None:
@@ -148,14 +178,14 @@ class _Run:
         with_examples = [m for m in self.chosen if self.facts[m.path].examples]
         self.scripts = (eager, with_examples)
         around = {m.path for m in (*eager, *with_examples)}
-        self.site_key = digest_of(self.digests.get(path, "") for path in sorted(around))
+        self.site_key = digest_of(sorted(around))
         sites = self._sites()
         results = [sites.result, *self._assumed(sites)]
         reached: set[Place] = set().union(*(r.reached for r in results))
         if around:
             results.append(self._around({place for place in reached if place[0] in around}))
         listening = [m for m in self.program.modules if m.path not in around and self.facts[m.path].listeners]
-        results += self._results([Task(m.path) for m in listening if m.report], "")
+        results += self._results([Task(m.path) for m in listening if m.report], ())
         return self._assemble(results)
 
     def _survey(self) -> None:
@@ -179,14 +209,6 @@ class _Run:
                 self._check(module, "tree", self._index)
             elif module.path in self.reported and self.facts[module.path].torch:
                 self._check(module, "compile", lambda module: broken(module.path, module.data))
-        self.digests: dict[str, str] = {}
-        if self.cache is not None:
-            self.digests = digests(
-                self.program,
-                self.hashes,
-                lambda m: self._kept(f"imports {self.hashes[m.path]}", lambda: facts.imports(m.data)),
-                lambda m: self._kept(f"attributes {self.hashes[m.path]}", lambda: facts.attributes(m.data)),
-            )
 
     def _check(self, module: Module, how: str, problem: Callable[[Module], Problem | None]) -> None:
         def check() -> tuple[int, str, str] | tuple[()]:
@@ -203,24 +225,26 @@ class _Run:
     # -- compile sites ----------------------------------------------------------------------------------------
 
     def _sites(self) -> Sites:
-        return Sites.unpacked(self._kept(f"sites {self.site_key}", lambda: self._go_live().packed()))
+        return Sites.unpacked(self._traced(f"sites {self.site_key}", lambda: self._go_live().packed()))
 
     def _go_live(self) -> Sites:
         """Read the compile sites in this process, so that other parts can be interpreted with what they tell."""
-        self.live = True
-        self.bench.find_sites(*self.scripts)
-        return self.bench.compiled()
+        with self.program.watched() as self.live:
+            self.bench.find_sites(*self.scripts)
+            return self.bench.compiled()
 
     def _around(self, reached: set[Place]) -> Result:
         def look() -> Any:
-            if not self.live:
+            if self.live is None:
                 self._go_live()
+            assert self.live is not None
+            self.program.touched |= self.live
             eager, with_examples = self.scripts
             asking = [m for m in eager if self.facts[m.path].asks]
             return self.bench.around(eager, with_examples, asking, reached).packed()
 
         known = digest_of(repr(place) for place in sorted(reached))
-        return Result.unpacked(self._kept(f"around {self.site_key} {known}", look))
+        return Result.unpacked(self._traced(f"around {self.site_key} {known}", look))
 
     # -- what is only assumed to be compiled ------------------------------------------------------------------
 
@@ -239,37 +263,35 @@ class _Run:
         built: set[str] = set().union(*(self.facts[m.path].built for m in modules))
         roots = {m.path: self._roots(m) for m in modules}
         self.assumed = any(roots.values())
-        condition = "" if sites.silent else self.site_key
         outer = [Task(path, tuple(r.ordinal for r in rs if r.name not in built)) for path, rs in roots.items()]
-        results = self._results([t for t in outer if t.ordinals], condition)
+        results = self._results([t for t in outer if t.ordinals], sites.learned)
         reached: set[Place] = sites.result.reached.union(*(r.reached for r in results))
         inner = [
             Task(path, tuple(r.ordinal for r in rs if r.name in built and (r.place is None or r.place not in reached)))
             for path, rs in roots.items()
         ]
-        results += self._results([t for t in inner if t.ordinals], condition)
+        results += self._results([t for t in inner if t.ordinals], sites.learned)
         return results
 
     def _roots(self, module: Module) -> list[Root]:
         def find() -> tuple[tuple[int, str, Place | None], ...]:
-            module.names  # noqa: B018
             return tuple((r.ordinal, r.name, r.place) for r in self.bench.roots(module))
 
-        return [Root(*row) for row in self._kept(f"roots {self.digests.get(module.path)}", find)]
+        return [Root(*row) for row in self._traced(f"roots {module.path}", find)]
 
-    def _results(self, tasks: Sequence[Task], condition: str) -> list[Result]:
-        """What some parts gave: from the cache, or interpreted now. `condition` is what else they depend on."""
-        keys = [f"part {self.digests.get(t.path)} {t.ordinals} {condition}" for t in tasks]
-        packed: list[Any] = [self.cache.get(key) if self.cache is not None else None for key in keys]
-        missing = [i for i, value in enumerate(packed) if value is None]
+    def _results(self, tasks: Sequence[Task], learned: Sequence[Fact]) -> list[Result]:
+        """What some parts gave: from the cache, or interpreted now, with what was learned from the compile sites."""
+        keys = [f"part {task.path} {task.ordinals}" for task in tasks]
+        kept = [self._recall(key, learned) for key in keys]
+        missing = [i for i, value in enumerate(kept) if value is None]
         if missing:
-            if condition and not self.live:
+            if learned and self.live is None:
                 self._go_live()
-            for i, value in zip(missing, run_tasks(self.bench, [tasks[i] for i in missing], self.jobs), strict=True):
-                packed[i] = value
-                if self.cache is not None:
-                    self.cache.put(keys[i], value)
-        return [Result.unpacked(value) for value in packed]
+            for i, (value, read) in zip(
+                missing, run_tasks(self.bench, [tasks[i] for i in missing], self.jobs), strict=True
+            ):
+                kept[i] = self._remember(keys[i], learned, value, read)
+        return [Result.unpacked(value[0]) for value in kept if value is not None]
 
     def _links(self, module: Module) -> tuple[str, ...]:
         """The modules that a file names at its top level."""
@@ -282,7 +304,7 @@ class _Run:
                     dotted[f"{definition.target}.{definition.attribute}"] = None
             return (*dotted, *module.stars)
 
-        links: tuple[str, ...] = self._kept(f"links {self.digests.get(module.path)}", find)
+        links: tuple[str, ...] = self._traced(f"links {module.path}", find)
         return links
 
     # -- the report -------------------------------------------------------------------------------------------
@@ -352,6 +374,12 @@ class _Run:
             )
 
 
+def _condition(learned: Sequence[Fact], read: Container[str]) -> str:
+    """What of it matters to a result that was read from these files; empty where nothing does."""
+    told = [fact.digest for fact in learned if not fact.about or any(path in read for path in fact.about)]
+    return digest_of(told) if told else ""
+
+
 def _with_copies(findings: list[Finding], copies: dict[int, tuple[str, int, int] | None]) -> list[Finding]:
     """Name the other places where the same function stands with the same finding: a fix is needed there too."""
     places: dict[tuple[Any, ...], list[Finding]] = {}
@@ -362,7 +390,9 @@ def _with_copies(findings: list[Finding], copies: dict[int, tuple[str, int, int]
     result = []
     for finding in findings:
         copy = copies.get(id(finding))
-        others = [f for f in places.get((finding.code, *copy), ()) if f.path != finding.path] if copy is not None else []
+        others = (
+            [f for f in places.get((finding.code, *copy), ()) if f.path != finding.path] if copy is not None else []
+        )
         if others:
             shown = tuple(f"{f.path}:{f.span.line}" for f in sorted(others, key=lambda f: f.sort_key)[:3])
             more = (f"and {len(others) - 3} more",) if len(others) > 3 else ()

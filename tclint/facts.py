@@ -1,7 +1,6 @@
-"""What a file's bytes say without a parser: whether it can matter, what it imports, what it builds.
+"""What a file's bytes say without a parser: whether it can matter, and what it builds.
 
-Facts are a pure function of the bytes (and of the names the configuration gives), so they are kept by content hash. The
-imports are those a parser would find and perhaps a few more: they decide what must be read again after an edit.
+Facts are a pure function of the bytes (and of the names the configuration gives), so they are kept by content hash.
 """
 
 from __future__ import annotations
@@ -20,11 +19,6 @@ _FORWARD: Final = re.compile(rb"def forward\b")
 _EXAMPLES: Final = re.compile(rb"^def (programs|calls)\(\)", re.M)
 _CALLED: Final = re.compile(rb"\b([A-Z][A-Za-z0-9_]*)\(")
 _CLASS_LINE: Final = re.compile(rb"\n[ \t\r\f\v]*class [^\n]*")
-_IMPORT: Final = re.compile(
-    rb"[\n;:][ \t\f]*(?:from[ \t]*([.\w \t]+?)[ \t]*\bimport\b[ \t]*(\([^)]*\)|(?:[^\n;#\\]|\\\r?\n)*)"
-    rb"|import[ \t]+((?:[^\n;#\\]|\\\r?\n)*))"
-)
-_ATTRIBUTE: Final = re.compile(rb"\.([A-Za-z_]\w*)")
 
 
 class Facts(NamedTuple):
@@ -70,35 +64,3 @@ def compiles(data: bytes) -> bool:
 
 def _built(data: bytes) -> frozenset[str]:
     return frozenset(name.decode() for name in set(_CALLED.findall(_CLASS_LINE.sub(b"", b"\n" + data))))
-
-
-Imports = tuple[tuple[str, tuple[str, ...]], ...]
-"""Dotted names, with leading dots where relative, each with the names taken from it (`*` for all, none for `import`)."""
-
-
-def imports(data: bytes) -> Imports:
-    """The imports of a file, those inside functions included."""
-    modules: dict[tuple[str, tuple[str, ...]], None] = {}
-    for source, names, plain in _IMPORT.findall(b"\n" + data):
-        if source:
-            modules[_squeezed(source), tuple(_names(names))] = None
-        else:
-            for name in _names(plain):
-                modules[name, ()] = None
-    return tuple(modules)
-
-
-def attributes(data: bytes) -> frozenset[str]:
-    """Every name behind a dot: `package.part` may read a module that no statement imports."""
-    return frozenset(name.decode("utf-8", "replace") for name in set(_ATTRIBUTE.findall(data)))
-
-
-def _squeezed(text: bytes) -> str:
-    return b"".join(text.split()).decode("utf-8", "replace")
-
-
-def _names(text: bytes) -> list[str]:
-    """`a as b, c` without the aliases, comments, brackets and line ends."""
-    lines = (line.partition(b"#")[0] for line in text.replace(b"\\", b" ").split(b"\n"))
-    parts = b" ".join(lines).strip(b"() \t\r").split(b",")
-    return [part.split()[0].decode("utf-8", "replace") for part in parts if part.split()]

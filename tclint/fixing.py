@@ -12,6 +12,7 @@ from tclint import fix as fixes
 from tclint.report import Report
 
 if TYPE_CHECKING:
+    from tclint.cache import Cache
     from tclint.config import Settings
     from tclint.files import InputFile
     from tclint.finding import Finding
@@ -38,6 +39,7 @@ def fix(
     unsafe: bool = False,
     write: bool = True,
     keep: fixes.Keep | None = None,
+    cache: Cache | None = None,
 ) -> Done:
     """Fix what can be fixed in the files of a run that are reported."""
     held = [_read(file) if file.report else file for file in files]
@@ -46,7 +48,8 @@ def fix(
 
     def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
         now = [replace(file, text=contents[file.path]) if file.path in contents else file for file in held]
-        reports.append(engine.lint(now, settings))
+        known = cache.recall(now) if cache is not None else None
+        reports.append(known or engine.lint(now, settings, cache=cache))
         return reports[-1].findings
 
     fixed = fixes.run(lint, before.__getitem__, unsafe=unsafe, keep=keep)

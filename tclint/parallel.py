@@ -43,8 +43,8 @@ def available() -> int:
     return os.cpu_count() or 1
 
 
-def run_tasks(bench: Bench, tasks: Sequence[Task], jobs: int) -> Iterator[Any]:
-    """The packed result of each task, in order."""
+def run_tasks(bench: Bench, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Any, list[str]]]:
+    """The packed result of each task and the paths of the files it was read from, in order."""
     if jobs <= 1 or len(tasks) <= _CHUNK:
         for task in tasks:
             yield _run(bench, task)
@@ -74,12 +74,13 @@ def _start() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _run_chunk(tasks: Sequence[Task]) -> list[Any]:
+def _run_chunk(tasks: Sequence[Task]) -> list[tuple[Any, list[str]]]:
     assert _bench is not None
     return [_run(_bench, task) for task in tasks]
 
 
-def _run(bench: Bench, task: Task) -> Any:
+def _run(bench: Bench, task: Task) -> tuple[Any, list[str]]:
     module = bench.module(task.path)
-    result = bench.assumed(module, task.ordinals) if task.ordinals else bench.whole_file(module)
-    return result.packed()
+    with bench.program.watched() as touched:
+        result = bench.assumed(module, task.ordinals) if task.ordinals else bench.whole_file(module)
+    return result.packed(), sorted(m.path for m in touched)

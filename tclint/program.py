@@ -12,6 +12,7 @@ import re
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from tclint.report import Problem
@@ -192,20 +193,21 @@ class Module:
     __slots__ = (
         "_at",
         "_byte_lines",
+        "_classes",
         "_data",
+        "_functions",
         "_heads",
         "_names",
         "_nodes",
         "_offsets",
         "_rebound",
         "_spans",
+        "_stars",
         "_tree",
-        "classes",
         "constants",
         "directory",
         "explicit",
         "facts",
-        "functions",
         "is_package",
         "name",
         "path",
@@ -214,7 +216,6 @@ class Module:
         "reader",
         "report",
         "root",
-        "stars",
         "values",
     )
 
@@ -243,9 +244,9 @@ class Module:
         self.values: dict[str, object] = {}
         self.constants: dict[str, object] = {}  # the values that depend on nothing else: anybody's
         self.facts: dict[str, object] = {}  # what rules found out about the whole file
-        self.stars: list[str] = []
-        self.classes: list[Class] = []
-        self.functions: list[Function] = []
+        self._stars: list[str] = []
+        self._classes: list[Class] = []
+        self._functions: list[Function] = []
         self._names: dict[str, Definition] | None = None
         self._nodes: list[ast.AST] | None = None
         self._spans: list[tuple[int, int, int]] = []  # by ordinal: first line (decorators included), last line, column
@@ -273,6 +274,7 @@ class Module:
 
     @property
     def names(self) -> dict[str, Definition]:
+        self.program.touched.add(self)
         if self._names is None:
             self._names = {}
             tree = self.tree
@@ -288,8 +290,27 @@ class Module:
         return self._names
 
     @property
+    def classes(self) -> list[Class]:
+        """Every class of the file, nested ones too."""
+        self.names  # noqa: B018
+        return self._classes
+
+    @property
+    def functions(self) -> list[Function]:
+        """Every function and method that no function holds."""
+        self.names  # noqa: B018
+        return self._functions
+
+    @property
+    def stars(self) -> list[str]:
+        """The modules of which everything is imported."""
+        self.names  # noqa: B018
+        return self._stars
+
+    @property
     def tree(self) -> ast.Module:
         """The tree; an empty one where the file cannot be parsed (`problem` then says why)."""
+        self.program.touched.add(self)
         if self._tree is None:
             try:
                 self._tree = parse(self.path, self.data) if self.problem is None else ast.Module([], [])
@@ -365,6 +386,7 @@ class Module:
     @property
     def data(self) -> bytes:
         """The bytes of the file, read when first asked for."""
+        self.program.touched.add(self)
         if not isinstance(self._data, bytes):
             self._data = self._data()
         return self._data
@@ -449,7 +471,7 @@ class _Indexer:
         target = absolute_name(self.module, statement.module, statement.level)
         for alias in statement.names:
             if alias.name == "*":
-                self.module.stars.append(target)
+                self.module._stars.append(target)
             else:
                 self.names[alias.asname or alias.name] = Import(target, alias.name)
 
@@ -459,7 +481,7 @@ class _Indexer:
         function = Function(self.module, node.name, qualname, cls, self.count, decorators=decorators, line=node.lineno)
         self.module._at[self.count] = function
         self.count += 1
-        self.module.functions.append(function)
+        self.module._functions.append(function)
         if cls is None:
             self.names[node.name] = function
             return
@@ -473,7 +495,7 @@ class _Indexer:
         qualname = f"{outer}.{node.name}" if outer else node.name
         cls = Class(self.module, node.name, qualname, self.count)
         self.count += 1
-        self.module.classes.append(cls)
+        self.module._classes.append(cls)
         if names is not None:
             names[node.name] = cls
         self.class_body(node.body, cls)
@@ -537,6 +559,8 @@ class Program:
 
     def __init__(self) -> None:
         self.modules: list[Module] = []
+        self.touched: set[Module] = set()
+        """The files whose content was asked for. What a result was read from is what it depends on."""
         self.by_place: dict[str, Module] = {}
         self._resolved: dict[tuple[str, str], Module | None] = {}
         self._recent: OrderedDict[str, Module] = OrderedDict()
@@ -544,6 +568,7 @@ class Program:
         self._functions: deque[tuple[Function, int]] = deque()
         self._kept_functions = 0
         self._top = ""
+        self._paths_by_name: dict[str, list[str]] | None = None
 
     @classmethod
     def build(cls, files: Sequence[tuple[str, str, Data, bool, bool]]) -> Program:
@@ -582,6 +607,24 @@ class Program:
                 return found
         return None
 
+    @contextmanager
+    def watched(self) -> Iterator[set[Module]]:
+        """The files that are touched from here to the end of the block."""
+        outer, self.touched = self.touched, set()
+        try:
+            yield self.touched
+        finally:
+            outer |= self.touched
+            self.touched = outer
+
+    def paths_by_name(self) -> dict[str, list[str]]:
+        """The files of each dotted name; separate projects may use the same one."""
+        if self._paths_by_name is None:
+            self._paths_by_name = {}
+            for module in self.modules:
+                self._paths_by_name.setdefault(module.name, []).append(module.path)
+        return self._paths_by_name
+
     def index(self, module: Module) -> None:
         """Read the names of a module. Where not all trees can be kept, those read first stay: they are used first."""
         full = self._kept > _KEPT_LINES - module.lines
@@ -602,7 +645,6 @@ class Program:
             _, oldest = self._recent.popitem(last=False)
             self._kept -= oldest.lines
             oldest.forget()
-
 
     def keep_function(self, function: Function, node: FunctionNode) -> None:
         """The same for a function's node."""

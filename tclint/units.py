@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from tclint import facts
+from tclint import facts, knowledge
 from tclint.cache import decode, encode
 from tclint.dispatch import Dispatcher
 from tclint.finding import RANK, Finding
@@ -22,6 +22,7 @@ from tclint.interpreter import statements
 from tclint.interpreter.examples import Examples
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.machine import Interpreter, Options
+from tclint.knowledge import Fact
 from tclint.program import Class, Function, Module, Program
 from tclint.regions import CompileSite, Region
 from tclint.report import Problem
@@ -78,9 +79,7 @@ class Result:
     @classmethod
     def unpacked(cls, value: Any) -> Result:
         found, problems, reached, sites, reach = value
-        return cls(
-            [Found(decode(each), copy) for each, copy in found], list(decode(problems)), reached, sites, reach
-        )
+        return cls([Found(decode(each), copy) for each, copy in found], list(decode(problems)), reached, sites, reach)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +100,15 @@ class Sites:
     """Files with a site that compiles a model which is in sight."""
     unresolved: list[str] = field(default_factory=list)
     """Files with a site of which nobody knows what it compiles."""
-    silent: bool = True
-    """Nothing was learned that matters to the interpretation of other code."""
+    learned: list[Fact] = field(default_factory=list)
+    """What other parts are interpreted with."""
 
     def packed(self) -> Any:
-        return (self.result.packed(), self.precise, self.unresolved, self.silent)
+        return (self.result.packed(), self.precise, self.unresolved, [tuple(fact) for fact in self.learned])
 
     @classmethod
     def unpacked(cls, value: Any) -> Sites:
-        return cls(Result.unpacked(value[0]), *value[1:])
+        return cls(Result.unpacked(value[0]), value[1], value[2], [Fact(*row) for row in value[3]])
 
 
 class Bench:
@@ -221,8 +220,7 @@ class Bench:
                 unresolved.append(site.path)
         result = self._harvest(interp)
         interp.dispatcher.found = {}
-        silent = not (interp.callees or interp.late or interp.rebound or interp.calls_seen or interp.compiled_instances)
-        return Sites(result, precise, unresolved, silent)
+        return Sites(result, precise, unresolved, knowledge.facts(interp))
 
     def around(
         self, eager: Sequence[Module], with_examples: Sequence[Module], asking: Sequence[Module], reached: set[Place]
@@ -280,7 +278,9 @@ class Bench:
         for finding, rule, event in sorted(dispatcher.found.values(), key=lambda f: f[0].path):
             if not self.settings.ignored_in(absolute.get(finding.path, finding.path), finding.code, finding.name):
                 found.append(Found(self._with_fix(dispatcher, finding, rule, event), _copy_of(finding, event)))
-        sites = [(s.path, s.line, s.text, _mode(s)) for s in interp.sites.values()]
+        # What all parts start from is told once, by the part that found it.
+        given = self.main.sites if interp is not self.main else {}
+        sites = [(s.path, s.line, s.text, _mode(s)) for key, s in interp.sites.items() if key not in given]
         problems = [*dispatcher.problems, *(_failure(*error) for error in interp.errors)]
         return Result(found, problems, set(interp.reached), sites, {k: set(v) for k, v in interp.reach.items()})
 
@@ -299,9 +299,6 @@ class Bench:
                 return finding
             self._fixes[key] = fix
         return replace(finding, fix=fix) if fix is not None else finding
-
-
-
 
 
 def place_of(function: Function) -> Place:

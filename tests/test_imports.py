@@ -17,7 +17,7 @@ PACKAGE = ROOT / "tclint"
 # From left to right; what stands in one row may import each other.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint", "tclint.finding", "tclint.report", "tclint.versions", "tclint.torch_facts", "tclint.config"),
-    ("tclint.files", "tclint.source"),
+    ("tclint.files", "tclint.source", "tclint.cache", "tclint.facts"),
     ("tclint.program",),
     ("tclint.values",),
     ("tclint.regions",),
@@ -25,7 +25,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.interpreter",),
     ("tclint.rule", "tclint.dispatch", "tclint.variation", "tclint.rewrite"),
     ("tclint.rules",),
-    ("tclint.suppress", "tclint.cache", "tclint.fix"),
+    ("tclint.suppress", "tclint.fix"),
+    ("tclint.knowledge",),
+    ("tclint.units", "tclint.parallel"),
     ("tclint.engine",),
     ("tclint.output",),
     ("tclint.verify",),
@@ -35,7 +37,6 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "tclint.fixing",
         "tclint.proof",
         "tclint.watch",
-        "tclint.parallel",
         "tclint.review",
     ),
     ("tclint.cli", "tclint.commands", "tclint.verify.command", "tclint.__main__"),

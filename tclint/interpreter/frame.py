@@ -60,6 +60,7 @@ class Frame:
     ) -> None:
         self.interp = interp
         self.module = module
+        interp.program.touched.add(module)
         self.function = function
         self.env = env
         self.region = region

@@ -6,7 +6,7 @@ import ast
 import fnmatch
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
@@ -160,9 +160,12 @@ class Interpreter:
         # Pure functions of the text: nothing to forget.
         new._sets_attributes = self._sets_attributes
         new._self_calls = self._self_calls
-        new._bases = self._bases
         new._compile_names = self._compile_names
         return new
+
+    def constructions(self) -> Iterable[tuple[Any, tuple[Sequence[Value], Mapping[str, Value]]]]:
+        """How instances were built, by their keys."""
+        return self._constructions.items()
 
     def close(self) -> None:
         """Let go of everything: an interpreter and its frames hold each other."""
@@ -218,6 +221,7 @@ class Interpreter:
 
     def module_value(self, module: Module, name: str) -> Value | None:
         """The value of a module-level name, or None where the module has none."""
+        self.program.touched.add(module)
         if module.reader is not self:
             module.reader = self
             module.values = dict(module.constants)
@@ -450,7 +454,8 @@ class Interpreter:
         known = self._sets_attributes.get(function)
         if known is None:
             known = self._sets_attributes[function] = any(
-                (type(n) is ast.Attribute and type(n.ctx) is ast.Store) or (type(n) is ast.Return and n.value is not None)
+                (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
+                or (type(n) is ast.Return and n.value is not None)
                 for n in nodes(function.node)
             )
         return known
@@ -539,6 +544,7 @@ class Interpreter:
         known = self._mro.get(cls)
         if known is None:
             self._mro[cls] = [cls]  # a class that inherits from itself must not hang us
+            self.program.touched.add(cls.module)
             order = [cls]
             for base in self.bases(cls):
                 if isinstance(base, ClassValue):

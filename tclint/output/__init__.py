@@ -27,6 +27,8 @@ FORMATS: Mapping[str, str] = {
 }
 """Format -> module of this package."""
 
+WITH_RULES = frozenset({"sarif"})
+"""Formats that show the pages of rules."""
 FOR_PEOPLE = frozenset({"full", "text", "concise"})
 
 

@@ -134,7 +134,6 @@ def command(
     tclint verify --trace DIR PATHS… reads what a cluster job left.
     """
     from tclint import config, engine, files
-    from tclint.rule import load_rules
     from tclint.verify import verify, verify_program, verify_trace, write_repro
 
     program = _program(arguments)
@@ -158,7 +157,7 @@ def command(
     report = judged(report, answers, confirmed_only)
     from tclint.commands import emit
 
-    emit(report, inputs, load_rules(settings.rules), output_format)
+    emit(report, inputs, settings, output_format)
     return 1 if report.findings else 0
 
 

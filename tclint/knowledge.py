@@ -1,0 +1,121 @@
+"""What the compile sites of a program tell about the rest of it, as facts that can be compared.
+
+A part of a run (see `units`) is interpreted with what the sites told: how a model is called, with what it was built, what
+is assigned to it later. Kept results must know which of that they were made with, and nothing more: a new training loop
+for one model says nothing about another.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from tclint.program import Class, Function, Module, Program
+from tclint.values import Instance, Origin
+
+if TYPE_CHECKING:
+    from tclint.interpreter.machine import Interpreter
+
+
+class Fact(NamedTuple):
+    """One thing that was learned."""
+
+    about: tuple[str, ...]
+    """The files it speaks of; a part that reads none of them need not know. Nothing: everybody's."""
+    digest: str
+    """What it says."""
+
+
+def facts(interp: Interpreter) -> list[Fact]:
+    """What an interpreter hands on to those that start from it (`Interpreter.fresh`)."""
+    return list(dict.fromkeys(_facts(interp)))
+
+
+def _facts(interp: Interpreter) -> Iterator[Fact]:
+    program = interp.program
+    for site in interp.sites.values():
+        yield _fact([site.path], "site", site)
+    for key, target in interp.callees.items():
+        if isinstance(target, Instance):
+            yield _fact([target.cls.module.path], "called", target, interp.calls_seen.get(key))
+    for function, closure in interp.closures.items():
+        yield _fact([function.module.path], "closure", function, closure)
+    for (path, name), values in interp.late.items():
+        yield _fact([path], "late", name, values)
+    for path, *names in interp.rebound:
+        yield _fact([path], "rebound", names)
+    for key, compiled in interp.compiled_instances.items():
+        yield _fact(_paths(program, key), "compiled", key, compiled)
+    for key, construction in interp.constructions():
+        yield _fact(_paths(program, key), "built", key, construction)
+
+
+def _fact(about: Iterable[str], *what: Any) -> Fact:
+    text = "\n".join(_text(part, []) for part in what)
+    return Fact(tuple(about), hashlib.blake2b(text.encode(), digest_size=16).hexdigest())
+
+
+def _paths(program: Program, key: Any) -> list[str]:
+    """The files that the key of an instance names, by their dotted names."""
+    names = program.paths_by_name()
+    found: set[str] = set()
+    stack = [key]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, str):
+            found.update(names.get(part, ()))
+        elif isinstance(part, (tuple, frozenset)):
+            stack.extend(part)
+    return sorted(found)
+
+
+_PLAIN: Final = (str, int, float, complex, bytes, bool, type(None), type(...))
+_PRIVATE: Final = frozenset({"_key", "key", "facts", "depth"})
+"""Derived from the rest of a value, or no part of it."""
+
+
+def _text(value: Any, above: list[int]) -> str:
+    """A value in full, the same in every process."""
+    if isinstance(value, (Enum, *_PLAIN)):
+        return repr(value)
+    if isinstance(value, (Function, Class)):
+        line = value.line if isinstance(value, Function) else value.ordinal
+        return f"{type(value).__name__} {value.module.path} {value.qualname} {line}"
+    if isinstance(value, Module):
+        return f"module {value.path}"
+    if isinstance(value, ast.AST):
+        line, column = getattr(value, "lineno", 0), getattr(value, "col_offset", 0)
+        return f"{type(value).__name__} {line} {column} {Origin(0, value).text()}"
+    if id(value) in above:
+        return "…"
+    above.append(id(value))
+    if isinstance(value, Mapping):
+        inner = [f"{_text(k, above)}: {_text(v, above)}" for k, v in value.items()]
+    elif isinstance(value, (frozenset, set)):
+        inner = sorted(_text(each, above) for each in value)
+    elif isinstance(value, (tuple, list)):
+        inner = [_text(each, above) for each in value]
+    else:
+        inner = [_text(getattr(value, name, None), above) for name in _fields(type(value))]
+    above.pop()
+    return f"{type(value).__name__}({', '.join(inner)})"
+
+
+def _fields(kind: type[Any]) -> list[str]:
+    """The names of an object's parts."""
+    known = _known_fields.get(kind)
+    if known is None:
+        slots = [name for base in kind.__mro__ for name in _slots(base)]
+        known = _known_fields[kind] = [name for name in slots if name not in _PRIVATE]
+    return known
+
+
+def _slots(kind: type[Any]) -> Iterable[str]:
+    slots = kind.__dict__.get("__slots__", kind.__dict__.get("__dataclass_fields__", ()))
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+_known_fields: dict[type[Any], list[str]] = {}
