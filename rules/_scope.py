@@ -61,14 +61,21 @@ def _position(node: ast.AST) -> tuple[int, int, int, int]:
 def ancestors(root: ast.AST, node: ast.AST) -> list[ast.AST]:
     """What encloses a node, outermost first, without the node; empty where it is not in there."""
     here = _position(node)
+    line, last = here[0], here[2]
     for child in ast.iter_child_nodes(root):
-        if same(child, node):
-            return [root]
-        start, end = _position(child)[:2], _position(child)[2:]
-        if getattr(child, "lineno", None) is None or (start <= here[:2] and here[2:] <= end):
-            found = ancestors(child, node)
-            if found:
-                return [root, *found]
+        first: int | None = getattr(child, "lineno", None)
+        if first is not None:
+            # Most siblings stand on other lines.
+            if first > line or child.end_lineno < last:  # type: ignore[attr-defined]
+                continue
+            place = _position(child)
+            if place == here and type(child) is type(node):
+                return [root]
+            if place[:2] > here[:2] or here[2:] > place[2:]:
+                continue
+        found = ancestors(child, node)
+        if found:
+            return [root, *found]
     return []
 
 

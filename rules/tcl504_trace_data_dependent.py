@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.program import Import
 from tclint.rule import ModuleEvent, Rule
 from tclint.rules._scope import FUNCTIONS, ancestors, own, text
+from tclint.source import nodes
 from tclint.values import ClassValue, FunctionValue, Value
 
 _VALUES = frozenset(
@@ -15,6 +18,10 @@ _VALUES = frozenset(
     | {"amax", "amin", "count_nonzero", "isnan", "isinf", "isfinite", "equal", "allclose", "tolist"}
 )
 _SELF = ("eval", "to", "cpu", "cuda", "float", "requires_grad_")
+
+
+# `import traceback` is no reason to look.
+_TRACES = re.compile(rb"jit\.trace\(|import[^\n]*\btrace\b")
 
 
 class TraceDataDependent(Rule):
@@ -50,8 +57,11 @@ class TraceDataDependent(Rule):
     triggers = (b"jit.trace(", b"import trace")
 
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
-        for node in ast.walk(event.node):
-            if not isinstance(node, ast.Call) or not node.args or not _is_trace(event, node.func):
+        if not _TRACES.search(event.module.data):
+            return
+        names = {n for n, d in event.module.names.items() if isinstance(d, Import) and d.attribute == "trace"}
+        for node in nodes(event.node):
+            if not isinstance(node, ast.Call) or not node.args or not _is_trace(event, node.func, names):
                 continue
             function = _traced(event, node.args[0], node)
             branch = _branch(function) if function is not None else None
@@ -66,12 +76,10 @@ class TraceDataDependent(Rule):
             )
 
 
-def _is_trace(event: ModuleEvent, func: ast.expr) -> bool:
-    if isinstance(func, ast.Attribute) and func.attr != "trace":
-        return False
-    if text(func) == "torch.jit.trace":
-        return True
-    return isinstance(func, (ast.Name, ast.Attribute)) and _global(event, func) == "torch.jit.trace"
+def _is_trace(event: ModuleEvent, func: ast.expr, names: set[str]) -> bool:
+    if isinstance(func, ast.Attribute):
+        return func.attr == "trace" and text(func) == "torch.jit.trace"
+    return isinstance(func, ast.Name) and func.id in names and _global(event, func) == "torch.jit.trace"
 
 
 def _global(event: ModuleEvent, node: ast.expr) -> str:

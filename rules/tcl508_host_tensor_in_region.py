@@ -49,6 +49,7 @@ class HostTensorInRegion(Rule):
     def __init__(self) -> None:
         super().__init__()
         self._moves: dict[tuple[str, int], frozenset[str]] = {}
+        self._found: dict[tuple[str, int, int], Confidence | None] = {}
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         result = event.result
@@ -58,13 +59,17 @@ class HostTensorInRegion(Rule):
             return
         if event.name == "torch.tensor" and any(isinstance(a, Tensor) for a in event.args):
             return
-        root = scope(event.frame)
-        if self._moved(event, root, event.node):
+        place = (event.module.path, event.node.lineno, event.node.col_offset)
+        if place not in self._found:
+            # The same for every way of calling the function.
+            self._found[place] = self._confidence(event, event.node)
+        confidence = self._found[place]
+        if confidence is None:
             return
         yield self.finding(
             event,
             f"`{event.name}` without `device=` builds its tensor on the CPU, in every call",
-            confidence=Confidence.MEDIUM if _uses_cuda(event, root) else Confidence.LOW,
+            confidence=confidence,
             help="add `device=x.device`, or make it a buffer in __init__",
         )
 
@@ -75,6 +80,12 @@ class HostTensorInRegion(Rule):
         if scalar and (found := square_root(event)) is not None:
             return found
         return on_device(event, scalar) if event.name != "torch.as_tensor" else None
+
+    def _confidence(self, event: Call, node: ast.Call) -> Confidence | None:
+        root = scope(event.frame)
+        if self._moved(event, root, node):
+            return None
+        return Confidence.MEDIUM if _uses_cuda(event, root) else Confidence.LOW
 
     def _moved(self, event: Call, root: ast.AST, node: ast.Call) -> bool:
         """Whether the tensor is sent to a device: at once, or later under its name."""

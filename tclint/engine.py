@@ -18,7 +18,7 @@ from tclint.program import Data, Import, Module, Program
 from tclint.report import Problem, Report, Site
 from tclint.rule import Rule, load_rules
 from tclint.source import UNREADABLE, Unparsable, broken, decode
-from tclint.units import INTERNAL, Bench, Found, Place, Result, Root, Sites
+from tclint.units import INTERNAL, Bench, File, Found, Place, Result, Root, Sites
 
 if TYPE_CHECKING:
     from tclint.config import Settings
@@ -89,6 +89,7 @@ class _Run:
         self.live: set[Module] | None = None  # what the compile sites were read from, once they are
         self.layout = digest_of(f"{m.path} {m.name}" for m in self.program.modules)
         self.assumed = False
+        self.checked: set[str] = set()
 
     def _read(self, files: Sequence[InputFile]) -> Iterator[tuple[str, str, Data, bool, bool]]:
         for file in files:
@@ -141,14 +142,17 @@ class _Run:
             kept = self._remember(key, (), value, sorted(m.path for m in touched))
         return kept[0]
 
-    def _recall(self, key: str, learned: Sequence[Fact]) -> tuple[Any] | None:
+    def _recall(
+        self, key: str, learned: Sequence[Fact], holds: Callable[[Any], bool] | None = None
+    ) -> tuple[Any] | None:
         """What was kept under a key, if what it was made from is the same now. None where it is not."""
         if self.cache is None:
             return None
         hashes = self.hashes
         for read, condition, value in self.cache.get(f"{key} {self.layout}") or ():
             if all(hashes.get(path) == was for path, was in read) and condition == _condition(learned, dict(read)):
-                return (value,)
+                if holds is None or holds(value):
+                    return (value,)
         return None
 
     def _remember(self, key: str, learned: Sequence[Fact], value: Any, read: Iterable[str]) -> tuple[Any]:
@@ -185,11 +189,12 @@ class _Run:
         if around:
             results.append(self._around({place for place in reached if place[0] in around}))
         listening = [m for m in self.program.modules if m.path not in around and self.facts[m.path].listeners]
-        results += self._results([Task(m.path) for m in listening if m.report], ())
+        results += map(Result.unpacked, self._values([Task("rules", m.path) for m in listening if m.report], ()))
+        self._check_rest()
         return self._assemble(results)
 
     def _survey(self) -> None:
-        """Facts of every file, the tree of those that matter, and what each depends on."""
+        """Facts of every file."""
         triggers = [(r.code, tuple(r.triggers)) for r in self.rules if hasattr(r, "on_module")]
 
         def look(module: Module) -> Facts:
@@ -202,9 +207,13 @@ class _Run:
         self.chosen = [
             m for m in self.program.modules if m.explicit or self.facts[m.path].compiles or self.facts[m.path].root
         ]
+
+    def _check_rest(self) -> None:
+        """Files that nothing was entered from can be broken too."""
         chosen = {m.path for m in self.chosen}
         for module in self.program.modules:
-            # A syntax error shows here.
+            if module.path in self.checked:
+                continue
             if module.path in chosen:
                 self._check(module, "tree", self._index)
             elif module.path in self.reported and self.facts[module.path].torch:
@@ -219,7 +228,7 @@ class _Run:
         module.problem = Problem(module.path, *row) if row else None
 
     def _index(self, module: Module) -> Problem | None:
-        self.program.index(module)
+        module.names  # noqa: B018
         return module.problem
 
     # -- compile sites ----------------------------------------------------------------------------------------
@@ -260,29 +269,37 @@ class _Run:
             unresolved = {components.of(path) for path in sites.unresolved}
             modules = [m for m in modules if (c := components.of(m.path)) not in precise or c in unresolved]
         modules = [m for m in modules if self.facts[m.path].forward]
-        built: set[str] = set().union(*(self.facts[m.path].built for m in modules))
-        roots = {m.path: self._roots(m) for m in modules}
-        self.assumed = any(roots.values())
-        outer = [Task(path, tuple(r.ordinal for r in rs if r.name not in built)) for path, rs in roots.items()]
-        results = self._results([t for t in outer if t.ordinals], sites.learned)
+        bench = self.bench
+        bench.built = set().union(*(self.facts[m.path].built for m in modules))
+        # A file is entered as soon as it is read: not all trees stay in memory.
+        tasks = [Task("file", m.path) for m in modules]
+        entered = [*map(File.unpacked, self._values(tasks, sites.learned, self._still_outermost))]
+        for module, file in zip(modules, entered, strict=True):
+            self.checked.add(module.path)
+            module.problem = file.problem
+        self.assumed = any(file.roots for file in entered)
+        results = [file.result for file in entered if file.entered]
         reached: set[Place] = sites.result.reached.union(*(r.reached for r in results))
         inner = [
-            Task(path, tuple(r.ordinal for r in rs if r.name in built and (r.place is None or r.place not in reached)))
-            for path, rs in roots.items()
+            Task("roots", module.path, tuple(r.ordinal for r in file.roots if self._left(r, file, reached)))
+            for module, file in zip(modules, entered, strict=True)
         ]
-        results += self._results([t for t in inner if t.ordinals], sites.learned)
-        return results
+        return [*results, *map(Result.unpacked, self._values([t for t in inner if t.ordinals], sites.learned))]
 
-    def _roots(self, module: Module) -> list[Root]:
-        def find() -> tuple[tuple[int, str, Place | None], ...]:
-            return tuple((r.ordinal, r.name, r.place) for r in self.bench.roots(module))
+    def _still_outermost(self, value: Any) -> bool:
+        file = File.unpacked(value)
+        return self.bench.outermost(file.roots) == file.entered
 
-        return [Root(*row) for row in self._traced(f"roots {module.path}", find)]
+    @staticmethod
+    def _left(root: Root, file: File, reached: set[Place]) -> bool:
+        return root.ordinal not in file.entered and (root.place is None or root.place not in reached)
 
-    def _results(self, tasks: Sequence[Task], learned: Sequence[Fact]) -> list[Result]:
+    def _values(
+        self, tasks: Sequence[Task], learned: Sequence[Fact], holds: Callable[[Any], bool] | None = None
+    ) -> list[Any]:
         """What some parts gave: from the cache, or interpreted now, with what was learned from the compile sites."""
-        keys = [f"part {task.path} {task.ordinals}" for task in tasks]
-        kept = [self._recall(key, learned) for key in keys]
+        keys = [" ".join(map(str, task)) for task in tasks]
+        kept = [self._recall(key, learned, holds) for key in keys]
         missing = [i for i, value in enumerate(kept) if value is None]
         if missing:
             if learned and self.live is None:
@@ -291,7 +308,7 @@ class _Run:
                 missing, run_tasks(self.bench, [tasks[i] for i in missing], self.jobs), strict=True
             ):
                 kept[i] = self._remember(keys[i], learned, value, read)
-        return [Result.unpacked(value[0]) for value in kept if value is not None]
+        return [value[0] for value in kept if value is not None]
 
     def _links(self, module: Module) -> tuple[str, ...]:
         """The modules that a file names at its top level."""

@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from tclint.units import Bench
@@ -21,8 +21,9 @@ _CHUNK: Final = 6
 
 
 class Task(NamedTuple):
-    """One part: the roots of a file to enter, or (none) the rules about whole files to ask."""
+    """One part: a file's outermost roots, some of its other roots, or the rules about whole files."""
 
+    kind: Literal["file", "roots", "rules"]
     path: str
     ordinals: tuple[int, ...] = ()
 
@@ -81,6 +82,12 @@ def _run_chunk(tasks: Sequence[Task]) -> list[tuple[Any, list[str]]]:
 
 def _run(bench: Bench, task: Task) -> tuple[Any, list[str]]:
     module = bench.module(task.path)
+    value: Any
     with bench.program.watched() as touched:
-        result = bench.assumed(module, task.ordinals) if task.ordinals else bench.whole_file(module)
-    return result.packed(), sorted(m.path for m in touched)
+        if task.kind == "file":
+            value = bench.file(module).packed()
+        elif task.kind == "roots":
+            value = bench.assumed(module, task.ordinals).packed()
+        else:
+            value = bench.whole_file(module).packed()
+    return value, sorted(m.path for m in touched)

@@ -625,15 +625,6 @@ class Program:
                 self._paths_by_name.setdefault(module.name, []).append(module.path)
         return self._paths_by_name
 
-    def index(self, module: Module) -> None:
-        """Read the names of a module. Where not all trees can be kept, those read first stay: they are used first."""
-        full = self._kept > _KEPT_LINES - module.lines
-        module.names  # noqa: B018
-        if full and module.path in self._recent:
-            del self._recent[module.path]
-            self._kept -= module.lines
-            module.forget()
-
     def keep(self, module: Module) -> None:
         """Note that a module's tree is in memory, and drop the least recently parsed ones beyond the bound."""
         if module.path in self._recent:

@@ -224,7 +224,7 @@ class Place:
     def importing(self, module: str) -> tuple[str, tuple[Edit, ...]] | None:
         """What a module is called here, and the edit that imports it where it is not; None where the name is taken."""
         function = self.function
-        local = _bound_in(function) if function is not None else set()
+        local = self._local_names()
         for name, definition in self.module.names.items():
             if isinstance(definition, Import) and (definition.target, definition.attribute) == (module, ""):
                 if name not in local or name == module and _imports(function, module):
@@ -234,6 +234,16 @@ class Place:
         if module in self.module.names:
             return None
         return module, (self._import_edit(module),)
+
+    def _local_names(self) -> set[str]:
+        """What the function binds; asked for by every fix that needs an import."""
+        if self.function is None:
+            return set()
+        key = f"bound {getattr(self.function, 'lineno', 0)} {getattr(self.function, 'col_offset', 0)}"
+        known = self.module.facts.get(key)
+        if not isinstance(known, set):
+            known = self.module.facts[key] = _bound_in(self.function)
+        return known
 
     def _import_edit(self, module: str) -> Edit:
         body = self.module.tree.body

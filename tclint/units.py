@@ -92,6 +92,29 @@ class Root:
 
 
 @dataclass(slots=True)
+class File:
+    """A file read and its outermost roots entered, while its tree is in memory."""
+
+    problem: Problem | None
+    roots: list[Root]
+    entered: list[int]
+    """The roots that count as outermost: nobody builds a class of that name."""
+    result: Result
+
+    def packed(self) -> Any:
+        return (
+            encode(self.problem),
+            [(r.ordinal, r.name, r.place) for r in self.roots],
+            self.entered,
+            self.result.packed(),
+        )
+
+    @classmethod
+    def unpacked(cls, value: Any) -> File:
+        return cls(decode(value[0]), [Root(*row) for row in value[1]], value[2], Result.unpacked(value[3]))
+
+
+@dataclass(slots=True)
 class Sites:
     """What the compile sites of the program say about the rest of it."""
 
@@ -124,6 +147,8 @@ class Bench:
         # The sites are read once, in an interpreter of their own that stays; its rules keep what they saw.
         self.main = Interpreter(program, options, Dispatcher([_copy(rule) for rule in rules]))
         self.mentions_compile = re.compile(b"|".join((facts.COMPILES, *map(re.escape, names))))
+        self.built: set[str] = set()
+        """The names of classes that some file calls."""
         self._fixes: dict[Any, Any] = {}
         self._modules = {m.path: m for m in program.modules}
         self._absolute = {m.path: f"{m.directory}/{m.path.rpartition('/')[2]}" for m in program.modules}
@@ -133,7 +158,19 @@ class Bench:
 
     # -- one file -----------------------------------------------------------------------------------------------
 
-    def roots(self, module: Module) -> list[Root]:
+    def file(self, module: Module) -> File:
+        """Read a file and enter the outermost modules it defines, as if compiled."""
+        module.names  # noqa: B018
+        roots = self._roots(module)
+        entered = self.outermost(roots)
+        result = self.assumed(module, entered) if entered else Result()
+        return File(module.problem, roots, entered, result)
+
+    def outermost(self, roots: Iterable[Root]) -> list[int]:
+        """A module that is built by another one is reached from there, with its real arguments."""
+        return [root.ordinal for root in roots if root.name not in self.built]
+
+    def _roots(self, module: Module) -> list[Root]:
         """The classes of a file whose forward could be compiled."""
         interp = self._fresh()
         found = []
@@ -151,7 +188,8 @@ class Bench:
         examples = Examples(interp)
         region = Region(None)
         wanted = set(ordinals)
-        for cls in module.classes:
+        # What is defined last is built from what is defined before: entered first, it reaches the rest with real arguments.
+        for cls in reversed(module.classes):
             if cls.ordinal in wanted:
                 self._enter_class(interp, examples, cls, region)
         return self._finish(interp)
