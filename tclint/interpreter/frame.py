@@ -138,7 +138,13 @@ def join_env(a: Env | None, b: Env | None) -> Env | None:
     return result
 
 
-def same_env(a: Env, b: Env) -> bool:
-    if a.keys() != b.keys():
-        return False
-    return all(value is b[name] or value.key == b[name].key for name, value in a.items())
+def settled(before: Env, after: Env) -> bool:
+    """Whether a loop's body left what it started from as it was.
+
+    Names that the body binds first do not count: the next iteration binds them again before it reads them.
+    """
+    for name, value in before.items():
+        now = after.get(name)
+        if now is None or (now is not value and now.key != value.key):
+            return False
+    return True

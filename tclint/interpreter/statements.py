@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tclint import events
 from tclint.interpreter import expressions, hints, stores
-from tclint.interpreter.frame import Env, Frame, join_env, same_env
+from tclint.interpreter.frame import Env, Frame, join_env, settled
 from tclint.program import absolute_name
 from tclint.values import (
     NONE,
@@ -133,10 +133,9 @@ def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable
             break
         merged = join_env(dict(before), ends)
         assert merged is not None
-        settled = same_env(before, merged)
         frame.env = merged
         exits = join_env(exits, dict(merged))
-        if settled:
+        if settled(before, merged):
             break
     frame.blocks.pop()
     frame.env = exits if exits is not None else entry
