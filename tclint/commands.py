@@ -112,6 +112,7 @@ class _Lint(click.Command):
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--cache-dir", metavar="DIR", help="Where the cache is kept.")
 @click.option("--jobs", "-j", type=click.IntRange(min=0), metavar="N", help="Processes to use; 0 decides by itself.")
+@click.option("--watch", "watch_", is_flag=True, help="Lint again whenever a file changes, until interrupted.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours in the output.")
 @click.option("--quiet", "-q", is_flag=True, help="Findings only, no summary.")
 @click.option("--verbose", "-v", is_flag=True, help="Say on stderr what is read and how long it took.")
@@ -129,6 +130,7 @@ def lint(
     exit_zero: bool,
     statistics: bool,
     no_cache: bool,
+    watch_: bool,
     color: str,
     quiet: bool,
     verbose: bool,
@@ -162,11 +164,25 @@ def lint(
     if no_project and project_root is not None:
         raise click.UsageError("--no-project and --project-root exclude each other")
     start = [stdin_filename or "."] if paths == ("-",) else paths
-    settings = settings_module.load(start, cwd=cwd, config=config_file, isolated=isolated, overrides=given)
     problems: list[str] = []
-    files = _inputs(paths, settings, cwd, stdin_filename, force_exclude, problems)
-    if not no_project:
-        files = _linked(files, settings, cwd, project_root)
+
+    def found() -> tuple[list[InputFile], Settings]:
+        settings = settings_module.load(start, cwd=cwd, config=config_file, isolated=isolated, overrides=given)
+        problems.clear()
+        files = _inputs(paths, settings, cwd, stdin_filename, force_exclude, problems)
+        return (files if no_project else _linked(files, settings, cwd, project_root)), settings
+
+    if watch_:
+        if fix_ or fix_only or diff or verify_ or add_ignore is not None or update_baseline or paths == ("-",):
+            raise click.UsageError("--watch only reports: it goes with neither fixes, verify, suppressions nor stdin")
+
+        def show(files: Sequence[InputFile], settings: Settings) -> None:
+            report = _linted(files, settings, open_cache(settings, cwd), ends=False)
+            report = _narrowed(report, files, problems, diff_base, baseline, cwd)
+            _emit(report, files, settings, output_format, output_file, statistics, color, quiet)
+
+        return _watch(found, show)
+    files, settings = found()
     if verbose:
         _say(f"settings: {settings.config_file or 'defaults'}")
         _say(f"files: {len(files)}, reported: {sum(file.report for file in files)}")
@@ -197,18 +213,15 @@ def lint(
         raise click.UsageError("--unsafe-fixes and --show-fixes need --fix, --fix-only or --diff")
     else:
         report = _linted(files, settings, cache, ends=cli.ends and not verify_)
-    if problems:
-        report = replace(report, notes=(*report.notes, *problems))
-    if diff_base is not None:
-        from tclint import changed
-
-        report = changed.only_changed(report, changed.changed_lines(diff_base, cwd))
+    report = _narrowed(
+        report, files, problems, diff_base, None if add_ignore is not None or update_baseline else baseline, cwd
+    )
     if add_ignore is not None:
         return _ignore(report, files, add_ignore)
-    if baseline is not None:
-        report = _compared(report, files, baseline, update_baseline, cwd)
-    elif update_baseline:
-        raise click.UsageError("--update-baseline needs --baseline FILE")
+    if update_baseline:
+        if baseline is None:
+            raise click.UsageError("--update-baseline needs --baseline FILE")
+        report = _compared(report, files, baseline, True, cwd)
     if verify_:
         from tclint.verify import command as verification
 
@@ -227,6 +240,48 @@ def lint(
     if failed:
         return 2
     return 0 if exit_zero or not report.findings else 1
+
+
+def _narrowed(
+    report: Report,
+    files: Sequence[InputFile],
+    problems: Sequence[str],
+    diff_base: str | None,
+    baseline: str | None,
+    cwd: str,
+) -> Report:
+    """The part of a report that was asked for."""
+    if problems:
+        report = replace(report, notes=(*report.notes, *problems))
+    if diff_base is not None:
+        from tclint import changed
+
+        report = changed.only_changed(report, changed.changed_lines(diff_base, cwd))
+    return report if baseline is None else _compared(report, files, baseline, False, cwd)
+
+
+def _watch(
+    found: Callable[[], tuple[list[InputFile], Settings]], show: Callable[[Sequence[InputFile], Settings], None]
+) -> int:
+    from tclint import watch
+
+    latest: list[Settings] = []
+
+    def discover() -> Sequence[InputFile]:
+        files, settings = found()
+        latest[:] = [settings]
+        return files
+
+    def lint(files: Sequence[InputFile]) -> None:
+        started = time.perf_counter()
+        if sys.stdout.isatty():
+            print("\x1b[2J\x1b[H", end="")
+        show(files, latest[0])
+        sys.stdout.flush()
+        _say(f"watching {len(files)} files ({time.perf_counter() - started:.2f} s); Ctrl-C ends it")
+
+    watch.watch(discover, lint, lambda error: _say(f"error: {error}"))
+    return 0
 
 
 def _linted(files: Sequence[InputFile], settings: Settings, cache: Cache | None, *, ends: bool) -> Report:

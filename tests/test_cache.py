@@ -1,0 +1,434 @@
+"""The cache and the processes change when a run ends, never what it says."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from lintkit import ROOT, Project
+
+from tclint import cache, config, engine, files, parallel
+from tclint.report import Report
+
+MODEL = """
+import torch
+from torch import nn
+from helpers import scale
+
+class Inner(nn.Module):
+    def forward(self, x):
+        return scale(x)
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x):
+        if x.sum() > 0:
+            x = x + 1
+        return self.inner(x)
+"""
+HELPERS = """
+def scale(x):
+    return x * x.max().item()
+"""
+OTHER = """
+from torch import nn
+
+class Other(nn.Module):
+    def forward(self, x):
+        return x[x > 0]
+"""
+TRAIN = """
+import torch
+from models import Model
+
+model = torch.compile(Model())
+for size in (2, 3):
+    model(torch.ones(size))
+"""
+SOURCES: dict[str, str | bytes] = {"models.py": MODEL, "helpers.py": HELPERS, "other.py": OTHER}
+
+
+def run(project: Project, *paths: str, cached: bool = True, **overrides: object) -> Report:
+    """As the command does it."""
+    given: dict[str, object] = {key.replace("_", "-"): value for key, value in overrides.items()}
+    given["no-cache"] = not cached
+    cwd = str(project.root)
+    settings = config.load(paths or ["."], cwd=cwd, isolated=True, overrides=given)
+    inputs = files.discover(paths or ["."], settings, cwd)
+    if paths and all(os.path.isfile(os.path.join(cwd, path)) for path in paths):
+        inputs = files.link(inputs, cwd, settings, cwd)
+    kept = cache.open_cache(settings, cwd)
+    if kept is None:
+        return engine.lint(inputs, settings)
+    return kept.recall(inputs) or engine.lint(inputs, settings, cache=kept)
+
+
+@pytest.fixture
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> list[parallel.Task]:
+    """The parts that were really interpreted."""
+    tasks: list[parallel.Task] = []
+    original = engine.run_tasks
+
+    def listen(bench: object, wanted: Sequence[parallel.Task], jobs: int) -> object:
+        tasks.extend(wanted)
+        return original(bench, wanted, jobs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(engine, "run_tasks", listen)
+    return tasks
+
+
+def command(project: Project, *args: str) -> tuple[int, bytes, bytes]:
+    child = subprocess.run(
+        [sys.executable, "-m", "tclint", "--isolated", "--output-format", "json", *args],
+        cwd=project.root,
+        env=environment(),
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    return child.returncode, child.stdout, child.stderr
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+
+
+# --- the same findings -----------------------------------------------------------------------------------------------
+
+
+def test_an_edit_reaches_what_reads_the_file_and_nothing_else(
+    project: Project, interpreted: list[parallel.Task]
+) -> None:
+    project.write(SOURCES)
+    first = run(project)
+    assert {f.code for f in first.findings} >= {"TCL101", "TCL103", "TCL106"}
+    assert {task.path for task in interpreted} >= {"models.py", "other.py"}
+    interpreted.clear()
+    assert run(project) == first
+    assert interpreted == []
+    project.write({"helpers.py": "# a line\n" + HELPERS.lstrip()})
+    changed = run(project)
+    assert {task.path for task in interpreted} == {"models.py"}, "other.py reads no helper"
+    assert changed == run(project, cached=False) != first
+
+
+def test_going_back_is_known_too(project: Project, interpreted: list[parallel.Task]) -> None:
+    project.write(SOURCES)
+    first = run(project)
+    project.write({"models.py": MODEL.replace("> 0", "> 1")})
+    run(project)
+    interpreted.clear()
+    project.write({"models.py": MODEL, "unrelated.txt": "x"})
+    assert run(project) == first
+    assert interpreted == []
+
+
+EDITS: dict[str, dict[str, str | bytes]] = {
+    "a compile site appears": {"train.py": TRAIN},
+    "a compile site changes": {"train.py": TRAIN.replace("Model())", 'Model(), mode="reduce-overhead")')},
+    "a call changes": {"train.py": TRAIN.replace("(2, 3)", "(2, 2)")},
+    "lines move": {"helpers.py": "# one more line\n" + HELPERS},
+    "a helper is mended": {"helpers.py": "def scale(x):\n    return x * x.max()\n"},
+    "a helper is broken": {"helpers.py": "def scale(x:\n"},
+    "a base class changes": {"other.py": OTHER.replace("nn.Module", "object")},
+    "somebody builds it": {"user.py": "from other import Other\n\ndef build():\n    return Other()\n"},
+    "a file hides another": {"helpers/__init__.py": "def scale(x):\n    return x\n"},
+    "a rule is silenced": {"other.py": OTHER.replace("x > 0]", "x > 0]  # tclint: ignore[TCL106] -- small")},
+    "a file is emptied": {"models.py": ""},
+}
+
+
+@pytest.mark.parametrize("start", [SOURCES, {**SOURCES, "train.py": TRAIN}], ids=["assumed", "compiled"])
+@pytest.mark.parametrize("edit", EDITS)
+def test_cached_is_what_a_fresh_run_says(project: Project, start: dict[str, str | bytes], edit: str) -> None:
+    project.write(start)
+    assert run(project) == run(project, cached=False)
+    project.write(EDITS[edit])
+    assert run(project) == run(project, cached=False)
+    project.write(start)
+    assert run(project) == run(project, cached=False)
+
+
+@pytest.mark.slow
+def test_random_edits(project: Project) -> None:
+    """Lines come and go in a copy of the demo and some fixtures."""
+    chosen = sorted((ROOT / "fixtures" / "demo").rglob("*.py"))
+    chosen += sorted((ROOT / "fixtures").glob("tcl[12]0*/**/*.py"))[:12]
+    for path in chosen:
+        project.write({f"{path.parent.name}/{path.name}": path.read_bytes()})
+    dice = random.Random(0)
+    names = sorted(p.relative_to(project.root).as_posix() for p in project.root.rglob("*.py"))
+    for _ in range(12):
+        name = dice.choice(names)
+        text = (project.root / name).read_text().splitlines(keepends=True)
+        if text and dice.random() < 0.5:
+            del text[dice.randrange(len(text))]
+        else:
+            text.insert(dice.randrange(len(text) + 1), dice.choice(["\n", "# note\n", "import torch\n"]))
+        project.write({name: "".join(text).encode()})
+        assert run(project) == run(project, cached=False), name
+
+
+def test_a_run_over_one_file_and_one_over_all_share_their_parts(
+    project: Project, interpreted: list[parallel.Task]
+) -> None:
+    project.write({**SOURCES, "train.py": TRAIN})
+    run(project)
+    interpreted.clear()
+    one = run(project, "models.py")
+    assert {task.path for task in interpreted} <= {"models.py"}
+    assert one == run(project, "models.py", cached=False)
+    assert {f.path for f in one.findings} == {"models.py"}
+
+
+def test_what_else_a_result_depends_on(project: Project) -> None:
+    project.write(SOURCES)
+    run(project)
+    for overrides in (
+        {"select": ["TCL101"]},
+        {"min-confidence": "low"},
+        {"target-torch": "2.6"},
+        {"assume-compiled": "never"},
+        {"per-file-ignores": {"models.py": ["TCL1"]}},
+    ):
+        assert run(project, **overrides) == run(project, cached=False, **overrides), overrides
+
+
+def test_a_rule_of_ones_own_that_changes(project: Project) -> None:
+    rule = """
+    from tclint.finding import Effect, Severity
+    from tclint.rule import Rule
+
+    class Mine(Rule):
+        "A page."
+        code, name = "TCL950", "mine"
+        effect, severity = Effect.SLOW, Severity.LOW
+        triggers = (b"Other",)
+
+        def on_module(self, event):
+            yield self.finding(event, "seen", node=event.node.body[0])
+    """
+    project.write({**SOURCES, "own/mine.py": rule})
+    settings = {"rules": [str(project.root / "own" / "mine.py")], "extend-select": ["TCL950"]}
+    assert [f.message for f in run(project, **settings).findings if f.code == "TCL950"] == ["seen"]
+    project.write({"own/mine.py": rule.replace('"seen"', '"seen again"')})
+    sys.modules.pop("mine", None)
+    assert [f.message for f in run(project, **settings).findings if f.code == "TCL950"] == ["seen again"]
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_processes_change_nothing(project: Project, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "_CHUNK", 2)
+    for number in range(6):
+        project.write({f"part{number}/{name}": source for name, source in SOURCES.items()})
+    project.write({"train.py": TRAIN.replace("models", "part0.models"), "part0/__init__.py": ""})
+    alone = run(project, cached=False, jobs=1)
+    assert run(project, cached=False, jobs=jobs) == alone
+    assert run(project, jobs=jobs) == alone
+    assert run(project, jobs=1) == alone
+
+
+# --- files that change while we look -------------------------------------------------------------------------------
+
+
+def test_a_change_within_the_clock_s_resolution_is_seen(project: Project) -> None:
+    project.write(SOURCES)
+    path = project.root / "other.py"
+    status = path.stat()
+    first = run(project)
+    path.write_text(path.read_text().replace("x > 0", "x < 0").replace("x[", "y["))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert path.stat().st_size == status.st_size
+    assert run(project) == run(project, cached=False) != first
+
+
+def test_a_file_that_changes_during_the_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write(SOURCES)
+    original = cache.Cache.hash_of
+
+    def change(self: cache.Cache, file: files.InputFile) -> str:
+        digest = original(self, file)
+        if file.path == "other.py":
+            project.write({"other.py": OTHER.replace("x[x > 0]", "x")})
+        return digest
+
+    monkeypatch.setattr(cache.Cache, "hash_of", change)
+    report = run(project)
+    assert not [f for f in report.findings if f.path == "other.py"], "what was read is what is reported"
+    monkeypatch.undo()
+    assert run(project) == run(project, cached=False)
+
+
+# --- entries on disk -----------------------------------------------------------------------------------------------
+
+
+def entries(project: Project) -> list[Path]:
+    folder = project.root / ".tclint_cache"
+    return sorted(p for p in folder.rglob("*") if p.is_file() and p.name not in ("CACHEDIR.TAG", ".gitignore"))
+
+
+@pytest.mark.parametrize("harm", ["cut", "garbage", "empty", "flip", "foreign"])
+def test_damaged_entries_are_as_good_as_none(project: Project, harm: str) -> None:
+    project.write(SOURCES)
+    expected = run(project)
+    assert len(entries(project)) >= 3
+    for path in entries(project):
+        data = path.read_bytes()
+        if harm == "cut":
+            data = data[: len(data) // 2]
+        elif harm == "garbage":
+            data = os.urandom(200)
+        elif harm == "empty":
+            data = b""
+        elif harm == "flip":
+            data = data[:-3] + bytes([data[-3] ^ 255]) + data[-2:]
+        else:
+            data = b"tclint cache 0\n" + data
+        path.write_bytes(data)
+    assert run(project) == expected
+    project.write({"models.py": MODEL.replace("> 0", "> 1")})
+    assert run(project) == run(project, cached=False)
+
+
+def test_the_folder_is_a_cache_to_others(project: Project) -> None:
+    project.write(SOURCES)
+    run(project)
+    folder = project.root / ".tclint_cache"
+    assert (folder / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
+    assert (folder / ".gitignore").read_text() == "*\n"
+    assert not [p for p in folder.rglob(".*") if p.name != ".gitignore"], "no temporary file stays"
+
+
+def test_no_folder_to_write_to(project: Project) -> None:
+    project.write({**SOURCES, "taken": "a file"})
+    assert run(project, cache_dir=str(project.root / "taken" / "cache")) == run(project, cached=False)
+
+
+def test_no_cache_writes_nothing(project: Project) -> None:
+    project.write(SOURCES)
+    code, _, _ = command(project, "--no-cache", ".")
+    assert code == 1
+    assert not (project.root / ".tclint_cache").exists()
+
+
+def test_it_does_not_grow_without_bound(project: Project) -> None:
+    project.write(SOURCES)
+    for number in range(70):
+        project.write({"other.py": f"# {number}\n" + OTHER})
+        run(project)
+    assert len(list((project.root / ".tclint_cache" / "runs").iterdir())) <= 64
+    assert sum(p.stat().st_size for p in entries(project)) < 1_000_000
+
+
+def test_runs_at_the_same_time(project: Project) -> None:
+    for number in range(4):
+        project.write({f"part{number}/{name}": source for name, source in SOURCES.items()})
+    expected = command(project, "--no-cache", ".")
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tclint", "--isolated", "--output-format", "json", "."],
+            cwd=project.root,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(4)
+    ]
+    for child in children:
+        out, err = child.communicate(timeout=120)
+        assert (child.returncode, out, err) == expected
+    assert command(project, ".") == expected
+
+
+# --- what a warm run costs -------------------------------------------------------------------------------------------
+
+
+def test_a_warm_run_imports_neither_libcst_nor_the_interpreter(project: Project) -> None:
+    project.write(SOURCES)
+    code = (
+        "import sys; from tclint.cli import main\n"
+        "code = main(['--isolated', '.'])\n"
+        "heavy = ('libcst', 'tclint.interpreter', 'tclint.engine', 'tclint.rule', 'tclint.rules', 'rich', 'torch')\n"
+        "print('IMPORTED', code, sorted(m for m in heavy if m in sys.modules))"
+    )
+
+    def imported() -> str:
+        child = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=project.root,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return child.stdout.splitlines()[-1]
+
+    assert "tclint.engine" in imported()
+    assert imported() == "IMPORTED 1 []"
+
+
+def test_clean(project: Project) -> None:
+    project.write(SOURCES)
+    run(project)
+    child = subprocess.run(
+        [sys.executable, "-m", "tclint", "clean", "--isolated"], cwd=project.root, env=environment(), check=False
+    )
+    assert child.returncode == 0
+    assert not (project.root / ".tclint_cache").exists()
+
+
+# --- watch -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_watch(project: Project) -> None:
+    project.write(SOURCES)
+    with open(project.root / "out", "wb") as out, open(project.root / "err", "wb") as err:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "tclint", "--watch", "--output-format", "concise", "."],
+            cwd=project.root,
+            env=environment(),
+            stdout=out,
+            stderr=err,
+        )
+        try:
+            wait_for(project.root / "err", 1)
+            before = (project.root / "out").read_text()
+            assert "helpers.py:2:" in before
+            assert "other.py:5:" in before
+            project.write({"other.py": "# a line\n" + OTHER.lstrip()})
+            wait_for(project.root / "err", 2)
+            after = (project.root / "out").read_text()[len(before) :]
+            assert "other.py:6:" in after
+            project.write({"tclint.toml": "selct = []\n"})
+            wait_for(project.root / "err", 1, "selct")
+            project.write({"tclint.toml": 'select = ["TCL103"]\n'})
+            wait_for(project.root / "err", 3)
+            assert "TCL106" not in (project.root / "out").read_text()[len(before) + len(after) :]
+        finally:
+            child.send_signal(signal.SIGINT)
+            assert child.wait(timeout=20) == 130
+
+
+def wait_for(path: Path, times: int, text: str = "watching") -> None:
+    deadline = time.monotonic() + 60
+    while path.read_text().count(text) < times:
+        assert time.monotonic() < deadline, path.read_text()
+        time.sleep(0.05)
+
+
+def test_watch_only_reports(project: Project) -> None:
+    project.write(SOURCES)
+    code, _, err = command(project, "--watch", "--fix", ".")
+    assert code == 2
+    assert b"--watch only reports" in err
