@@ -6,7 +6,7 @@ import gc
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tclint import facts, suppress, versions
 from tclint.cache import Cache, digest_of
@@ -18,12 +18,13 @@ from tclint.program import Data, Import, Module, Program
 from tclint.report import Problem, Report, Site
 from tclint.rule import Rule, load_rules
 from tclint.source import UNREADABLE, Unparsable, broken, decode
-from tclint.units import INTERNAL, Bench, File, Found, Place, Result, Root, Sites
+from tclint.units import INTERNAL, Bench, File, Found, Group, Place, Result, Root, Sites
 
 if TYPE_CHECKING:
     from tclint.config import Settings
     from tclint.files import InputFile
 
+_T = TypeVar("_T")
 _VARIANTS: Final = 3
 _NAMES: Final = {
     "TCL902": "unreadable-file",
@@ -189,7 +190,8 @@ class _Run:
         if around:
             results.append(self._around({place for place in reached if place[0] in around}))
         listening = [m for m in self.program.modules if m.path not in around and self.facts[m.path].listeners]
-        results += map(Result.unpacked, self._values([Task("rules", m.path) for m in listening if m.report], ()))
+        tasks = [Task("rules", tuple(m.path for m in some)) for some in _grouped([m for m in listening if m.report])]
+        results += map(Result.unpacked, self._values(tasks, ()))
         self._check_rest()
         return self._assemble(results)
 
@@ -272,23 +274,25 @@ class _Run:
         bench = self.bench
         bench.built = set().union(*(self.facts[m.path].built for m in modules))
         # A file is entered as soon as it is read: not all trees stay in memory.
-        tasks = [Task("file", m.path) for m in modules]
-        entered = [*map(File.unpacked, self._values(tasks, sites.learned, self._still_outermost))]
+        tasks = [Task("files", tuple(m.path for m in some)) for some in _grouped(modules)]
+        groups = [*map(Group.unpacked, self._values(tasks, sites.learned, self._still_outermost))]
+        entered = [file for group in groups for file in group.files]
         for module, file in zip(modules, entered, strict=True):
             self.checked.add(module.path)
             module.problem = file.problem
         self.assumed = any(file.roots for file in entered)
-        results = [file.result for file in entered if file.entered]
+        results = [group.result for group in groups]
         reached: set[Place] = sites.result.reached.union(*(r.reached for r in results))
-        inner = [
-            Task("roots", module.path, tuple(r.ordinal for r in file.roots if self._left(r, file, reached)))
+        left = {
+            module.path: ordinals
             for module, file in zip(modules, entered, strict=True)
-        ]
-        return [*results, *map(Result.unpacked, self._values([t for t in inner if t.ordinals], sites.learned))]
+            if (ordinals := tuple(r.ordinal for r in file.roots if self._left(r, file, reached)))
+        }
+        tasks = [Task("roots", tuple(some), tuple(left[path] for path in some)) for some in _grouped([*left])]
+        return [*results, *map(Result.unpacked, self._values(tasks, sites.learned))]
 
     def _still_outermost(self, value: Any) -> bool:
-        file = File.unpacked(value)
-        return self.bench.outermost(file.roots) == file.entered
+        return all(self.bench.outermost(file.roots) == file.entered for file in Group.unpacked(value).files)
 
     @staticmethod
     def _left(root: Root, file: File, reached: set[Place]) -> bool:
@@ -389,6 +393,16 @@ class _Run:
                 severity=Severity.HIGH,
                 confidence=Confidence.HIGH,
             )
+
+
+def _grouped(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    """Neighbours call the same helpers: what they share is interpreted once for each group.
+
+    An edit costs whole groups, so they are small where all is quick anyway.
+    """
+    size = min(16, 1 + len(items) // 50)
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 def _condition(learned: Sequence[Fact], read: Container[str]) -> str:

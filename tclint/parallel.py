@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 
 _ENOUGH: Final = 300
 """Files from which on a second process pays."""
-_CHUNK: Final = 6
+_CHUNK: Final = 2
 
 
 class Task(NamedTuple):
-    """One part: a file's outermost roots, some of its other roots, or the rules about whole files."""
+    """One part: the outermost roots of some files, some of their other roots, or the rules about whole files."""
 
-    kind: Literal["file", "roots", "rules"]
-    path: str
-    ordinals: tuple[int, ...] = ()
+    kind: Literal["files", "roots", "rules"]
+    paths: tuple[str, ...]
+    ordinals: tuple[tuple[int, ...], ...] = ()
+    """For each file, the roots to enter."""
 
 
 def processes(wanted: int, files: int) -> int:
@@ -81,13 +82,13 @@ def _run_chunk(tasks: Sequence[Task]) -> list[tuple[Any, list[str]]]:
 
 
 def _run(bench: Bench, task: Task) -> tuple[Any, list[str]]:
-    module = bench.module(task.path)
+    modules = [bench.module(path) for path in task.paths]
     value: Any
     with bench.program.watched() as touched:
-        if task.kind == "file":
-            value = bench.file(module).packed()
+        if task.kind == "files":
+            value = bench.group(modules).packed()
         elif task.kind == "roots":
-            value = bench.assumed(module, task.ordinals).packed()
+            value = bench.assumed(zip(modules, task.ordinals, strict=True)).packed()
         else:
-            value = bench.whole_file(module).packed()
+            value = bench.whole_files(modules).packed()
     return value, sorted(m.path for m in touched)

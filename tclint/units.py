@@ -1,6 +1,6 @@
 """The parts a run is made of. Each is interpreted by itself, so that it can be kept, left out or handed to another process.
 
-A part is one file's roots, with everything they reach; or the compile sites of the whole program, with what they compile
+A part is the roots of a few neighbouring files, with everything they reach; or the compile sites of the whole program, with what they compile
 and the eager code around them. Parts share the program and nothing else: what one of them concludes does not depend on
 which others ran before it, or where.
 """
@@ -91,27 +91,31 @@ class Root:
     place: Place | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class File:
-    """A file read and its outermost roots entered, while its tree is in memory."""
+    """What reading a file showed."""
 
     problem: Problem | None
-    roots: list[Root]
-    entered: list[int]
+    roots: tuple[Root, ...]
+    entered: tuple[int, ...]
     """The roots that count as outermost: nobody builds a class of that name."""
+
+
+@dataclass(slots=True)
+class Group:
+    """Some files read and their outermost roots entered, while their trees are in memory."""
+
+    files: list[File]
     result: Result
 
     def packed(self) -> Any:
-        return (
-            encode(self.problem),
-            [(r.ordinal, r.name, r.place) for r in self.roots],
-            self.entered,
-            self.result.packed(),
-        )
+        files = [(encode(f.problem), [(r.ordinal, r.name, r.place) for r in f.roots], f.entered) for f in self.files]
+        return files, self.result.packed()
 
     @classmethod
-    def unpacked(cls, value: Any) -> File:
-        return cls(decode(value[0]), [Root(*row) for row in value[1]], value[2], Result.unpacked(value[3]))
+    def unpacked(cls, value: Any) -> Group:
+        files = [File(decode(row[0]), tuple(Root(*root) for root in row[1]), row[2]) for row in value[0]]
+        return cls(files, Result.unpacked(value[1]))
 
 
 @dataclass(slots=True)
@@ -158,41 +162,47 @@ class Bench:
 
     # -- one file -----------------------------------------------------------------------------------------------
 
-    def file(self, module: Module) -> File:
-        """Read a file and enter the outermost modules it defines, as if compiled."""
-        module.names  # noqa: B018
-        roots = self._roots(module)
-        entered = self.outermost(roots)
-        result = self.assumed(module, entered) if entered else Result()
-        return File(module.problem, roots, entered, result)
-
-    def outermost(self, roots: Iterable[Root]) -> list[int]:
-        """A module that is built by another one is reached from there, with its real arguments."""
-        return [root.ordinal for root in roots if root.name not in self.built]
-
-    def _roots(self, module: Module) -> list[Root]:
-        """The classes of a file whose forward could be compiled."""
+    def group(self, modules: Sequence[Module]) -> Group:
+        """Read files and enter the outermost modules they define, as if compiled."""
         interp = self._fresh()
+        examples = Examples(interp)
+        files = []
+        for module in modules:
+            roots = self._roots(interp, module)
+            entered = self.outermost(roots)
+            self._enter(interp, examples, module, entered)
+            files.append(File(module.problem, roots, entered))
+        return Group(files, self._finish(interp))
+
+    def outermost(self, roots: Iterable[Root]) -> tuple[int, ...]:
+        """A module that is built by another one is reached from there, with its real arguments."""
+        return tuple(root.ordinal for root in roots if root.name not in self.built)
+
+    @staticmethod
+    def _roots(interp: Interpreter, module: Module) -> tuple[Root, ...]:
+        """The classes of a file whose forward could be compiled."""
         found = []
         for cls in module.classes:
             own = cls.methods.get("forward")
             method = own or (interp.find_method(cls, "forward") if cls.methods else None)
             if method is not None and interp.is_nn_module(cls):
                 found.append(Root(cls.ordinal, cls.name, place_of(method) if own is not None else None))
-        interp.close()
-        return found
+        return tuple(found)
 
-    def assumed(self, module: Module, ordinals: Iterable[int]) -> Result:
-        """Enter the forward of some classes of a file, as if compiled."""
+    def assumed(self, wanted: Iterable[tuple[Module, tuple[int, ...]]]) -> Result:
+        """Enter the forward of some classes of some files, as if compiled."""
         interp = self._fresh()
         examples = Examples(interp)
-        region = Region(None)
-        wanted = set(ordinals)
-        # What is defined last is built from what is defined before: entered first, it reaches the rest with real arguments.
-        for cls in reversed(module.classes):
-            if cls.ordinal in wanted:
-                self._enter_class(interp, examples, cls, region)
+        for module, ordinals in wanted:
+            self._enter(interp, examples, module, ordinals)
         return self._finish(interp)
+
+    def _enter(self, interp: Interpreter, examples: Examples, module: Module, ordinals: tuple[int, ...]) -> None:
+        region = Region(None)
+        # What is defined last is built from what is defined before: entered first, it reaches that with real arguments.
+        for cls in reversed(module.classes):
+            if cls.ordinal in ordinals:
+                self._enter_class(interp, examples, cls, region)
 
     def _enter_class(self, interp: Interpreter, examples: Examples, cls: Class, region: Region) -> None:
         own = cls.methods.get("forward")
@@ -211,10 +221,11 @@ class Bench:
         else:
             interp.enter_root(method, Instance(cls), region)
 
-    def whole_file(self, module: Module) -> Result:
+    def whole_files(self, modules: Iterable[Module]) -> Result:
         """Ask the rules about whole files."""
         interp = self._fresh()
-        _module_rules(interp, module)
+        for module in modules:
+            _module_rules(interp, module)
         return self._finish(interp)
 
     def _fresh(self) -> Interpreter:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 _MAX_DEPTH: Final = 40
 _MAX_EAGER_DEPTH: Final = 10
-_MAX_INIT_DEPTH: Final = 3
+_MAX_INIT_DEPTH: Final = 2
 _MAX_CONTEXTS: Final = 6
 _MAX_EAGER_CONTEXTS: Final = 16
 _MAX_CONSTRUCTIONS: Final = 12
@@ -416,7 +416,7 @@ class Interpreter:
         if self._overrides(owner.cls, function):
             return None
         key = (function, tuple(a.key for a in args), tuple((k, v.key) for k, v in keywords.items()), open_ended)
-        stand_in = Instance(function.cls, ("inherited", function.qualname, hash(key)))
+        stand_in = Instance(function.cls, ("inherited", function.qualname, *key[1:]))
         known = self._shared.get(key)
         if known is None:
             self._attrs[stand_in.key] = {}
