@@ -113,7 +113,20 @@ def rule_page(rule: Rule, rules: Sequence[Rule]) -> str:
         lines += ["Dynamo's own names for it:", ""]
         lines += [f"- [{gb}](../graph-breaks.md#{gb}) {_cell(registry[gb]['gb_type'])}" for gb in rule.graph_breaks]
         lines += [""]
-    lines += ["## Bad", "", "```python", parts["Bad"][0], "```", "", "## Good", "", "```python", parts["Good"][0], "```", ""]
+    lines += [
+        "## Bad",
+        "",
+        "```python",
+        parts["Bad"][0],
+        "```",
+        "",
+        "## Good",
+        "",
+        "```python",
+        parts["Good"][0],
+        "```",
+        "",
+    ]
     for title in HEADED.values():
         if title in parts:
             lines += [f"## {title}", "", *_paragraphs(parts[title], rules)]
@@ -156,9 +169,7 @@ def _linked(text: str, rules: Sequence[Rule]) -> str:
     known = {rule.code for rule in rules}
     pieces = re.split(r"(```.*?```|`[^`]*`)", text, flags=re.S)
     for i in range(0, len(pieces), 2):
-        pieces[i] = re.sub(
-            r"\bTCL\d{3}\b", lambda m: f"[{m[0]}]({m[0]}.md)" if m[0] in known else m[0], pieces[i]
-        )
+        pieces[i] = re.sub(r"\bTCL\d{3}\b", lambda m: f"[{m[0]}]({m[0]}.md)" if m[0] in known else m[0], pieces[i])
     return "".join(pieces)
 
 
@@ -204,11 +215,20 @@ EFFECTS = {
         "Dynamo leaves the graph, runs the line in Python and starts another graph. Inside a loop, a `with` or a `try` "
         "the whole function runs eagerly.",
     ),
-    Effect.RECOMPILE: ("Recompiles", "A guard fails and the function is compiled again, up to the limit of 8, then it runs eagerly."),
-    Effect.CUDAGRAPH: ("CUDA graphs", "Memory that the next replay overwrites, and what makes Inductor give up CUDA graphs."),
+    Effect.RECOMPILE: (
+        "Recompiles",
+        "A guard fails and the function is compiled again, up to the limit of 8, then it runs eagerly.",
+    ),
+    Effect.CUDAGRAPH: (
+        "CUDA graphs",
+        "Memory that the next replay overwrites, and what makes Inductor give up CUDA graphs.",
+    ),
     Effect.ERROR: ("Errors", "The call raises, with or without `fullgraph`."),
     Effect.SILENT: ("Silent", "No error and no break: the result is wrong, stale, or not compiled at all."),
-    Effect.SLOW: ("Slow", "Right, and slower than it needs to be. Most of these state a policy and are off by default."),
+    Effect.SLOW: (
+        "Slow",
+        "Right, and slower than it needs to be. Most of these state a policy and are off by default.",
+    ),
 }
 
 
@@ -298,7 +318,9 @@ def table() -> tuple[list[str], Counter[str]]:
 
 
 def _cell(text: str) -> str:
-    return re.sub(r"(?<!`)__(\w+)__", r"\\_\\_\1\\_\\_", " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;"))
+    return re.sub(
+        r"(?<!`)__(\w+)__", r"\\_\\_\1\\_\\_", " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    )
 
 
 def render() -> str:
@@ -368,11 +390,18 @@ def configuration_page() -> str:
     ]
     for key, default in make_readme._keys(config.Settings()):
         shown = "common build, cache and environment folders" if key == "exclude" else f"`{make_readme._toml(default)}`"
-        lines += [f"## {key}", "", _sentence(make_readme.SETTINGS[key]), "", f"- kind: {kind(key)}", f"- default: {shown}"]
+        lines += [
+            f"## {key}",
+            "",
+            _sentence(make_readme.SETTINGS[key]),
+            "",
+            f"- kind: {kind(key)}",
+            f"- default: {shown}",
+        ]
         if f"--{key}" in options:
             lines.append(f"- on the command line: `--{key}`")
         if key == "exclude":
-            lines += ["", "??? note \"the default\"", "", f"    `{'`, `'.join(config.DEFAULT_EXCLUDE)}`"]
+            lines += ["", '??? note "the default"', "", f"    `{'`, `'.join(config.DEFAULT_EXCLUDE)}`"]
         lines += ["", "```toml", "[tool.tclint]", EXAMPLES[key], "```", ""]
         if key == "verify":
             lines += ["| key | what it says |", "|-|-|"]
@@ -449,6 +478,50 @@ def _options(command: Any) -> list[str]:
 
 _BAR = "\\|"
 
+# --- blocks inside pages written by hand -------------------------------------------------------------------------------
+
+
+def accuracy_page() -> str:
+    """docs/accuracy.md with its tables made anew."""
+    import make_readme
+
+    result = make_readme._result("accuracy.json")
+    detail: dict[str, Any] = result["details"][-1] if result else {"misses": [], "false": []}
+    blocks = {
+        "accuracy": make_readme.accuracy(),
+        "misses": _list(detail["misses"]),
+        "false": _list(detail["false"]),
+        "registry": _registry(),
+    }
+    text = (DOCS / "accuracy.md").read_text(encoding="utf-8")
+    for name, content in blocks.items():
+        text, times = re.subn(
+            rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, c=content: f"{m[1]}{c}\n{m[2]}", text, flags=re.S
+        )
+        if times != 1:
+            raise SystemExit(f"docs/accuracy.md should hold one block <!-- {name} -->, not {times}")
+    return text
+
+
+def _registry() -> str:
+    _, counts = table()
+    unseen = sum(number for status, number in counts.items() if status.startswith("not visible"))
+    return (
+        f"Of the [{counts.total()} ids](graph-breaks.md) of Dynamo's registry {counts['covered by a rule']} have a rule, "
+        f"{counts['open']} have none yet, and {unseen} cannot be seen in source."
+    )
+
+
+def _list(lines: Sequence[str]) -> str:
+    def item(line: str) -> str:
+        place, _, words = line.partition(" ")
+        if words.count("`") % 2:  # cut in the middle of code
+            words += "`…"
+        return f"- `{place}` {_cell(words)}"
+
+    return "\n".join(map(item, lines)) or "None."
+
+
 # --- all of them -----------------------------------------------------------------------------------------------------
 
 
@@ -461,6 +534,7 @@ def pages() -> dict[Path, str]:
         **{DOCS / "rules" / f"{rule.code}.md": rule_page(rule, rules) for rule in rules},
         DOCS / "reference" / "configuration.md": configuration_page(),
         DOCS / "reference" / "command-line.md": command_line_page(),
+        DOCS / "accuracy.md": accuracy_page(),
     }
 
 

@@ -101,10 +101,8 @@ def render(printed: str) -> str:
     theme = TerminalTheme(
         (13, 17, 23),
         (201, 209, 217),
-        [(72, 79, 88), (255, 123, 114), (126, 231, 135), (240, 190, 90)]
-        + [(121, 192, 255), (210, 168, 255), (118, 227, 234), (201, 209, 217)],
-        [(110, 118, 129), (255, 161, 152), (86, 211, 100), (227, 179, 65)]
-        + [(121, 192, 255), (210, 168, 255), (86, 212, 221), (240, 246, 252)],
+        [_rgb(each) for each in "484f58 ff7b72 7ee787 f0be5a 79c0ff d2a8ff 76e3ea c9d1d9".split()],
+        [_rgb(each) for each in "6e7681 ffa198 56d364 e3b341 79c0ff d2a8ff 56d4dd f0f6fc".split()],
     )
     console = Console(
         record=True,
@@ -124,6 +122,11 @@ def render(printed: str) -> str:
             console.print(piece, soft_wrap=True)
     svg = console.export_svg(title="tclint", theme=theme, code_format=TEMPLATE, unique_id="tclint")
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
+
+
+def _rgb(color: str) -> tuple[int, int, int]:
+    red, green, blue = bytes.fromhex(color)
+    return red, green, blue
 
 
 def words(svg: str) -> list[str]:

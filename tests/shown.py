@@ -109,7 +109,9 @@ class Session:
             "PYTHONIOENCODING": "utf-8",
             "NO_COLOR": "1",
             "HOME": str(folder),
-            **{f"GIT_{who}_{what}": "demo@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+            **{
+                f"GIT_{who}_{what}": "demo@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+            },
         }
         self("git init -q -b main && git add -A && git commit -qm demo")
 
@@ -141,9 +143,7 @@ class Session:
         elif block.language == "console":
             for command, expected in transcript(block.text):
                 printed = self._run(block, command)
-                assert matches(expected, printed), (
-                    f"{block.where}: `{command}` prints\n{printed}\nand not\n{expected}"
-                )
+                assert matches(expected, printed), f"{block.where}: `{command}` prints\n{printed}\nand not\n{expected}"
         elif block.language == "toml":
             self._configuration(block)
         elif block.language == "json":
