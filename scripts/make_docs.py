@@ -468,15 +468,15 @@ def _options(command: Any) -> list[str]:
         if not isinstance(parameter, click.Option) or parameter.hidden:
             continue
         names = ", ".join(sorted(parameter.opts, key=len, reverse=True))
+        text = _table(parameter.help or "")
         if isinstance(parameter.type, click.Choice):
-            names += " " + "|".join(map(str, parameter.type.choices))
+            # No bars in a table: the two kinds of Markdown that read it escape them differently.
+            text += f" One of {', '.join(f'`{choice}`' for choice in parameter.type.choices)}."
         elif parameter.metavar and not parameter.is_flag:
             names += f"{'' if parameter.metavar.startswith('[') else ' '}{parameter.metavar}"
-        rows.append(f"| `{names.replace('|', _BAR)}` | {_table(parameter.help or '')} |")
+        rows.append(f"| `{names}` | {text} |")
     return ["| option | what it does |", "|-|-|", *rows, ""] if rows else []
 
-
-_BAR = "\\|"
 
 # --- blocks inside pages written by hand -------------------------------------------------------------------------------
 

@@ -97,7 +97,8 @@ class Session:
             path.write_text(re.sub(r" *# expect:.*", "", path.read_text(encoding="utf-8")), encoding="utf-8")
         commands = folder / "bin"
         commands.mkdir()
-        for name, arguments in (("tclint", " -m tclint"), ("python", ""), ("python3", "")):
+        modules = {"tclint": " -m tclint", "pre-commit": " -m pre_commit", "python": "", "python3": ""}
+        for name, arguments in modules.items():
             script = commands / name
             script.write_text(f'#!/bin/sh\nexec "{sys.executable}"{arguments} "$@"\n')
             script.chmod(0o755)
@@ -105,7 +106,7 @@ class Session:
         self.environment = {
             **{key: value for key, value in os.environ.items() if key not in left_out and not key.startswith("GIT_")},
             "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{folder / 'vendor'}",
             "PYTHONIOENCODING": "utf-8",
             "NO_COLOR": "1",
             "HOME": str(folder),
@@ -179,14 +180,12 @@ class Session:
 
 
 def commands(text: str) -> Iterator[str]:
-    """The commands of a `sh` block: lines, joined where one ends in a backslash or a quote is open."""
+    """The commands of a `sh` block: lines, joined where one ends in a backslash."""
     held = ""
     for line in text.splitlines():
         held += line
         if held.endswith("\\"):
             held = held[:-1]
-        elif held.count("'") % 2:
-            held += "\n"
         else:
             if held.strip() and not held.lstrip().startswith("#"):
                 yield held

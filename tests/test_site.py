@@ -48,9 +48,8 @@ class Page(HTMLParser):
         self.ids.update(value for name in ("id", "name") if (value := given.get(name)))
         if tag == "a" and (target := given.get("href")):
             self.links.append(target)
-        elif tag in ("img", "script", "iframe", "source") and (target := given.get("src")):
-            self.loaded.append(target)
-        elif tag == "link" and given.get("rel") in ("stylesheet", "icon", "preload") and (target := given.get("href")):
+        self.loaded += [target for name in ("src", "srcset", "data") if (target := given.get(name))]
+        if tag == "link" and given.get("rel") in ("stylesheet", "icon", "preload") and (target := given.get("href")):
             self.loaded.append(target)
 
 
