@@ -346,6 +346,7 @@ EXAMPLES = {
     "min-confidence": 'min-confidence = "high"',
     "severity": 'severity = "medium"',
     "rules": 'rules = ["lint/"]',
+    "packs": 'packs = ["acme*"]',
     "assume-compiled": 'assume-compiled = "never"',
     "compile-functions": 'compile-functions = ["mylib.compile.fast"]',
     "tokenizers": 'tokenizers = ["*tokenizer*", "*.processor"]',
@@ -405,7 +406,7 @@ def configuration_page() -> str:
         lines += ["", "```toml", "[tool.tclint]", EXAMPLES[key], "```", ""]
         if key == "verify":
             lines += ["| key | what it says |", "|-|-|"]
-            lines += [f"| `verify.{name}` | {VERIFY[name]} |" for name in config.VERIFY_KEYS]
+            lines += [f"| `verify.{name}` | {text} |" for name, text in VERIFY.items()]
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
@@ -416,6 +417,8 @@ def _sentence(text: str) -> str:
 
 def kind(key: str) -> str:
     """What a value must be, in the words of the error about one that is not."""
+    if key == "verify":
+        return "a table"
     table, _, name = key.rpartition(".")
     readers: dict[str, Any] = dict(config._CUDAGRAPH_READERS if table else config._READERS)
     try:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,13 @@ def on_config(config: Any) -> Any:
     docs = Path(config["docs_dir"])
     config["nav"] = [_with_rules(entry, docs) for entry in _there(config["nav"], docs)]
     return config
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """On the page of hazards, the codes of rules lead to their pages."""
+    if page.file.src_uri != "hazards.md":
+        return markdown
+    return re.sub(r"\b(TCL\d{3})(?= [a-z])", r"[\1](rules/\1.md)", markdown)
 
 
 def _there(nav: list[Any], docs: Path) -> list[Any]:
