@@ -82,7 +82,7 @@ def test_the_own_codes_of_tclint_are_listed() -> None:
 
     page = script("make_docs").index_page(load_rules())
     own = {"TCL901": "unused-suppression", **_NAMES}
-    assert {code: name for code, name in re.findall(r"^\| (TCL9\d\d) \| ([\w-]+) \|", page, re.M)} == own
+    assert dict(re.findall(r"^\| (TCL9\d\d) \| ([\w-]+) \|", page, re.M)) == own
 
 
 @pytest.mark.parametrize("rule", load_rules(), ids=lambda rule: rule.code)
