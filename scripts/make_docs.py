@@ -100,9 +100,9 @@ def rule_page(rule: Rule, rules: Sequence[Rule]) -> str:
         "",
         f"**{parts['summary'][0]}**",
         "",
-        "| effect | severity | default | torch | fixes |",
-        "|-|-|-|-|-|",
-        f"| {ONE[rule.effect]} | {rule.severity.value} | {'on' if rule.default else 'off'} "
+        "| effect | severity | confidence | default | torch | fixes |",
+        "|-|-|-|-|-|-|",
+        f"| {ONE[rule.effect]} | {rule.severity.value} | {confidence(rule)} | {'on' if rule.default else 'off'} "
         f"| {f'`{rule.torch}`' if rule.torch else 'all versions'} | {fixes(rule)} |",
         "",
     ]
@@ -185,6 +185,17 @@ def fixes(rule: Rule) -> str:
         if any((_folder(rule) / "fix").glob(f"{kind}_*.py"))
     ]
     return ", ".join(kinds) or "by hand"
+
+
+def confidence(rule: Rule) -> str:
+    """How sure its findings are: what its source gives them, or the evidence that a value is a tensor."""
+    source = inspect.getsource(inspect.getmodule(type(rule)) or type(rule))
+    if "variation.confidence" in source:
+        return "by the calls in sight"
+    if "about=" in source:
+        return "[by the evidence](../guides/reading-a-finding.md#severity-and-confidence)"
+    named = set(re.findall(r"Confidence\.([A-Z]+)", source)) or {"HIGH"}
+    return " or ".join(level.lower() for level in ("HIGH", "MEDIUM", "LOW") if level in named)
 
 
 def related(rule: Rule, rules: Sequence[Rule]) -> list[Rule]:
