@@ -1,4 +1,4 @@
-"""Fill the generated blocks of README.md: the example output, the tables of settings and rules, the measurements.
+"""Fill the generated blocks of README.md: the tables of settings and rules, the measurements.
 
     python scripts/make_readme.py            # write README.md
     python scripts/make_readme.py --check    # only say whether it is current
@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -28,8 +26,6 @@ from tclint.output.words import ONE  # noqa: E402
 from tclint.rule import load_rules  # noqa: E402
 
 README = ROOT / "README.md"
-# The findings of the demo that the README shows in full.
-SHOWN = ("TCL102", "TCL301")
 
 SETTINGS = {
     "select": "rules that run: codes, prefixes, names, `ALL`",
@@ -56,30 +52,6 @@ SETTINGS = {
     "cudagraph.step-markers": "functions that begin a new step",
     "cudagraph.only-through": '`"*.lensnet" = ["_run_lensnet"]`: the only functions that may call it',
 }
-
-
-def demo() -> str:
-    """The real output over the demo: the findings of SHOWN, one of each, and the summary."""
-    command = [sys.executable, "-m", "tclint", "fixtures/demo", "--no-cache", "--isolated", "--target-torch", "2.13"]
-    environment = {**os.environ, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    environment.pop("FORCE_COLOR", None)
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=120
-    )
-    if done.returncode != 1:
-        raise SystemExit(f"the demo should have findings (exit 1), not exit {done.returncode}: {done.stderr}")
-    head, mark, tail = done.stdout.partition("\nfound ")
-    # A finding begins at the left margin: everything indented below it belongs to it.
-    findings = re.split(r"\n\n(?=\S)", head.strip())
-    shown: dict[str, str] = {}
-    for finding in findings:
-        code = re.search(r"TCL\d{3}", finding)
-        if code and code[0] in SHOWN:
-            shown.setdefault(code[0], finding)
-    parts = [shown[code] for code in SHOWN if code in shown]
-    if len(parts) < len(findings):
-        parts.append("...")
-    return "```text\n$ tclint fixtures/demo\n" + "\n\n".join(parts) + "\n" + (mark + tail).rstrip() + "\n```"
 
 
 def settings() -> str:
@@ -157,7 +129,7 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
-BLOCKS = {"demo": demo, "settings": settings, "rules": rules, "accuracy": accuracy, "speed": speed}
+BLOCKS = {"settings": settings, "rules": rules, "accuracy": accuracy, "speed": speed}
 
 
 def render(text: str) -> str:

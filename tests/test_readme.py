@@ -1,17 +1,19 @@
-"""README.md says what is so: its commands run, its tables and example output are current."""
+"""README.md says what is so: its tables and its picture are current. Its commands run here and in test_guides."""
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from lintkit import ROOT, Project, script, told
+from shown import Session, commands
 
 from tclint import config, output
 from tclint.rule import load_rules
@@ -29,7 +31,7 @@ def command(name: str) -> str:
     return match[1]
 
 
-@pytest.mark.parametrize("block", ["demo", "settings", "rules", "accuracy", "speed"])
+@pytest.mark.parametrize("block", ["settings", "rules", "accuracy", "speed"])
 def test_block_is_current(block: str) -> None:
     match = re.search(rf"<!-- {block} -->\n(.*?)\n<!-- /{block} -->", README, re.S)
     assert match is not None
@@ -57,24 +59,65 @@ def test_commands_need_nothing_but_python() -> None:
         assert "\n" not in command(name)
 
 
-def test_usage_runs(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "fixtures" / "demo", tmp_path / "demo")
-    usage = next(block for block in fenced("sh") if block.startswith("tclint"))
-    for line in usage.splitlines():
-        words = shlex.split(line, comments=True)
-        assert words[0] == "tclint"
-        done = subprocess.run(
-            [sys.executable, "-m", *words],
-            cwd=tmp_path / "demo",
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        assert done.returncode in (0, 1), f"{line}: {done.stderr}"
-        assert not done.stderr, f"{line}: {done.stderr}"
-        assert done.stdout, line
+def test_the_picture_is_current() -> None:
+    picture = script("make_picture")
+    assert picture.current(), "run python scripts/make_picture.py"
+    assert "(docs/assets/terminal.svg)" in README
+
+
+def test_the_picture_is_well_formed_and_needs_no_net() -> None:
+    text = (ROOT / "docs" / "assets" / "terminal.svg").read_text(encoding="utf-8")
+    assert ElementTree.fromstring(text).tag.endswith("svg")
+    assert re.findall(r"https?://[^\s\"']+", text) == ["http://www.w3.org/2000/svg"]
+
+
+@pytest.fixture
+def benchmarks(tmp_path: Path) -> Session:
+    """A project with the benchmarks and, in the place of the libraries, some small files of the demo."""
+    session = Session(tmp_path)
+    (session.cwd / "benchmarks").mkdir()
+    for name in ("accuracy.py", "speed.py"):
+        shutil.copy(ROOT / "benchmarks" / name, session.cwd / "benchmarks")
+    for library, name in (("transformers", "language_model.py"), ("timm", "vision.py"), ("diffusers", "vlm.py")):
+        (session.cwd / "path/to/site-packages" / library).mkdir(parents=True)
+        shutil.copy(session.cwd / "models" / name, session.cwd / "path/to/site-packages" / library)
+    shutil.copytree(session.cwd / "path/to/site-packages/timm", session.cwd / "path/to/timm")
+    return session
+
+
+def commands_with(word: str) -> list[str]:
+    (found,) = [block for block in fenced("sh") if word in block]
+    return list(commands(found))
+
+
+def test_the_command_of_the_accuracy_table(benchmarks: Session) -> None:
+    where = {"file": "transformers/language_model.py", "line": 22, "gid": "GB0170", "function": "forward"}
+    runs = [{"lib": library, "covered": {}, "breaks": []} for library in ("diffusers", "timm")]
+    truth = {"versions": {"torch": "2.13"}, "runs": [*runs, {"lib": "transformers", "covered": {}, "breaks": [where]}]}
+    (benchmarks.cwd / "real-models.json.gz").write_bytes(gzip.compress(json.dumps(truth).encode()))
+    for command in commands_with("benchmarks/accuracy.py"):
+        code, printed = benchmarks(command)
+        assert code in (0, 1), printed
+    rows = json.loads((benchmarks.cwd / "benchmarks" / "accuracy.json").read_text())["rows"]
+    assert [row["what"] for row in rows] == [row[0] for row in table("accuracy")]
+    assert (rows[-1]["sites"], rows[-1]["found"]) == (1, 1)
+
+
+@pytest.mark.slow
+def test_the_command_of_the_speed_table(benchmarks: Session) -> None:
+    (command,) = commands_with("benchmarks/speed.py")
+    code, printed = benchmarks(command)
+    assert code == 0, printed
+    rows = json.loads((benchmarks.cwd / "benchmarks" / "speed.json").read_text())["rows"]
+    assert {row["what"] for row in rows} >= {row[0] for row in table("speed")[:3]}, printed
+
+
+def table(block: str) -> list[list[str]]:
+    """The rows of a generated table."""
+    match = re.search(rf"<!-- {block} -->\n(.*?)\n<!-- /{block} -->", README, re.S)
+    assert match is not None
+    lines = [line for line in match[1].splitlines() if line.startswith("|")][2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
 def test_configuration_example_is_valid(tmp_path: Path) -> None:

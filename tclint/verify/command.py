@@ -84,7 +84,8 @@ def _verification(verdict: Verdict) -> Verification:
 def _summary(answers: VerifyReport) -> str:
     counts = {o: sum(v.outcome is o for v in answers.verdicts) for o in Outcome}
     said = ", ".join(f"{n} {o.value.replace('-', ' ')}" for o, n in counts.items() if n) or "nothing to verify"
-    where = f" on {answers.device}, torch {answers.torch}" if answers.torch else ""
+    on = f" on {answers.device}," if answers.device else " against"  # a trace does not say where it was made
+    where = f"{on} torch {answers.torch}" if answers.torch else ""
     return f"verified{where}: {said}, {len(answers.missed)} missed"
 
 

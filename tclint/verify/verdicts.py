@@ -305,7 +305,8 @@ def _recompile_words(frame: Frame, run: Run) -> str:
     reasons = list(dict.fromkeys(_guard(reason) for reason in frame.reasons))
     told = "; ".join(reasons[:3]) or "no guard was named"
     limit = ", then gave up (recompile limit)" if frame.limit else ""
-    return f"{own_name(frame.name)} was compiled {_times(frame.compiles)} over {run.calls} calls{limit}: {told}"
+    over = f" over {run.calls} calls" if run.calls else ""  # a trace does not count them
+    return f"{own_name(frame.name)} was compiled {_times(frame.compiles)}{over}{limit}: {told}"
 
 
 def _guard(reason: str) -> str:
