@@ -110,6 +110,7 @@ class Bench:
             raise SystemExit("no Python files in " + ", ".join(map(str, folders)))
         self.rows: list[Row] = []
         self.floor = 0.0  # CPU seconds for a line
+        self.changed_folder: Path | None = None
 
     def add(self, what: str, files: list[Path], cost: Cost, allowed: tuple[int, ...] = (0,), note: str = "") -> Row:
         lines = self.lines if files is self.files else count_lines(files)
@@ -156,14 +157,23 @@ class Bench:
         if not entries:
             print("  (tclint wrote no cache: warm runs are not measured)")
             return
+        # A file is only believed to be unchanged some seconds after it was written.
+        time.sleep(2.5)
+        measure(command, copy)
         self.add("tclint, warm, nothing changed", self.files, best(command, self.repeat, copy))
         changed = max(python_files([copy]), key=lambda path: path.stat().st_size)
-        costs = []
-        for number in range(self.repeat):
-            with changed.open("a") as stream:
-                stream.write(f"\n# changed {number}\n")
-            costs.append(measure(command, copy))
-        self.add("tclint, warm, one file changed", self.files, min(costs, key=lambda cost: cost.cpu))
+        self.changed_folder = changed.parent
+        one = tclint("--cache-dir", str(cache), "-o", os.devnull, "--project-root", ".", str(changed))
+        for what, wanted in (("tclint, warm, one file changed", command), ("tclint, a hook on that file", one)):
+            costs = []
+            for number in range(self.repeat):
+                with changed.open("a") as stream:
+                    stream.write(f"\n# changed {what} {number}\n")
+                costs.append(measure(wanted, copy))
+            self.add(what, self.files, min(costs, key=lambda cost: cost.wall))
+        measure(one, copy)
+        self.add("tclint, a hook, nothing changed", self.files, best(one, self.repeat, copy))
+        self.add("tclint --version", self.files, best([sys.executable, "-m", "tclint", "--version"], self.repeat))
 
     def run_peers(self) -> None:
         ruff = tool("ruff")
@@ -180,6 +190,13 @@ class Bench:
                 "--no-respect-gitignore",
             ]
             self.add("ruff, every rule, no cache", self.files, best([*command, *map(str, self.folders)], self.repeat))
+            if self.changed_folder is not None:
+                folder = self.changed_folder
+                self.add(
+                    "ruff, the changed file's folder",
+                    python_files([folder]),
+                    best([*command, str(folder)], self.repeat),
+                )
         part = sampled(self.files, self.sample)
         torchfix, fixit = tool("torchfix"), tool("fixit")
         names = [str(path) for path in part]
@@ -190,6 +207,32 @@ class Bench:
         for name, found in (("ruff", ruff), ("TorchFix", torchfix), ("Fixit", fixit)):
             if found is None:
                 print(f"  ({name} is not installed)")
+
+    def summary(self) -> list[str]:
+        """What this project asks of itself, and what was measured."""
+        rows = {row.what: row for row in self.rows}
+        cold, warm = rows.get("tclint, cold, one process"), rows.get("tclint, warm, nothing changed")
+        ruff, folder = rows.get("ruff, every rule, no cache"), rows.get("ruff, the changed file's folder")
+        told = []
+
+        def say(what: str, value: float, bound: float, unit: str, least: bool = False) -> None:
+            good = value >= bound if least else value <= bound
+            told.append(f"{'ok  ' if good else 'OVER'} {what}: {value:.2f} {unit} (bound {bound:.2f})")
+
+        if cold is not None:
+            say("cold, one process, CPU", cold.ratio, 4.0, "x ast.parse")
+            say("cold, peak memory", cold.peak_mib, 1024, "MiB")
+            if (torchfix := rows.get("TorchFix, every rule")) is not None and not torchfix.note.startswith("exit"):
+                say("TorchFix, CPU for a line", torchfix.ratio / cold.ratio, 40, "x tclint", least=True)
+        if warm is not None and ruff is not None:
+            say("warm, nothing changed, wall", warm.wall, ruff.wall, "s")
+        if (changed := rows.get("tclint, warm, one file changed")) is not None and folder is not None:
+            say("warm, one file changed, wall", changed.wall, max(0.5, 2 * folder.wall), "s")
+        if (hook := rows.get("tclint, a hook, nothing changed")) is not None:
+            say("a hook, warm, wall", hook.wall, 0.35, "s")
+        if (version := rows.get("tclint --version")) is not None:
+            say("--version, CPU", version.cpu, 0.1, "s")
+        return told
 
     def run_growth(self, sizes: Iterable[int]) -> list[Row]:
         """The same code in growing amounts: what a line costs must not grow with the project."""
@@ -256,6 +299,7 @@ def main() -> int:
         for step in steps:
             step()
         growth = bench.run_growth([int(size) for size in args.sizes.split(",")]) if args.growth else []
+        print("\n" + "\n".join(bench.summary()))
     if args.json is not None:
         result = {"rows": [asdict(r) for r in bench.rows], "growth": [asdict(r) for r in growth], "setting": setting()}
         args.json.write_text(json.dumps(result, indent=2) + "\n")

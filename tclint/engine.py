@@ -400,7 +400,7 @@ def _grouped(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
 
     An edit costs whole groups, so they are small where all is quick anyway.
     """
-    size = min(16, 1 + len(items) // 50)
+    size = min(16, 1 + len(items) // 160)
     for start in range(0, len(items), size):
         yield items[start : start + size]
 

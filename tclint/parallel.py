@@ -6,7 +6,6 @@ tasks, whatever the number of processes. Workers are forked: the program that th
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -31,7 +30,7 @@ class Task(NamedTuple):
 
 def processes(wanted: int, files: int) -> int:
     """How many processes a run uses. 0 asks for what pays."""
-    if sys.platform == "win32" or "fork" not in multiprocessing.get_all_start_methods():
+    if not hasattr(os, "fork"):
         return 1
     if wanted:
         return wanted
@@ -51,6 +50,8 @@ def run_tasks(bench: Bench, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[
         for task in tasks:
             yield _run(bench, task)
         return
+    import multiprocessing
+
     global _bench
     _bench = bench
     # Neighbours share files: they go to the same worker.
