@@ -16,6 +16,7 @@ from tclint.config import UserError
 from tclint.finding import Edit, Finding, Span
 from tclint.output.fingerprint import fingerprints
 from tclint.output.lines import Lines
+from tclint.source import encoding_of
 
 _OURS = re.compile(r"#\s*tclint\s*:\s*ignore\[(?P<codes>[^\]]*)\]")
 VERSION = 1
@@ -35,7 +36,7 @@ class Ignored:
 
 def add_ignores(data: bytes, findings: Sequence[Finding], reason: str = "") -> Ignored:
     """`data` with a comment `# tclint: ignore[CODE] reason` for each finding."""
-    text = data.decode(fix.encoding_of(data))
+    text = data.decode(encoding_of(data))
     rows = _Rows(text)
     by_row: dict[int, dict[str, str]] = {}
     above: dict[int, dict[str, str]] = {}

@@ -401,12 +401,11 @@ def _reader(files: Sequence[InputFile]) -> Callable[[str], str]:
 
 
 def _decoded(data: bytes) -> str:
-    import io
-    import tokenize
+    from tclint.source import encoding_of
 
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except SyntaxError:  # an encoding nobody knows: the engine says so, here only lines are quoted
+        encoding = encoding_of(data)
+    except (SyntaxError, LookupError):  # an encoding nobody knows: the engine says so, here only lines are quoted
         encoding = "utf-8"
     return data.decode(encoding, "replace")
 
