@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, str] = {
     "config": "tclint.commands:config",
     "clean": "tclint.commands:clean",
     "verify": "tclint.verify.command:command",
+    "server": "tclint.server.command:command",
 }
 """Sub-command -> "module:click command", imported only when called."""
 

@@ -12,7 +12,17 @@ from tclint.config import PathMatcher, Settings, UserError, project_root
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-__all__ = ["CACHE_TAG", "InputError", "InputFile", "cache_folder", "discover", "link", "project_root", "stdin_file"]
+__all__ = [
+    "CACHE_TAG",
+    "InputError",
+    "InputFile",
+    "cache_folder",
+    "discover",
+    "excluded",
+    "link",
+    "project_root",
+    "stdin_file",
+]
 
 CACHE_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache made by tclint; it can be removed.\n"
 """The content of CACHEDIR.TAG: backup tools skip the folder, and `tclint clean` knows that it is ours to remove."""
@@ -75,6 +85,11 @@ def link(files: Sequence[InputFile], root: str, settings: Settings, cwd: str) ->
         if os.path.realpath(file.absolute) not in known
     ]
     return sorted([*files, *others], key=lambda file: file.path)
+
+
+def excluded(absolute: str, settings: Settings, cwd: str) -> bool:
+    """Whether the excludes leave out a file that an editor or a hook names."""
+    return _Walker(settings, cwd, None).excluded_by_name(absolute)
 
 
 def stdin_file(text: bytes, name: str, cwd: str) -> InputFile:

@@ -38,6 +38,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "tclint.parallel",
         "tclint.review",
     ),
+    ("tclint.server",),
     ("tclint.cli", "tclint.commands", "tclint.verify.command", "tclint.__main__"),
 )
 # `@tclint.example` in people's own code: imported by the package's `__getattr__`, when asked for.
