@@ -203,7 +203,7 @@ def lint(
     if diff_base is not None:
         from tclint import changed
 
-        report = changed.only_changed(report, changed.changed_lines(diff_base, cwd))
+        report = changed.only_changed(report, changed.changed_lines(diff_base, cwd), files)
     if add_ignore is not None:
         return _ignore(report, files, add_ignore)
     if baseline is not None:
@@ -269,7 +269,7 @@ def _ignore(report: Report, files: Sequence[InputFile], reason: str) -> int:
         with open(absolute[path], "rb") as source:
             before = source.read()
         try:
-            done = adopt.add_ignores(before, findings, reason)
+            done = adopt.add_ignores(before, findings, reason, path)
         except UserError as error:
             _say(f"{path}: {error}")
             failed += len(findings)
@@ -364,13 +364,21 @@ def _emit(
     colored = palette.wants_color(color, None if output_file else sys.stdout, os.environ)
     if output_format not in output.FOR_PEOPLE:
         colored = False
+    sources = _reader(files)
+    if any(file.path.endswith(".ipynb") for file in files):
+        from tclint import notebook
+
+        books = notebook.texts(files)
+        cells = output_format in output.IN_CELLS
+        report = (notebook.in_cells if cells else notebook.in_file)(report, books)
+        sources = notebook.sources(_reader(files, raw=True), books)
     if statistics:
         from tclint.output import statistics as counts
 
         text = counts.render(report, color=colored, as_json=output_format == "json")
     else:
         text = output.renderer(output_format)(
-            report, color=colored, width=_width(output_file), sources=_reader(files), rules=rules, summary=not quiet
+            report, color=colored, width=_width(output_file), sources=sources, rules=rules, summary=not quiet
         )
     if output_file:
         write.to_file(text, output_file)
@@ -386,12 +394,17 @@ def _width(output_file: str | None) -> int:
     return shutil.get_terminal_size((_WIDTH, 24)).columns
 
 
-def _reader(files: Sequence[InputFile]) -> Callable[[str], str]:
-    """The text of a file by the path shown. Only files with findings are asked for."""
+def _reader(files: Sequence[InputFile], raw: bool = False) -> Callable[[str], str]:
+    """The text of a file by the path shown. Only files with findings are asked for. `raw`: a notebook's JSON."""
     by_path = {file.path: file for file in files}
 
     def read(path: str) -> str:
         file = by_path.get(path)
+        if file is not None and not raw and path.endswith(".ipynb"):
+            from tclint import notebook
+
+            book = notebook.texts([file])(path)
+            return book.text if book is not None else ""
         if file is not None and file.text is not None:
             return _decoded(file.text)
         with open(file.absolute if file else path, "rb") as source:

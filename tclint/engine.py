@@ -33,13 +33,14 @@ _NAMES: Final = {
 }
 
 
+_NOTEBOOK: Final = ".ipynb"
+
+
 class _Changed(Exception):
     """A file changed while it was being linted."""
 
 
-def lint(
-    files: Sequence[InputFile], settings: Settings, *, cache: Cache | None = None, ends: bool = False
-) -> Report:
+def lint(files: Sequence[InputFile], settings: Settings, *, cache: Cache | None = None, ends: bool = False) -> Report:
     """Lint files under settings. `ends`: the process does nothing else after this, so memory need not be given back."""
     limit = sys.getrecursionlimit()
     # Interpretation nests a few Python frames for each nested expression and call.
@@ -95,7 +96,7 @@ class _Run:
             data: Data | None = file.text
             if self.cache is not None:
                 self.hashes[file.path] = self.cache.hash_of(file)
-                if data is None and self.hashes[file.path]:
+                if data is None and self.hashes[file.path] and not file.path.endswith(_NOTEBOOK):
                     data = self._reader(file, self.hashes[file.path])
             if data is None:
                 try:
@@ -104,6 +105,15 @@ class _Run:
                 except OSError as error:
                     why = f"cannot be read: {error.strerror or error}; not analysed"
                     self.problems.append(Problem(file.path, 1, UNREADABLE, why))
+                    continue
+            if file.path.endswith(_NOTEBOOK) and isinstance(data, bytes):
+                from tclint import notebook
+
+                try:
+                    data = notebook.read(data).source
+                except notebook.NotebookError as error:
+                    why = f"cannot be read as a notebook: {error}; not analysed"
+                    self.problems.append(Problem(file.path, error.line, UNREADABLE, why))
                     continue
             # What is kept must do for runs that report other files: then all of them are looked at.
             yield (file.path, file.absolute, data, file.report or self.cache is not None, file.explicit)
@@ -362,7 +372,9 @@ def _with_copies(findings: list[Finding], copies: dict[int, tuple[str, int, int]
     result = []
     for finding in findings:
         copy = copies.get(id(finding))
-        others = [f for f in places.get((finding.code, *copy), ()) if f.path != finding.path] if copy is not None else []
+        others = (
+            [f for f in places.get((finding.code, *copy), ()) if f.path != finding.path] if copy is not None else []
+        )
         if others:
             shown = tuple(f"{f.path}:{f.span.line}" for f in sorted(others, key=lambda f: f.sort_key)[:3])
             more = (f"and {len(others) - 3} more",) if len(others) > 3 else ()

@@ -28,6 +28,9 @@ CACHE_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cac
 """The content of CACHEDIR.TAG: backup tools skip the folder, and `tclint clean` knows that it is ours to remove."""
 
 
+_ENDINGS = (".py", ".ipynb")
+
+
 class InputError(UserError):
     """A path of the command line that cannot be read."""
 
@@ -55,7 +58,7 @@ def discover(
     force_exclude: bool = False,
     on_problem: Callable[[str], None] | None = None,
 ) -> list[InputFile]:
-    """All Python files that `paths` name, each once, sorted by the path shown.
+    """All Python files and notebooks that `paths` name, each once, sorted by the path shown.
 
     A path given by name is always taken, whatever the excludes say, unless `force_exclude` (a pre-commit hook names
     files nobody chose). A folder that cannot be listed is told to `on_problem`: the rest is still worth reading.
@@ -182,7 +185,7 @@ class _Walker:
                 name = entry.name
                 try:
                     link, is_folder = entry.is_symlink(), entry.is_dir()
-                    if not is_folder and not (name.endswith(".py") and entry.is_file()):
+                    if not is_folder and not (name.endswith(_ENDINGS) and entry.is_file()):
                         continue
                 except OSError:
                     continue  # a link that leads back to itself is no file

@@ -24,7 +24,9 @@ class Unparsable(Exception):
 
 
 # Fields that never hold a node worth visiting: names, contexts, operators.
-_SKIPPED = frozenset("arg attr asname conversion ctx id is_async kind level module op ops simple type_comment type_ignores".split())
+_SKIPPED = frozenset(
+    "arg attr asname conversion ctx id is_async kind level module op ops simple type_comment type_ignores".split()
+)
 _CHILDREN: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
 
 

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "tclint"
 # From left to right; what stands in one row may import each other.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint", "tclint.finding", "tclint.report", "tclint.versions", "tclint.torch_facts", "tclint.config"),
-    ("tclint.files", "tclint.source"),
+    ("tclint.files", "tclint.source", "tclint.notebook"),
     ("tclint.program",),
     ("tclint.values",),
     ("tclint.regions",),

@@ -450,7 +450,8 @@ class Interpreter:
         known = self._sets_attributes.get(function)
         if known is None:
             known = self._sets_attributes[function] = any(
-                (type(n) is ast.Attribute and type(n.ctx) is ast.Store) or (type(n) is ast.Return and n.value is not None)
+                (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
+                or (type(n) is ast.Return and n.value is not None)
                 for n in nodes(function.node)
             )
         return known

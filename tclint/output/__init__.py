@@ -28,6 +28,8 @@ FORMATS: Mapping[str, str] = {
 """Format -> module of this package."""
 
 FOR_PEOPLE = frozenset({"full", "text", "concise"})
+IN_CELLS = FOR_PEOPLE | {"json"}
+"""Formats that name the cell of a notebook; the others know lines of files only."""
 
 
 class RuleInfo(Protocol):

@@ -41,7 +41,7 @@ def _finding(finding: Finding, lines: Lines, paint: Palette, room: int) -> Itera
     yield _header(finding, paint, room)
     gutter = len(str(max([finding.span.end_line, *(label.line for label in finding.labels)])))
     bar = " " * (gutter + 1) + paint.gutter("|")
-    if lines.line(finding.path, finding.line):
+    if lines.line(finding.place, finding.line):
         yield bar
         yield from _frame(finding, lines, paint, gutter, room)
         yield bar
@@ -67,7 +67,7 @@ def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _header(finding: Finding, paint: Palette, room: int) -> str:
-    place = f"{finding.path}:{finding.span.line}:{finding.span.column}"
+    place = f"{finding.place}:{finding.span.line}:{finding.span.column}"
     right = f"{finding.severity.value} · {words.ONE[finding.effect]}"
     if finding.confidence.value != "high":
         right += f" · {finding.confidence.value} confidence"
@@ -87,7 +87,7 @@ def _frame(finding: Finding, lines: Lines, paint: Palette, gutter: int, room: in
     previous = 0
     marks = {label.line: label.text for label in sorted(finding.labels, key=lambda label: label.line)}
     for number in sorted({*marks, *range(span.line, last + 1)}):
-        text = lines.line(finding.path, number)
+        text = lines.line(finding.place, number)
         if not text and number != span.line:
             continue
         if previous and number > previous + 1:
@@ -195,15 +195,17 @@ def _fixable(findings: Sequence[Finding]) -> str:
 
 def _reach(report: Report) -> Iterator[str]:
     torch = f" (torch {report.torch})" if report.torch else ""
-    if report.assumed:
+    if report.assumed and not report.sites:
         yield f"no compile site in sight: every nn.Module.forward is taken as compiled{torch}"
     elif report.sites:
         sites = plural(len(report.sites), "compile site")
         yield f"{sites}, reaching {plural(report.functions, 'function')}{torch}:"
         for site in report.sites[:_MAX_SITES]:
             mode = f", mode {site.mode}" if site.mode else ""
-            yield f"  {site.path}:{site.line}  {shown(site.text)}{mode}: {plural(site.reaches, 'function')}"
+            yield f"  {site.place}:{site.line}  {shown(site.text)}{mode}: {plural(site.reaches, 'function')}"
         if len(report.sites) > _MAX_SITES:
             yield f"  ... and {len(report.sites) - _MAX_SITES} more"
+        if report.assumed:
+            yield "files that no compile site is linked with: every nn.Module.forward is taken as compiled"
     else:
         yield f"no compile site found: nothing is taken as compiled{torch}"
