@@ -268,9 +268,7 @@ def _classes(*modules: Any) -> dict[str, type[Any]]:
         value.__name__: value
         for module in modules
         for value in vars(module).values()
-        if isinstance(value, type)
-        and value.__module__ == module.__name__
-        and (is_dataclass(value) or issubclass(value, Enum))
+        if isinstance(value, type) and value.__module__ == module.__name__ and (is_dataclass(value) or issubclass(value, Enum))
     }
 
 

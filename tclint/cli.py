@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "clean": "tclint.commands:clean",
     "verify": "tclint.verify.command:command",
     "server": "tclint.server.command:command",
+    "new-rule": "tclint.scaffold:command",
 }
 """Sub-command -> "module:click command", imported only when called."""
 

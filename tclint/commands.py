@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tclint import __version__, cli, output
+from tclint import __version__, cli, output, packs
 from tclint import config as settings_module
 from tclint.config import LEVELS, Settings, UserError, did_you_mean
 
@@ -174,7 +174,7 @@ def lint(
     from tclint import engine
     from tclint.rule import load_rules
 
-    rules = load_rules(settings.rules)
+    rules = load_rules(settings.rules, settings.packs)
     settings_module.check_selectors(settings, rules)
     failed = False
     if fix_ or fix_only or diff:
@@ -441,7 +441,7 @@ def rule(what: tuple[str, ...], everything: bool, output_format: str, config_fil
     from tclint.rule import load_rules
 
     settings = settings_module.load(cwd=os.getcwd(), config=config_file, isolated=isolated)
-    rules = load_rules(settings.rules)
+    rules = load_rules(settings.rules, settings.packs)
     chosen = list(rules) if everything or not what else _chosen(what, rules)
     if output_format == "json":
         text = json.dumps([_rule_object(each) for each in chosen], indent=2, ensure_ascii=False) + "\n"
@@ -529,6 +529,8 @@ def config(paths: tuple[str, ...], config_file: str | None, isolated: bool) -> i
         if key == "cudagraph":
             value = {each.name.replace("_", "-"): getattr(value, each.name) for each in fields(value)}
         print(f"{key} = {_toml(value)}  # {origin}")
+    for pack in packs.installed():
+        print(f"# pack {pack}: {'loaded' if packs.chosen(settings.packs, [pack]) else 'not loaded'}")
     return 0
 
 

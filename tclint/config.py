@@ -89,6 +89,7 @@ class Settings:
     min_confidence: str = "medium"
     severity: str = "low"
     rules: tuple[str, ...] = ()
+    packs: tuple[str, ...] = ("*",)
     assume_compiled: str = "auto"
     compile_functions: tuple[str, ...] = ("safe_compile", "maybe_compile")
     cudagraph: Cudagraph = field(default_factory=Cudagraph)
@@ -108,7 +109,7 @@ class Settings:
     def selects(self, code: str, name: str, default: bool) -> bool:
         """Whether a rule runs: the most specific selector wins, and `ignore` wins a tie."""
         chosen = max(
-            (_weight(s, code, name) for s in (*self.select, *self.extend_select) if _turns_on(s, name, default)),
+            (_chosen_weight(s, code, name) for s in (*self.select, *self.extend_select) if _turns_on(s, name, default)),
             default=-1,
         )
         refused = max((_weight(s, code, name) for s in self.ignore), default=-1)
@@ -150,6 +151,11 @@ def _plain(value: object) -> object:
 
 
 # --- selectors -------------------------------------------------------------------------------------------------------
+
+
+def _chosen_weight(selector: str, code: str, name: str) -> int:
+    # "TCL" means "the usual rules", and what a project or a pack adds belongs to them.
+    return 0 if selector == "TCL" and not code.startswith("TCL") else _weight(selector, code, name)
 
 
 def _weight(selector: str, code: str, name: str) -> int:
@@ -334,6 +340,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "min-confidence": _one_of(*LEVELS),
     "severity": _one_of(*LEVELS),
     "rules": _strings,
+    "packs": _strings,
     "assume-compiled": _one_of("auto", "all", "never"),
     "compile-functions": _strings,
     "tokenizers": _strings,

@@ -40,7 +40,9 @@ class _Changed(Exception):
     """A file changed while it was being linted."""
 
 
-def lint(files: Sequence[InputFile], settings: Settings, *, cache: Cache | None = None, ends: bool = False) -> Report:
+def lint(
+    files: Sequence[InputFile], settings: Settings, *, cache: Cache | None = None, ends: bool = False
+) -> Report:
     """Lint files under settings. `ends`: the process does nothing else after this, so memory need not be given back."""
     limit = sys.getrecursionlimit()
     # Interpretation nests a few Python frames for each nested expression and call.
@@ -81,7 +83,7 @@ class _Run:
         self.modules = {m.path: m for m in self.program.modules}
         self.reported = {f.path for f in files if f.report} & self.modules.keys()
         self.target = versions.parse(settings.target_torch) or versions.NEWEST
-        self.all_rules = load_rules(settings.rules)
+        self.all_rules = load_rules(settings.rules, settings.packs)
         self.rules = self._active_rules()
         cudagraph = settings.cudagraph
         known = (*settings.compile_functions, *cudagraph.callables, *cudagraph.only_through, *cudagraph.clone_helpers)
@@ -112,8 +114,9 @@ class _Run:
                 try:
                     data = notebook.read(data).source
                 except notebook.NotebookError as error:
-                    why = f"cannot be read as a notebook: {error}; not analysed"
-                    self.problems.append(Problem(file.path, error.line, UNREADABLE, why))
+                    if file.report:
+                        why = f"cannot be read as a notebook: {error}; not analysed"
+                        self.problems.append(Problem(file.path, error.line, UNREADABLE, why))
                     continue
             # What is kept must do for runs that report other files: then all of them are looked at.
             yield (file.path, file.absolute, data, file.report or self.cache is not None, file.explicit)
@@ -372,9 +375,7 @@ def _with_copies(findings: list[Finding], copies: dict[int, tuple[str, int, int]
     result = []
     for finding in findings:
         copy = copies.get(id(finding))
-        others = (
-            [f for f in places.get((finding.code, *copy), ()) if f.path != finding.path] if copy is not None else []
-        )
+        others = [f for f in places.get((finding.code, *copy), ()) if f.path != finding.path] if copy is not None else []
         if others:
             shown = tuple(f"{f.path}:{f.span.line}" for f in sorted(others, key=lambda f: f.sort_key)[:3])
             more = (f"and {len(others) - 3} more",) if len(others) > 3 else ()

@@ -603,6 +603,7 @@ class Program:
             self._kept -= oldest.lines
             oldest.forget()
 
+
     def keep_function(self, function: Function, node: FunctionNode) -> None:
         """The same for a function's node."""
         lines = (node.end_lineno or node.lineno) - node.lineno + 1

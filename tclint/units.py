@@ -78,7 +78,9 @@ class Result:
     @classmethod
     def unpacked(cls, value: Any) -> Result:
         found, problems, reached, sites, reach = value
-        return cls([Found(decode(each), copy) for each, copy in found], list(decode(problems)), reached, sites, reach)
+        return cls(
+            [Found(decode(each), copy) for each, copy in found], list(decode(problems)), reached, sites, reach
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +299,9 @@ class Bench:
                 return finding
             self._fixes[key] = fix
         return replace(finding, fix=fix) if fix is not None else finding
+
+
+
 
 
 def place_of(function: Function) -> Place:

@@ -76,7 +76,7 @@ Run = Callable[..., tuple[int, str, str]]
 def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engine:
     stand_in = Engine()
     rules = types.ModuleType("tclint.rule")
-    rules.load_rules = lambda extra: (Branch(), Wrapper())  # type: ignore[attr-defined]
+    rules.load_rules = lambda *extra: (Branch(), Wrapper())  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "tclint.rule", rules)
     monkeypatch.setitem(sys.modules, "tclint.engine", stand_in)
     monkeypatch.setattr(tclint, "engine", stand_in, raising=False)

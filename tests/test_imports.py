@@ -17,7 +17,7 @@ PACKAGE = ROOT / "tclint"
 # From left to right; what stands in one row may import each other.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint", "tclint.finding", "tclint.report", "tclint.versions", "tclint.torch_facts", "tclint.config"),
-    ("tclint.files", "tclint.source", "tclint.notebook"),
+    ("tclint.files", "tclint.source", "tclint.notebook", "tclint.packs"),
     ("tclint.program",),
     ("tclint.values",),
     ("tclint.regions",),
@@ -37,6 +37,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "tclint.watch",
         "tclint.parallel",
         "tclint.review",
+        "tclint.api",
+        "tclint.scaffold",
+        "tclint.schema",
     ),
     ("tclint.server",),
     ("tclint.cli", "tclint.commands", "tclint.verify.command", "tclint.__main__"),

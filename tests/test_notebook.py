@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from lintkit import ROOT, Project
 
-from tclint import cli, notebook, output
+from tclint import api, cli, notebook, output
 
 FIXTURE = ROOT / "fixtures" / "notebook" / "vision.ipynb"
 
@@ -133,6 +133,11 @@ def test_what_is_no_notebook(project: Project, content: bytes, line: int, says: 
     (finding,) = project.write({"n.ipynb": content}).lint().findings
     assert (finding.code, finding.line) == ("TCL902", line)
     assert says in finding.message
+
+
+def test_a_broken_notebook_beside_what_is_linted_is_nobodys_concern(project: Project) -> None:
+    project.write({"n.ipynb": b"{", "m.py": "import torch\n", "tclint.toml": ""})
+    assert api.lint(["m.py"], cwd=project.root).findings == ()
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,8 @@ class Session:
         """The rules that hold for a file, by code."""
         from tclint.rule import load_rules
 
-        return {rule.code: rule for rule in load_rules(config.load([path], cwd=os.path.dirname(path)).rules)}
+        settings = config.load([path], cwd=os.path.dirname(path))
+        return {rule.code: rule for rule in load_rules(settings.rules, settings.packs)}
 
     def _folder_of(self, path: str) -> str | None:
         holding = [folder for folder in self.folders if path.startswith(os.path.join(folder, ""))]

@@ -158,7 +158,7 @@ def command(
     report = judged(report, answers, confirmed_only)
     from tclint.commands import emit
 
-    emit(report, inputs, load_rules(settings.rules), output_format)
+    emit(report, inputs, load_rules(settings.rules, settings.packs), output_format)
     return 1 if report.findings else 0
 
 
