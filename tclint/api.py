@@ -51,6 +51,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from tclint import config as _config
 from tclint import engine as _engine
@@ -194,7 +195,7 @@ def lint(
     config: str | None = None,
     isolated: bool = False,
     project: bool = True,
-    **settings: object,
+    **settings: Any,
 ) -> Report:
     """Lint files and folders, as the command does.
 
@@ -216,7 +217,7 @@ def lint(
     return _notebook.in_cells(report, _notebook.texts(inputs))
 
 
-def check_fixture(path: str | os.PathLike[str], code: str, **settings: object) -> list[str]:
+def check_fixture(path: str | os.PathLike[str], code: str, **settings: Any) -> list[str]:
     """What is wrong with a rule's fixture: a file whose lines say what is found there, `# expect: ACME001 some words`.
 
     Empty where every such line gets a finding of that code whose message holds the words, and no other line gets one.

@@ -517,20 +517,42 @@ def _table(rules: Sequence[Rule], settings: Settings) -> str:
 
 @click.command("config", context_settings=_CONTEXT)
 @click.argument("paths", nargs=-1)
+@click.option("--schema", is_flag=True, help="Print the JSON schema of the configuration instead.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_config_options
-def config(paths: tuple[str, ...], config_file: str | None, isolated: bool) -> int:
+def config(paths: tuple[str, ...], schema: bool, output_format: str, config_file: str | None, isolated: bool) -> int:
     """Show the settings in effect for PATHS, and where each comes from."""
+    if schema:
+        from tclint import schema as schemas
+        from tclint.output import write
+
+        write.to_stdout(schemas.text(), utf8=True)
+        return 0
     settings = settings_module.load(paths, cwd=os.getcwd(), config=config_file, isolated=isolated)
-    print(f"# configuration: {settings.config_file or 'none found'}")
-    print(f"# root: {settings.root}")
+    shown: dict[str, tuple[Any, str]] = {}
     for key in settings_module.KEYS:
         value = getattr(settings, key.replace("-", "_"))
-        origin = settings.source.get(key, "default")
         if key == "cudagraph":
             value = {each.name.replace("_", "-"): getattr(value, each.name) for each in fields(value)}
+        shown[key] = value, settings.source.get(key, "default")
+    found = [(pack, bool(packs.chosen(settings.packs, [pack]))) for pack in packs.installed()]
+    if output_format == "json":
+        document = {
+            "configuration": settings.config_file or None,
+            "root": settings.root,
+            "settings": {key: {"value": value, "source": origin} for key, (value, origin) in shown.items()},
+            "packs": [
+                {"name": p.name, "distribution": p.distribution, "version": p.version, "loaded": on} for p, on in found
+            ],
+        }
+        print(json.dumps(document, indent=2))
+        return 0
+    print(f"# configuration: {settings.config_file or 'none found'}")
+    print(f"# root: {settings.root}")
+    for key, (value, origin) in shown.items():
         print(f"{key} = {_toml(value)}  # {origin}")
-    for pack in packs.installed():
-        print(f"# pack {pack}: {'loaded' if packs.chosen(settings.packs, [pack]) else 'not loaded'}")
+    for pack, on in found:
+        print(f"# pack {pack}: {'loaded' if on else 'not loaded'}")
     return 0
 
 

@@ -45,7 +45,6 @@ DEFAULT_EXCLUDE = (
 CONFIG_NAMES = ("tclint.toml", "pyproject.toml")
 PROJECT_MARKERS = (*CONFIG_NAMES, "setup.py", "setup.cfg", ".git", ".hg")
 LEVELS = ("low", "medium", "high")
-VERIFY_KEYS = ("device", "timeout", "memory", "factories", "path", "python")
 
 
 class UserError(Exception):
@@ -292,13 +291,20 @@ def _count(value: object) -> int:
     return value
 
 
-def _one_of(*choices: str) -> Callable[[object], str]:
-    def read(value: object) -> str:
-        if not isinstance(value, str) or value not in choices:
-            raise _Wrong("one of " + ", ".join(f'"{c}"' for c in choices))
+class _OneOf:
+    def __init__(self, *choices: str) -> None:
+        self.choices = choices
+
+    def __call__(self, value: object) -> str:
+        if not isinstance(value, str) or value not in self.choices:
+            raise _Wrong("one of " + ", ".join(f'"{c}"' for c in self.choices))
         return value
 
-    return read
+
+def choices(key: str) -> tuple[str, ...]:
+    """The values a key can have, where it is one of a few."""
+    reader = _READERS.get(key)
+    return reader.choices if isinstance(reader, _OneOf) else ()
 
 
 def _table_of(read: Callable[[object], tuple[str, ...]]) -> Callable[[object], dict[str, tuple[str, ...]]]:
@@ -313,19 +319,25 @@ def _table_of(read: Callable[[object], tuple[str, ...]]) -> Callable[[object], d
     return read_table
 
 
+TORCH_VERSION = r"^(\d+)\.(\d+)(?:[.+a-z]|$)"
+
+
 def _torch_version(value: object) -> str:
-    match = re.match(r"(\d+)\.(\d+)(?:[.+a-z]|$)", value) if isinstance(value, str) else None
+    match = re.match(TORCH_VERSION, value) if isinstance(value, str) else None
     if match is None:
         raise _Wrong('a torch version as a string, like "2.13"')
     return f"{match[1]}.{match[2]}"
 
 
-def _verify(value: object) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise _Wrong("a table")
-    factories = value.get("factories", {})
-    if not isinstance(factories, Mapping) or not all(isinstance(v, str) for v in factories.values()):
-        raise _Wrong('a table whose factories are "module:Class" = "module:function"')
+def _seconds(value: object) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or value <= 0:
+        raise _Wrong("a number of seconds above 0")
+    return value
+
+
+def _factories(value: object) -> dict[str, str]:
+    if not isinstance(value, Mapping) or not all(isinstance(v, str) and ":" in v for v in value.values()):
+        raise _Wrong('a table of "module:Class" = "module:function"')
     return dict(value)
 
 
@@ -337,11 +349,11 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "extend-exclude": _strings,
     "per-file-ignores": _table_of(_selectors),
     "target-torch": _torch_version,
-    "min-confidence": _one_of(*LEVELS),
-    "severity": _one_of(*LEVELS),
+    "min-confidence": _OneOf(*LEVELS),
+    "severity": _OneOf(*LEVELS),
     "rules": _strings,
     "packs": _strings,
-    "assume-compiled": _one_of("auto", "all", "never"),
+    "assume-compiled": _OneOf("auto", "all", "never"),
     "compile-functions": _strings,
     "tokenizers": _strings,
     "require-compile-wrapper": _string,
@@ -349,7 +361,6 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "cache-dir": _string,
     "no-cache": _bool,
     "respect-gitignore": _bool,
-    "verify": _verify,
 }
 _CUDAGRAPH_READERS: Mapping[str, Callable[[object], object]] = {
     "callables": _strings,
@@ -357,7 +368,15 @@ _CUDAGRAPH_READERS: Mapping[str, Callable[[object], object]] = {
     "step-markers": _strings,
     "only-through": _table_of(_strings),
 }
-KEYS = (*_READERS, "cudagraph")
+_VERIFY_READERS: Mapping[str, Callable[[object], object]] = {
+    "device": _string,
+    "timeout": _seconds,
+    "memory": _count,
+    "factories": _factories,
+    "path": _strings,
+    "python": _string,
+}
+KEYS = (*_READERS, "verify", "cudagraph")
 
 
 @dataclass(frozen=True)
@@ -407,13 +426,12 @@ def _apply(settings: Settings, table: Mapping[str, object], origin: _Origin) -> 
         read = _read_table(value, _CUDAGRAPH_READERS, origin, ("cudagraph",))
         return replace(settings.cudagraph, **{_field(k): v for k, v in read.items()})  # type: ignore[arg-type]
 
-    verify = table.get("verify")
-    if isinstance(verify, Mapping):
-        for key in verify:
-            if key not in VERIFY_KEYS:
-                hint = did_you_mean(key, VERIFY_KEYS)
-                raise ConfigError(f"{origin.at('verify', key)}: unknown key 'verify.{key}'{hint}")
-    values = _read_table(table, {**_READERS, "cudagraph": cudagraph}, origin)
+    def verify(value: object) -> dict[str, object]:
+        if not isinstance(value, Mapping):
+            raise _Wrong("a table")
+        return _read_table(value, _VERIFY_READERS, origin, ("verify",))
+
+    values = _read_table(table, {**_READERS, "verify": verify, "cudagraph": cudagraph}, origin)
     source = {**settings.source, **{key: origin.at(key) for key in values}}
     return replace(settings, source=source, **{_field(k): v for k, v in values.items()})  # type: ignore[arg-type]
 
