@@ -17,6 +17,8 @@ from tclint import config as settings_module
 from tclint.config import LEVELS, Settings, UserError, did_you_mean
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from tclint import fixing
     from tclint.files import InputFile
     from tclint.finding import Finding
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 _EPILOG = """\b
-Other commands: tclint rule [CODE|NAME|GBxxxx], tclint config, tclint clean.
+Other commands: tclint rule [CODE|NAME|GBxxxx], config, clean, verify, server, new-rule, completion; each has --help.
 Exit code: 0 nothing found, 1 findings, 2 error."""
 
 _WIDTH = 110
@@ -49,6 +51,18 @@ def _listed(context: click.Context, parameter: click.Parameter, values: Sequence
     return items or None
 
 
+def _complete_rules(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from tclint import completion
+
+    return completion.rules(context, parameter, incomplete)
+
+
+def _complete_paths(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from tclint import completion
+
+    return completion.paths(context, parameter, incomplete)
+
+
 class _Lint(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # `--add-ignore path` must not take the path for the reason.
@@ -56,7 +70,7 @@ class _Lint(click.Command):
 
 
 @click.command("tclint", cls=_Lint, context_settings=_CONTEXT, epilog=_EPILOG)
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, shell_complete=_complete_paths)
 @click.option("--fix", "fix_", is_flag=True, help="Apply the safe fixes and report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix, --fix-only, --diff: the fixes with conditions too.")
 @click.option("--fix-only", is_flag=True, help="Apply fixes and report nothing that is left; exit 0.")
@@ -82,10 +96,29 @@ class _Lint(click.Command):
 @click.option("--verify-python", metavar="FILE", help="With --verify: the interpreter that has torch.")
 @click.option("--output-file", "-o", metavar="FILE", help="Write to a file instead of stdout.")
 @click.option(
-    "--select", multiple=True, callback=_listed, metavar="RULES", help="Run only these: codes, prefixes, names, ALL."
+    "--select",
+    multiple=True,
+    callback=_listed,
+    metavar="RULES",
+    shell_complete=_complete_rules,
+    help="Run only these: codes, prefixes, names, ALL.",
 )
-@click.option("--extend-select", multiple=True, callback=_listed, metavar="RULES", help="Run these too.")
-@click.option("--ignore", multiple=True, callback=_listed, metavar="RULES", help="Do not run these.")
+@click.option(
+    "--extend-select",
+    multiple=True,
+    callback=_listed,
+    metavar="RULES",
+    shell_complete=_complete_rules,
+    help="Run these too.",
+)
+@click.option(
+    "--ignore",
+    multiple=True,
+    callback=_listed,
+    metavar="RULES",
+    shell_complete=_complete_rules,
+    help="Do not run these.",
+)
 @click.option("--min-confidence", type=click.Choice(LEVELS), help="Leave out what tclint is less sure of.")
 @click.option("--severity", type=click.Choice(LEVELS), help="Leave out what matters less.")
 @_config_options
@@ -106,6 +139,7 @@ class _Lint(click.Command):
 @click.option("--no-project", is_flag=True, help="Look at PATHS only, not at the project around them.")
 @click.option("--stdin-filename", metavar="FILE", help="The name of what comes on stdin (path '-').")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even with findings.")
+@click.option("--group", is_flag=True, help="By root cause: the same as --output-format grouped.")
 @click.option("--statistics", is_flag=True, help="Show how often each rule fired, not the findings.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--cache-dir", metavar="DIR", help="Where the cache is kept.")
@@ -125,6 +159,7 @@ def lint(
     no_project: bool,
     stdin_filename: str | None,
     exit_zero: bool,
+    group: bool,
     statistics: bool,
     no_cache: bool,
     color: str,
@@ -157,6 +192,10 @@ def lint(
     if no_cache:
         given["no-cache"] = True
     paths = paths or (".",)
+    if group:
+        if output_format not in ("full", "text", "grouped"):
+            raise click.UsageError(f"--group is for people; --output-format {output_format} lists every finding")
+        output_format = "grouped"
     if no_project and project_root is not None:
         raise click.UsageError("--no-project and --project-root exclude each other")
     start = [stdin_filename or "."] if paths == ("-",) else paths
@@ -431,7 +470,7 @@ def _say(text: str) -> None:
 
 
 @click.command("rule", context_settings=_CONTEXT)
-@click.argument("what", nargs=-1, metavar="[CODE|NAME|GBxxxx]...")
+@click.argument("what", nargs=-1, metavar="[CODE|NAME|GBxxxx]...", shell_complete=_complete_rules)
 @click.option("--all", "everything", is_flag=True, help="Show the page of every rule.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_config_options

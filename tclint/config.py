@@ -193,7 +193,7 @@ def check_selectors(settings: Settings, rules: Sequence[KnownRule]) -> None:
     for key, selectors in places:
         for selector in selectors:
             # The 9xx codes are tclint's own and have no module in rules/.
-            if re.fullmatch(r"ALL|TCL|TCL9\d*|unused-suppression", selector):
+            if re.fullmatch(r"ALL|TCL|TCL90?|TCL90[1-6]|unused-suppression", selector):
                 continue
             if not any(_weight(selector, rule.code, rule.name) >= 0 for rule in rules):
                 known = [rule.code for rule in rules] + [rule.name for rule in rules]
@@ -203,7 +203,10 @@ def check_selectors(settings: Settings, rules: Sequence[KnownRule]) -> None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    names = list(known)
+    # TCL1O1 is TCL101, however close TCL511 looks.
+    as_digits = word[:3].upper() + word[3:].translate(str.maketrans("OoIl", "0011"))
+    close = [as_digits] if as_digits in names else difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -302,9 +303,11 @@ class _Run:
 
     def _assemble(self, results: Sequence[Result]) -> Report:
         best: dict[tuple[str, int, int, str], Found] = {}
+        starts: dict[tuple[str, int, int, str], set[tuple[str, str]]] = {}
         for found in (f for result in results for f in result.found):
             finding = found.finding
             key = (finding.path, finding.span.line, finding.span.column, finding.code)
+            starts.setdefault(key, set()).update((step.path, step.text) for step in finding.chain[:1])
             old = best.get(key)
             if old is None or RANK[finding.confidence.value] > RANK[old.finding.confidence.value]:
                 best[key] = found
@@ -316,6 +319,11 @@ class _Run:
         severe = RANK[self.settings.severity]
         kept = [f for f in suppressed.kept if RANK[f.confidence.value] >= least and RANK[f.severity.value] >= severe]
         kept = _with_copies(kept, {id(f.finding): f.copy for f in mine})
+        reach = {(site, p[:2]) for result in results for site, places in result.reach.items() for p in places}
+        through = Counter(place for _, place in reach)
+        kept = [
+            replace(f, roots=max(through[f.path, f.function], len(starts.get((*f.sort_key[:4],), ())))) for f in kept
+        ]
         kept.sort(key=lambda f: f.sort_key)
         return Report(
             findings=tuple(kept),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tclint.config import PathMatcher, Settings, UserError, project_root
+from tclint.config import PathMatcher, Settings, UserError, did_you_mean, project_root
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -75,8 +75,22 @@ def discover(
         elif os.path.lexists(absolute):
             raise InputError(f"{path}: a link to nothing")
         else:
-            raise InputError(f"{path}: no such file or folder")
+            raise InputError(f"{path}: no such file or folder{_similar(path, absolute)}")
     return walker.finish()
+
+
+def _similar(path: str, absolute: str) -> str:
+    """A hint at a name that was perhaps meant."""
+    folder, name = os.path.split(absolute)
+    if not os.path.isdir(folder):
+        return f"; there is no folder {os.path.dirname(path)}" if os.path.dirname(path) else ""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return ""
+    hint = did_you_mean(name, names)
+    given = os.path.dirname(path)
+    return hint.replace("mean '", f"mean '{given}/") if hint and given else hint
 
 
 def link(files: Sequence[InputFile], root: str, settings: Settings, cwd: str) -> list[InputFile]:

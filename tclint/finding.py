@@ -127,6 +127,8 @@ class Finding:
     everything but output."""
     same_as: tuple[str, ...] = field(default=(), compare=False)
     verified: Verification | None = field(default=None, compare=False)
+    roots: int = field(default=0, compare=False)
+    """How many compile sites, or files with a `forward` taken as compiled, were seen to reach it; `chain` is from one."""
 
     @property
     def line(self) -> int:

@@ -42,7 +42,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "tclint.schema",
     ),
     ("tclint.server",),
-    ("tclint.cli", "tclint.commands", "tclint.verify.command", "tclint.__main__"),
+    ("tclint.cli", "tclint.commands", "tclint.completion", "tclint.verify.command", "tclint.__main__"),
 )
 # `@tclint.example` in people's own code: imported by the package's `__getattr__`, when asked for.
 FACADE = ("tclint", "tclint.verify.examples.example")

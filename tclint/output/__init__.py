@@ -15,6 +15,7 @@ Sources: TypeAlias = "Mapping[str, str] | Callable[[str], str]"
 FORMATS: Mapping[str, str] = {
     "full": "full",
     "text": "full",
+    "grouped": "grouped",
     "concise": "concise",
     "json": "json_",
     "sarif": "sarif",
@@ -27,7 +28,7 @@ FORMATS: Mapping[str, str] = {
 }
 """Format -> module of this package."""
 
-FOR_PEOPLE = frozenset({"full", "text", "concise"})
+FOR_PEOPLE = frozenset({"full", "text", "grouped", "concise"})
 IN_CELLS = FOR_PEOPLE | {"json"}
 """Formats that name the cell of a notebook; the others know lines of files only."""
 

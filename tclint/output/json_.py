@@ -57,6 +57,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "labels": [{"line": label.line, "text": label.text} for label in finding.labels],
         "fix": _fix(finding.fix) if finding.fix else None,
         "same_as": list(finding.same_as),
+        "roots": finding.roots,
         "verified": asdict(finding.verified) if finding.verified is not None else None,
     }
 
