@@ -370,6 +370,56 @@ def test_a_crash_becomes_a_message(project: Project) -> None:
         process.communicate()
 
 
+CRASHING = """
+from tclint.api import Rule
+
+class Crash(Rule):
+    '''Crashes.'''
+
+    code, name = "ACME001", "crash"
+
+    def holds(self):
+        raise RuntimeError("a rule gone wrong")
+
+    def on_branch(self, event):
+        yield from ()
+"""
+
+
+def test_an_error_of_our_own_becomes_a_message_once(project: Project) -> None:
+    project.write({"model.py": MODEL, "tclint.toml": 'rules = ["crash.py"]\n', "crash.py": CRASHING})
+    process = serve(project.root)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        editor = Editor(project.root, process.stdout, process.stdin)
+        editor.start()
+        item = {"uri": editor.uri("model.py"), "languageId": "python", "version": 1, "text": MODEL}
+        editor.notify("textDocument/didOpen", {"textDocument": item})
+        told = editor.wait_for("window/showMessage")
+        assert told["message"] == "tclint: lint failed: RuntimeError: a rule gone wrong"
+        for version in (2, 3):
+            editor.change("model.py", MODEL + "\n" * version, version)
+        assert editor.hover("model.py", 7, 12) is None  # answered: the server lives
+        assert [n for n in editor.notes if n.get("method") == "window/showMessage"] == []
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_typing_fast_does_not_make_a_queue(editor: Editor) -> None:
+    editor.start()
+    editor.open("model.py", MODEL)
+    started = time.monotonic()
+    for version in range(2, 42):
+        editor.change("model.py", MODEL + f"# {version}\n", version)
+        time.sleep(0.02)
+    assert codes(editor.diagnostics("model.py", 41)) == [("TCL101", 8), ("TCL108", 10)]
+    assert time.monotonic() - started < 20
+    editor.change("model.py", MODEL.replace("if y.sum() > 0:", "if y.shape[0] > 3:"), 42)
+    assert [code for code, _ in codes(editor.diagnostics("model.py", 42))] == ["TCL108"]
+
+
 def test_what_is_excluded_stays_silent(editor: Editor) -> None:
     editor.start()
     (editor.root / ".venv").mkdir()

@@ -65,6 +65,9 @@ class Language:
         self._rules: dict[str, dict[str, Rule]] = {}
         self._waiting: asyncio.TimerHandle | None = None
         self._told: set[str] = set()
+        self._queued = False
+        self._turn = asyncio.Lock()
+        """Held while a lint runs: those who type faster than that do not make a queue."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._worker = ThreadPoolExecutor(1, "tclint-lint", initializer=None)
         # Interpretation nests deeply, and threads have small stacks on some systems.
@@ -163,12 +166,20 @@ class Language:
 
     def _start(self) -> None:
         self._waiting = None
+        if self._queued:
+            return  # one that has not begun yet will see the newest texts
+        self._queued = True
         task = asyncio.get_running_loop().create_task(self._lint())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _lint(self) -> None:
         """Lint everything that is open, and show what was found in texts that have not changed since."""
+        async with self._turn:
+            self._queued = False
+            await self._lint_now()
+
+    async def _lint_now(self) -> None:
         if not self.documents:
             return
         uris = {document.path: uri for uri, document in self.documents.items()}
@@ -188,7 +199,10 @@ class Language:
             return None
         linted = self.linted.get(uri)
         if linted is None or linted.document is not document:
-            await self._lint()
+            async with self._turn:
+                linted = self.linted.get(uri)
+                if linted is None or linted.document is not self.documents.get(uri):
+                    await self._lint_now()
             linted = self.linted.get(uri)
         return linted if linted is not None and linted.document is self.documents.get(uri) else None
 

@@ -76,10 +76,10 @@ class Session:
         for root, here in by_root.items():
             assert root is not None
             inputs, settings, cwd = self._inputs(root, here)
-            report = engine.lint(inputs, settings)
+            findings = self._findings(inputs, settings)
             for document in here:
                 own = _shown(document.path, cwd)
-                results.append(Linted(document, tuple(f for f in report.findings if f.path == own), cwd))
+                results.append(Linted(document, tuple(f for f in findings if f.path == own), cwd))
         return results
 
     def fix_all(self, document: Document, others: Iterable[Document]) -> str:
@@ -93,7 +93,7 @@ class Session:
 
         def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
             now = [replace(f, text=contents[f.path]) if f.path in contents else f for f in inputs]
-            return engine.lint(now, settings).findings
+            return self._findings(now, settings)
 
         fixed = fix.run(lint, lambda path: before)
         after = fixed.contents.get(own)
@@ -105,6 +105,9 @@ class Session:
 
         settings = config.load([path], cwd=os.path.dirname(path))
         return {rule.code: rule for rule in load_rules(settings.rules, settings.packs)}
+
+    def _findings(self, inputs: Sequence[InputFile], settings: Settings) -> Sequence[Finding]:
+        return engine.lint(inputs, settings).findings
 
     def _folder_of(self, path: str) -> str | None:
         holding = [folder for folder in self.folders if path.startswith(os.path.join(folder, ""))]
