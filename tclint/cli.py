@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(args: list[str]) -> int:
     name, rest = split_command(args)
-    if name == "lint" and len(args) > 0:
+    if rest and rest == args:
         _check_command(args[0])
     command = load_command(name)
 
