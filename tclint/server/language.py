@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePath
 from typing import Any, TypeVar
@@ -28,6 +28,8 @@ from tclint.server.session import Document, Linted, Session
 
 FIX_ALL = "source.fixAll.tclint"
 _STACK = 64 << 20
+_PATIENCE = 5.0
+"""Seconds that a question of the editor waits for a lint."""
 _LEVEL = {
     Severity.HIGH: types.DiagnosticSeverity.Warning,
     Severity.MEDIUM: types.DiagnosticSeverity.Warning,
@@ -169,9 +171,7 @@ class Language:
         if self._queued:
             return  # one that has not begun yet will see the newest texts
         self._queued = True
-        task = asyncio.get_running_loop().create_task(self._lint())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._keep(self._lint())
 
     async def _lint(self) -> None:
         """Lint everything that is open, and show what was found in texts that have not changed since."""
@@ -199,12 +199,23 @@ class Language:
             return None
         linted = self.linted.get(uri)
         if linted is None or linted.document is not document:
-            async with self._turn:
-                linted = self.linted.get(uri)
-                if linted is None or linted.document is not self.documents.get(uri):
-                    await self._lint_now()
+            # In a large project that takes a while: an editor that waits for a menu should not wait for it.
+            await asyncio.wait({self._keep(self._lint_if_stale(uri))}, timeout=_PATIENCE)
             linted = self.linted.get(uri)
         return linted if linted is not None and linted.document is self.documents.get(uri) else None
+
+    async def _lint_if_stale(self, uri: str) -> None:
+        async with self._turn:
+            linted = self.linted.get(uri)
+            if linted is None or linted.document is not self.documents.get(uri):
+                await self._lint_now()
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """A task that is not forgotten before it is done."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _in_worker(self, what: str, call: Callable[[], T]) -> T | None:
         try:
