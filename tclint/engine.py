@@ -119,8 +119,10 @@ class _Run:
                         why = f"cannot be read as a notebook: {error}; not analysed"
                         self.problems.append(Problem(file.path, error.line, UNREADABLE, why))
                     continue
+            # `import numpy` beside numpy.ipynb does not mean the notebook.
+            absolute = f"{file.absolute}.py" if file.path.endswith(_NOTEBOOK) else file.absolute
             # What is kept must do for runs that report other files: then all of them are looked at.
-            yield (file.path, file.absolute, data, file.report or self.cache is not None, file.explicit)
+            yield (file.path, absolute, data, file.report or self.cache is not None, file.explicit)
 
     def _reader(self, file: InputFile, digest: str) -> Callable[[], bytes]:
         def read() -> bytes:

@@ -475,9 +475,11 @@ def in_cells(report: Report, find: Callable[[str], Notebook | None]) -> Report:
 
 def _in_cell(finding: Finding, find: Callable[[str], Notebook | None]) -> Finding:
     chain = tuple(_step(step, find) for step in finding.chain)
+    same_as = tuple(_place(place, find) for place in finding.same_as)
+    finding = replace(finding, chain=chain, same_as=same_as)
     book = find(finding.path)
     if book is None or not book.cells:
-        return replace(finding, chain=chain)
+        return finding
     cell, _ = book.place(finding.span.line)
     labels: list[Label] = []
     message = _reworded(finding.message, cell, book)
@@ -496,7 +498,6 @@ def _in_cell(finding: Finding, find: Callable[[str], Notebook | None]) -> Findin
         help=_reworded(finding.help, cell, book),
         cell=cell,
         span=_moved(finding.span, book),
-        chain=chain,
         labels=tuple(labels),
         fix=fix,
     )
@@ -520,6 +521,16 @@ def _moved(span: Span, book: Notebook) -> Span:
 
 def _edit(edit: Edit, book: Notebook) -> Edit:
     return replace(edit, cell=book.place(edit.span.line)[0], span=_moved(edit.span, book))
+
+
+def _place(text: str, find: Callable[[str], Notebook | None]) -> str:
+    """`n.ipynb:35` as `n.ipynb:cell 3:2`."""
+    path, _, line = text.rpartition(":")
+    book = find(path)
+    if book is None or not book.cells or not line.isdigit():
+        return text
+    cell, row = book.place(int(line))
+    return f"{path}:cell {cell}:{row}"
 
 
 def _step(step: Step, find: Callable[[str], Notebook | None]) -> Step:

@@ -99,6 +99,23 @@ def test_cells_are_one_module(project: Project) -> None:
     assert notebook.read((project.root / "n.ipynb").read_bytes()).place(finding.line) == (2, 2)
 
 
+def test_a_notebook_is_no_module_to_import(project: Project) -> None:
+    code = "import torch\n\n@torch.compile\ndef f(x):\n    print(x)\n    return x\n\nf(torch.ones(1))\n"
+    project.write({"m.py": code, "torch.ipynb": data("def compile(f):\n    return f"), "pkg/__init__.py": ""})
+    assert project.places("m.py", "torch.ipynb") == ["m.py:5 TCL108"]
+
+
+def test_copies_are_named_by_cell(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = "from torch import nn\nclass M(nn.Module):\n    def forward(self, x):\n        print(x)\n        return x"
+    project.write({"a.ipynb": data("x = 1", cell), "b.py": cell + "\n"})
+    monkeypatch.chdir(project.root)
+    _, out, _ = run(["."], capsys)
+    assert "= same code as      a.ipynb:cell 2:4\n" in out
+    assert "= same code as      b.py:4\n" in out
+
+
 def test_a_notebook_compiles_a_model_of_the_project(project: Project) -> None:
     model = (
         "from torch import nn\n\nclass M(nn.Module):\n    def forward(self, x):\n        print(x)\n        return x\n"

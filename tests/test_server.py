@@ -16,8 +16,9 @@ from typing import IO, Any
 import pytest
 from lintkit import ROOT, Project
 
-from tclint import cli, config, fixing
+from tclint import api, cli, config, fixing
 from tclint.files import InputFile
+from tclint.finding import Applicability
 from tclint.server import session, wording
 
 pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
@@ -276,7 +277,32 @@ def test_quick_fix_gives_what_fix_gives(editor: Editor) -> None:
     assert "tclint" not in path.read_text()
 
 
-def test_unsafe_fixes_are_labelled_and_display_only_ones_not_offered(editor: Editor) -> None:
+MASKED = """\
+import torch
+
+
+@torch.compile
+def f(x, y):
+    mask = x > 0
+    x[mask] = y
+    return x
+
+
+f(torch.ones(3), torch.ones(3))
+"""
+
+
+def test_fixes_to_make_by_hand_are_not_offered(editor: Editor) -> None:
+    editor.start()
+    found = editor.open("masked.py", MASKED)
+    (written,) = [d for d in found if d["code"] == "TCL302"]
+    report = api.lint(["masked.py"], cwd=(Project(editor.root).write({"masked.py": MASKED})).root)
+    assert [f.fix.applicability for f in report.findings if f.code == "TCL302" and f.fix] == [Applicability.DISPLAY]
+    titles = [a["title"] for a in editor.actions("masked.py", written["range"]) if "TCL302" in a["title"]]
+    assert titles == ["TCL302: ignore here"]
+
+
+def test_unsafe_fixes_are_labelled(editor: Editor) -> None:
     editor.start()
     found = editor.open("model.py", MODEL)
     printed = next(d for d in found if d["code"] == "TCL108")
