@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tclint import __version__, cli, output, packs
+from tclint import __version__, cli, output
 from tclint import config as settings_module
 from tclint.config import LEVELS, Settings, UserError, did_you_mean
 
@@ -568,6 +568,8 @@ def config(paths: tuple[str, ...], schema: bool, output_format: str, config_file
         write.to_stdout(schemas.text(), utf8=True)
         return 0
     settings = settings_module.load(paths, cwd=os.getcwd(), config=config_file, isolated=isolated)
+    from tclint import packs
+
     shown: dict[str, tuple[Any, str]] = {}
     for key in settings_module.KEYS:
         value = getattr(settings, key.replace("-", "_"))

@@ -10,13 +10,12 @@ import fnmatch
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 GROUP = "tclint.rules"
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(NamedTuple):
     """One entry point: `target` is a module, a package, or `module:name` of a rule or of a list of rules."""
 
     name: str
