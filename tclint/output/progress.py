@@ -43,9 +43,8 @@ class Progress:
         if now - self._started < PATIENCE or now - self._last < _EVERY:
             return
         self._last = now
-        elapsed = now - self._started
-        left = f", about {elapsed / done * (total - done):.0f} s left" if done and elapsed > 3 else ""
-        self._draw(f"tclint: {done}/{total} {self._what} ({100 * done // total} %{left})")
+        # No guess at the time that is left: a run finds out what else to read as it goes.
+        self._draw(f"tclint: {done}/{total} {self._what} ({100 * done // total} %)")
 
     def _draw(self, text: str) -> None:
         try:
