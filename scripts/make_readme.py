@@ -24,34 +24,9 @@ from tclint import config  # noqa: E402
 from tclint.engine import _NAMES as OWN_RULES  # noqa: E402
 from tclint.output.words import ONE  # noqa: E402
 from tclint.rule import load_rules  # noqa: E402
+from tclint.schema import WORDS as SETTINGS  # noqa: E402
 
 README = ROOT / "README.md"
-
-SETTINGS = {
-    "select": "rules that run: codes, prefixes, names, `ALL`",
-    "ignore": "rules that do not run",
-    "extend-select": "rules that run too, on top of `select`",
-    "exclude": "files and folders left out, instead of the defaults",
-    "extend-exclude": "files and folders left out too",
-    "per-file-ignores": '`"glob" = ["TCL108"]`: rules ignored in some files; `!glob` for all others',
-    "target-torch": "the torch version the findings hold for; by default the installed one, read without importing it",
-    "min-confidence": "`low`, `medium` or `high`: leave out what tclint is less sure of",
-    "severity": "`low`, `medium` or `high`: leave out what matters less",
-    "rules": "folders or files with rules of your own",
-    "assume-compiled": "`auto`, `all` or `never`: take every `nn.Module.forward` as compiled",
-    "compile-functions": "your own functions that compile what they are given",
-    "tokenizers": "names that mean a tokenizer",
-    "require-compile-wrapper": "the function that must be used instead of a bare `torch.compile`",
-    "jobs": "processes; 0 decides by itself",
-    "cache-dir": "where the cache is kept",
-    "no-cache": "neither read nor write the cache",
-    "respect-gitignore": "leave out what git ignores",
-    "verify": "`device`, `timeout`, `memory`, `factories` of a verifying run",
-    "cudagraph.callables": "callables whose outputs live in a CUDA graph's memory, such as `*.lensnet`",
-    "cudagraph.clone-helpers": "functions that return a copy of such an output",
-    "cudagraph.step-markers": "functions that begin a new step",
-    "cudagraph.only-through": '`"*.lensnet" = ["_run_lensnet"]`: the only functions that may call it',
-}
 
 
 def settings() -> str:

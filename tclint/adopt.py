@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tclint import fix
+from tclint import fix, notebook
 from tclint.config import UserError
 from tclint.finding import Edit, Finding, Span
 from tclint.output.fingerprint import fingerprints
 from tclint.output.lines import Lines
+from tclint.source import encoding_of
 
 _OURS = re.compile(r"#\s*tclint\s*:\s*ignore\[(?P<codes>[^\]]*)\]")
 VERSION = 1
@@ -33,9 +34,16 @@ class Ignored:
     """Findings that no comment can silence: they stand inside a string, or before a backslash, with no free line."""
 
 
-def add_ignores(data: bytes, findings: Sequence[Finding], reason: str = "") -> Ignored:
-    """`data` with a comment `# tclint: ignore[CODE] reason` for each finding."""
-    text = data.decode(fix.encoding_of(data))
+def add_ignores(data: bytes, findings: Sequence[Finding], reason: str = "", path: str = "") -> Ignored:
+    """`data` with a comment `# tclint: ignore[CODE] reason` for each finding. `path` tells a notebook from a module."""
+    if notebook.named(path):
+        book = notebook.read(data)
+        done = add_ignores(book.source, findings, reason)
+        try:
+            return replace(done, data=book.folded(done.data))
+        except notebook.CannotFold as error:
+            raise UserError(f"the comments cannot be put into the cells: {error}") from error
+    text = data.decode(encoding_of(data))
     rows = _Rows(text)
     by_row: dict[int, dict[str, str]] = {}
     above: dict[int, dict[str, str]] = {}

@@ -21,7 +21,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, Final
 
-from tclint import finding, report
+from tclint import finding, packs, report
 from tclint.config import Settings
 from tclint.files import InputFile, cache_folder
 from tclint.report import Report
@@ -40,7 +40,9 @@ class Cache:
         self.folder = folder
         self._stats = _Stats(os.path.join(folder, "stats"))
         where = (cwd, settings.root, sys.version_info[:2], settings.fingerprint(), _package_stamp())
-        rules = [(path, self._stats.hash_of(path)) for folder in settings.rules for path in _python_files(folder)]
+        own = [path for folder in settings.rules for path in _python_files(folder)]
+        packed = [path for pack in packs.chosen(settings.packs) for path in packs.files(pack)]
+        rules = [(path, self._stats.hash_of(path)) for path in (*own, *packed)]
         self._key = _digest(repr((where, sorted(rules))).encode())
         self._parts: dict[str, Any] | None = None
         self._used: dict[str, Any] = {}

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from tclint import notebook
 from tclint.config import UserError
 from tclint.finding import Applicability, Finding, Fix
 from tclint.report import Report
+
+if TYPE_CHECKING:
+    from tclint.files import InputFile
 
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
@@ -36,11 +41,17 @@ def changed_lines(base: str, cwd: str) -> dict[str, set[int]]:
     return found
 
 
-def only_changed(report: Report, lines: Mapping[str, set[int]]) -> Report:
+def only_changed(report: Report, lines: Mapping[str, set[int]], files: Sequence[InputFile] = ()) -> Report:
     """The findings on changed lines; a fix that reaches other lines is only shown, for a review cannot hold it."""
     kept = []
+    books = notebook.texts(files)
     for finding in report.findings:
         here = lines.get(finding.path, set())
+        book = books(finding.path)
+        if book is not None:
+            # git speaks of lines of the file, a finding of lines of the joined cells.
+            count = book.text.count("\n") + 1
+            here = {line for line in range(1, count + 1) if book.row(line) in here}
         if here.isdisjoint(range(finding.span.line, finding.span.end_line + 1)):
             continue
         kept.append(finding if _fits(finding, here) else replace(finding, fix=_shown(finding.fix)))

@@ -22,6 +22,9 @@ COMMANDS: Mapping[str, str] = {
     "config": "tclint.commands:config",
     "clean": "tclint.commands:clean",
     "verify": "tclint.verify.command:command",
+    "server": "tclint.server.command:command",
+    "new-rule": "tclint.scaffold:command",
+    "completion": "tclint.completion:command",
 }
 """Sub-command -> "module:click command", imported only when called."""
 
@@ -50,6 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"tclint {__version__}")
         return 0
     try:
+        if instruction := os.environ.get("_TCLINT_COMPLETE"):
+            from tclint.completion import answer
+
+            return answer(instruction)
         return _run(args)
     except KeyboardInterrupt:
         return 130
@@ -67,6 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(args: list[str]) -> int:
     name, rest = split_command(args)
+    if rest and rest == args:
+        _check_command(args[0])
     command = load_command(name)
 
     import click
@@ -84,6 +93,19 @@ def split_command(args: list[str]) -> tuple[str, list[str]]:
     if args and args[0] in COMMANDS and not os.path.exists(args[0]):
         return args[0], args[1:]
     return "lint", args
+
+
+def _check_command(word: str) -> None:
+    """Refuse a misspelt sub-command as that; as a path it would only be called missing."""
+    if not word.replace("-", "").isalpha() or word.startswith("-") or os.path.exists(word):
+        return
+    import difflib
+
+    close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.7)
+    if close:
+        from tclint.config import UserError
+
+        raise UserError(f"{word}: no such file, folder or command; did you mean `tclint {close[0]}`?")
 
 
 def load_command(name: str) -> click.Command:

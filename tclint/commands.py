@@ -18,6 +18,8 @@ from tclint.cache import open_cache
 from tclint.config import LEVELS, Settings, UserError, did_you_mean
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from tclint import fixing
     from tclint.cache import Cache
     from tclint.files import InputFile
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 _EPILOG = """\b
-Other commands: tclint rule [CODE|NAME|GBxxxx], tclint config, tclint clean.
+Other commands: tclint rule [CODE|NAME|GBxxxx], config, clean, verify, server, new-rule, completion; each has --help.
 Exit code: 0 nothing found, 1 findings, 2 error."""
 
 _WIDTH = 110
@@ -51,6 +53,18 @@ def _listed(context: click.Context, parameter: click.Parameter, values: Sequence
     return items or None
 
 
+def _complete_rules(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from tclint import completion
+
+    return completion.rules(context, parameter, incomplete)
+
+
+def _complete_paths(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from tclint import completion
+
+    return completion.paths(context, parameter, incomplete)
+
+
 class _Lint(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # `--add-ignore path` must not take the path for the reason.
@@ -58,7 +72,7 @@ class _Lint(click.Command):
 
 
 @click.command("tclint", cls=_Lint, context_settings=_CONTEXT, epilog=_EPILOG)
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, shell_complete=_complete_paths)
 @click.option("--fix", "fix_", is_flag=True, help="Apply the safe fixes and report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix, --fix-only, --diff: the fixes with conditions too.")
 @click.option("--fix-only", is_flag=True, help="Apply fixes and report nothing that is left; exit 0.")
@@ -84,10 +98,29 @@ class _Lint(click.Command):
 @click.option("--verify-python", metavar="FILE", help="With --verify: the interpreter that has torch.")
 @click.option("--output-file", "-o", metavar="FILE", help="Write to a file instead of stdout.")
 @click.option(
-    "--select", multiple=True, callback=_listed, metavar="RULES", help="Run only these: codes, prefixes, names, ALL."
+    "--select",
+    multiple=True,
+    callback=_listed,
+    metavar="RULES",
+    shell_complete=_complete_rules,
+    help="Run only these: codes, prefixes, names, ALL.",
 )
-@click.option("--extend-select", multiple=True, callback=_listed, metavar="RULES", help="Run these too.")
-@click.option("--ignore", multiple=True, callback=_listed, metavar="RULES", help="Do not run these.")
+@click.option(
+    "--extend-select",
+    multiple=True,
+    callback=_listed,
+    metavar="RULES",
+    shell_complete=_complete_rules,
+    help="Run these too.",
+)
+@click.option(
+    "--ignore",
+    multiple=True,
+    callback=_listed,
+    metavar="RULES",
+    shell_complete=_complete_rules,
+    help="Do not run these.",
+)
 @click.option("--min-confidence", type=click.Choice(LEVELS), help="Leave out what tclint is less sure of.")
 @click.option("--severity", type=click.Choice(LEVELS), help="Leave out what matters less.")
 @_config_options
@@ -108,6 +141,7 @@ class _Lint(click.Command):
 @click.option("--no-project", is_flag=True, help="Look at PATHS only, not at the project around them.")
 @click.option("--stdin-filename", metavar="FILE", help="The name of what comes on stdin (path '-').")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even with findings.")
+@click.option("--group", is_flag=True, help="By root cause: the same as --output-format grouped.")
 @click.option("--statistics", is_flag=True, help="Show how often each rule fired, not the findings.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--cache-dir", metavar="DIR", help="Where the cache is kept.")
@@ -128,6 +162,7 @@ def lint(
     no_project: bool,
     stdin_filename: str | None,
     exit_zero: bool,
+    group: bool,
     statistics: bool,
     no_cache: bool,
     watch_: bool,
@@ -161,6 +196,10 @@ def lint(
     if no_cache:
         given["no-cache"] = True
     paths = paths or (".",)
+    if group:
+        if output_format not in ("full", "text", "grouped"):
+            raise click.UsageError(f"--group is for people; --output-format {output_format} lists every finding")
+        output_format = "grouped"
     if no_project and project_root is not None:
         raise click.UsageError("--no-project and --project-root exclude each other")
     start = [stdin_filename or "."] if paths == ("-",) else paths
@@ -256,7 +295,7 @@ def _narrowed(
     if diff_base is not None:
         from tclint import changed
 
-        report = changed.only_changed(report, changed.changed_lines(diff_base, cwd))
+        report = changed.only_changed(report, changed.changed_lines(diff_base, cwd), files)
     return report if baseline is None else _compared(report, files, baseline, False, cwd)
 
 
@@ -289,16 +328,18 @@ def _linted(files: Sequence[InputFile], settings: Settings, cache: Cache | None,
     report = cache.recall(files) if cache is not None else None
     if report is None:
         from tclint import engine
+        from tclint.output.progress import Progress
 
         _check_selectors(settings)
-        report = engine.lint(files, settings, cache=cache, ends=ends)
+        with Progress() as progress:
+            report = engine.lint(files, settings, cache=cache, ends=ends, progress=progress)
     return report
 
 
 def _check_selectors(settings: Settings) -> None:
     from tclint.rule import load_rules
 
-    settings_module.check_selectors(settings, load_rules(settings.rules))
+    settings_module.check_selectors(settings, load_rules(settings.rules, settings.packs))
 
 
 def _proved(
@@ -340,7 +381,7 @@ def _ignore(report: Report, files: Sequence[InputFile], reason: str) -> int:
         with open(absolute[path], "rb") as source:
             before = source.read()
         try:
-            done = adopt.add_ignores(before, findings, reason)
+            done = adopt.add_ignores(before, findings, reason, path)
         except UserError as error:
             _say(f"{path}: {error}")
             failed += len(findings)
@@ -435,6 +476,14 @@ def _emit(
     colored = palette.wants_color(color, None if output_file else sys.stdout, os.environ)
     if output_format not in output.FOR_PEOPLE:
         colored = False
+    sources = _reader(files)
+    if any(file.path.endswith(".ipynb") for file in files):
+        from tclint import notebook
+
+        books = notebook.texts(files)
+        cells = output_format in output.IN_CELLS
+        report = (notebook.in_cells if cells else notebook.in_file)(report, books)
+        sources = notebook.sources(_reader(files, raw=True), books)
     if statistics:
         from tclint.output import statistics as counts
 
@@ -444,9 +493,9 @@ def _emit(
         if output_format in output.WITH_RULES:
             from tclint.rule import load_rules
 
-            rules = load_rules(settings.rules)
+            rules = load_rules(settings.rules, settings.packs)
         text = output.renderer(output_format)(
-            report, color=colored, width=_width(output_file), sources=_reader(files), rules=rules, summary=not quiet
+            report, color=colored, width=_width(output_file), sources=sources, rules=rules, summary=not quiet
         )
     if output_file:
         write.to_file(text, output_file)
@@ -462,12 +511,17 @@ def _width(output_file: str | None) -> int:
     return shutil.get_terminal_size((_WIDTH, 24)).columns
 
 
-def _reader(files: Sequence[InputFile]) -> Callable[[str], str]:
-    """The text of a file by the path shown. Only files with findings are asked for."""
+def _reader(files: Sequence[InputFile], raw: bool = False) -> Callable[[str], str]:
+    """The text of a file by the path shown. Only files with findings are asked for. `raw`: a notebook's JSON."""
     by_path = {file.path: file for file in files}
 
     def read(path: str) -> str:
         file = by_path.get(path)
+        if file is not None and not raw and path.endswith(".ipynb"):
+            from tclint import notebook
+
+            book = notebook.texts([file])(path)
+            return book.text if book is not None else ""
         if file is not None and file.text is not None:
             return _decoded(file.text)
         with open(file.absolute if file else path, "rb") as source:
@@ -477,12 +531,11 @@ def _reader(files: Sequence[InputFile]) -> Callable[[str], str]:
 
 
 def _decoded(data: bytes) -> str:
-    import io
-    import tokenize
+    from tclint.source import encoding_of
 
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except SyntaxError:  # an encoding nobody knows: the engine says so, here only lines are quoted
+        encoding = encoding_of(data)
+    except (SyntaxError, LookupError):  # an encoding nobody knows: the engine says so, here only lines are quoted
         encoding = "utf-8"
     return data.decode(encoding, "replace")
 
@@ -495,7 +548,7 @@ def _say(text: str) -> None:
 
 
 @click.command("rule", context_settings=_CONTEXT)
-@click.argument("what", nargs=-1, metavar="[CODE|NAME|GBxxxx]...")
+@click.argument("what", nargs=-1, metavar="[CODE|NAME|GBxxxx]...", shell_complete=_complete_rules)
 @click.option("--all", "everything", is_flag=True, help="Show the page of every rule.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_config_options
@@ -505,7 +558,7 @@ def rule(what: tuple[str, ...], everything: bool, output_format: str, config_fil
     from tclint.rule import load_rules
 
     settings = settings_module.load(cwd=os.getcwd(), config=config_file, isolated=isolated)
-    rules = load_rules(settings.rules)
+    rules = load_rules(settings.rules, settings.packs)
     chosen = list(rules) if everything or not what else _chosen(what, rules)
     if output_format == "json":
         text = json.dumps([_rule_object(each) for each in chosen], indent=2, ensure_ascii=False) + "\n"
@@ -581,18 +634,44 @@ def _table(rules: Sequence[Rule], settings: Settings) -> str:
 
 @click.command("config", context_settings=_CONTEXT)
 @click.argument("paths", nargs=-1)
+@click.option("--schema", is_flag=True, help="Print the JSON schema of the configuration instead.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_config_options
-def config(paths: tuple[str, ...], config_file: str | None, isolated: bool) -> int:
+def config(paths: tuple[str, ...], schema: bool, output_format: str, config_file: str | None, isolated: bool) -> int:
     """Show the settings in effect for PATHS, and where each comes from."""
+    if schema:
+        from tclint import schema as schemas
+        from tclint.output import write
+
+        write.to_stdout(schemas.text(), utf8=True)
+        return 0
     settings = settings_module.load(paths, cwd=os.getcwd(), config=config_file, isolated=isolated)
-    print(f"# configuration: {settings.config_file or 'none found'}")
-    print(f"# root: {settings.root}")
+    from tclint import packs
+
+    shown: dict[str, tuple[Any, str]] = {}
     for key in settings_module.KEYS:
         value = getattr(settings, key.replace("-", "_"))
-        origin = settings.source.get(key, "default")
         if key == "cudagraph":
             value = {each.name.replace("_", "-"): getattr(value, each.name) for each in fields(value)}
+        shown[key] = value, settings.source.get(key, "default")
+    found = [(pack, bool(packs.chosen(settings.packs, [pack]))) for pack in packs.installed()]
+    if output_format == "json":
+        document = {
+            "configuration": settings.config_file or None,
+            "root": settings.root,
+            "settings": {key: {"value": value, "source": origin} for key, (value, origin) in shown.items()},
+            "packs": [
+                {"name": p.name, "distribution": p.distribution, "version": p.version, "loaded": on} for p, on in found
+            ],
+        }
+        print(json.dumps(document, indent=2))
+        return 0
+    print(f"# configuration: {settings.config_file or 'none found'}")
+    print(f"# root: {settings.root}")
+    for key, (value, origin) in shown.items():
         print(f"{key} = {_toml(value)}  # {origin}")
+    for pack, on in found:
+        print(f"# pack {pack}: {'loaded' if on else 'not loaded'}")
     return 0
 
 

@@ -45,7 +45,6 @@ DEFAULT_EXCLUDE = (
 CONFIG_NAMES = ("tclint.toml", "pyproject.toml")
 PROJECT_MARKERS = (*CONFIG_NAMES, "setup.py", "setup.cfg", ".git", ".hg")
 LEVELS = ("low", "medium", "high")
-VERIFY_KEYS = ("device", "timeout", "memory", "factories", "path", "python")
 
 
 class UserError(Exception):
@@ -89,6 +88,7 @@ class Settings:
     min_confidence: str = "medium"
     severity: str = "low"
     rules: tuple[str, ...] = ()
+    packs: tuple[str, ...] = ("*",)
     assume_compiled: str = "auto"
     compile_functions: tuple[str, ...] = ("safe_compile", "maybe_compile")
     cudagraph: Cudagraph = field(default_factory=Cudagraph)
@@ -108,7 +108,7 @@ class Settings:
     def selects(self, code: str, name: str, default: bool) -> bool:
         """Whether a rule runs: the most specific selector wins, and `ignore` wins a tie."""
         chosen = max(
-            (_weight(s, code, name) for s in (*self.select, *self.extend_select) if _turns_on(s, name, default)),
+            (_chosen_weight(s, code, name) for s in (*self.select, *self.extend_select) if _turns_on(s, name, default)),
             default=-1,
         )
         refused = max((_weight(s, code, name) for s in self.ignore), default=-1)
@@ -152,6 +152,11 @@ def _plain(value: object) -> object:
 # --- selectors -------------------------------------------------------------------------------------------------------
 
 
+def _chosen_weight(selector: str, code: str, name: str) -> int:
+    # "TCL" means "the usual rules", and what a project or a pack adds belongs to them.
+    return 0 if selector == "TCL" and not code.startswith("TCL") else _weight(selector, code, name)
+
+
 def _weight(selector: str, code: str, name: str) -> int:
     """How closely a selector names a rule: -1 not at all, 0 for ALL, else the length of the code it spells."""
     if selector == "ALL":
@@ -188,7 +193,7 @@ def check_selectors(settings: Settings, rules: Sequence[KnownRule]) -> None:
     for key, selectors in places:
         for selector in selectors:
             # The 9xx codes are tclint's own and have no module in rules/.
-            if re.fullmatch(r"ALL|TCL|TCL9\d*|unused-suppression", selector):
+            if re.fullmatch(r"ALL|TCL|TCL90?|TCL90[1-6]|unused-suppression", selector):
                 continue
             if not any(_weight(selector, rule.code, rule.name) >= 0 for rule in rules):
                 known = [rule.code for rule in rules] + [rule.name for rule in rules]
@@ -198,7 +203,10 @@ def check_selectors(settings: Settings, rules: Sequence[KnownRule]) -> None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    names = list(known)
+    # TCL1O1 is TCL101, however close TCL511 looks.
+    as_digits = word[:3].upper() + word[3:].translate(str.maketrans("OoIl", "0011"))
+    close = [as_digits] if as_digits in names else difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -286,13 +294,20 @@ def _count(value: object) -> int:
     return value
 
 
-def _one_of(*choices: str) -> Callable[[object], str]:
-    def read(value: object) -> str:
-        if not isinstance(value, str) or value not in choices:
-            raise _Wrong("one of " + ", ".join(f'"{c}"' for c in choices))
+class _OneOf:
+    def __init__(self, *choices: str) -> None:
+        self.choices = choices
+
+    def __call__(self, value: object) -> str:
+        if not isinstance(value, str) or value not in self.choices:
+            raise _Wrong("one of " + ", ".join(f'"{c}"' for c in self.choices))
         return value
 
-    return read
+
+def choices(key: str) -> tuple[str, ...]:
+    """The values a key can have, where it is one of a few."""
+    reader = _READERS.get(key)
+    return reader.choices if isinstance(reader, _OneOf) else ()
 
 
 def _table_of(read: Callable[[object], tuple[str, ...]]) -> Callable[[object], dict[str, tuple[str, ...]]]:
@@ -307,19 +322,25 @@ def _table_of(read: Callable[[object], tuple[str, ...]]) -> Callable[[object], d
     return read_table
 
 
+TORCH_VERSION = r"^(\d+)\.(\d+)(?:[.+a-z]|$)"
+
+
 def _torch_version(value: object) -> str:
-    match = re.match(r"(\d+)\.(\d+)(?:[.+a-z]|$)", value) if isinstance(value, str) else None
+    match = re.match(TORCH_VERSION, value) if isinstance(value, str) else None
     if match is None:
         raise _Wrong('a torch version as a string, like "2.13"')
     return f"{match[1]}.{match[2]}"
 
 
-def _verify(value: object) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise _Wrong("a table")
-    factories = value.get("factories", {})
-    if not isinstance(factories, Mapping) or not all(isinstance(v, str) for v in factories.values()):
-        raise _Wrong('a table whose factories are "module:Class" = "module:function"')
+def _seconds(value: object) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or value <= 0:
+        raise _Wrong("a number of seconds above 0")
+    return value
+
+
+def _factories(value: object) -> dict[str, str]:
+    if not isinstance(value, Mapping) or not all(isinstance(v, str) and ":" in v for v in value.values()):
+        raise _Wrong('a table of "module:Class" = "module:function"')
     return dict(value)
 
 
@@ -331,10 +352,11 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "extend-exclude": _strings,
     "per-file-ignores": _table_of(_selectors),
     "target-torch": _torch_version,
-    "min-confidence": _one_of(*LEVELS),
-    "severity": _one_of(*LEVELS),
+    "min-confidence": _OneOf(*LEVELS),
+    "severity": _OneOf(*LEVELS),
     "rules": _strings,
-    "assume-compiled": _one_of("auto", "all", "never"),
+    "packs": _strings,
+    "assume-compiled": _OneOf("auto", "all", "never"),
     "compile-functions": _strings,
     "tokenizers": _strings,
     "require-compile-wrapper": _string,
@@ -342,7 +364,6 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "cache-dir": _string,
     "no-cache": _bool,
     "respect-gitignore": _bool,
-    "verify": _verify,
 }
 _CUDAGRAPH_READERS: Mapping[str, Callable[[object], object]] = {
     "callables": _strings,
@@ -350,7 +371,15 @@ _CUDAGRAPH_READERS: Mapping[str, Callable[[object], object]] = {
     "step-markers": _strings,
     "only-through": _table_of(_strings),
 }
-KEYS = (*_READERS, "cudagraph")
+_VERIFY_READERS: Mapping[str, Callable[[object], object]] = {
+    "device": _string,
+    "timeout": _seconds,
+    "memory": _count,
+    "factories": _factories,
+    "path": _strings,
+    "python": _string,
+}
+KEYS = (*_READERS, "verify", "cudagraph")
 
 
 @dataclass(frozen=True)
@@ -400,13 +429,12 @@ def _apply(settings: Settings, table: Mapping[str, object], origin: _Origin) -> 
         read = _read_table(value, _CUDAGRAPH_READERS, origin, ("cudagraph",))
         return replace(settings.cudagraph, **{_field(k): v for k, v in read.items()})  # type: ignore[arg-type]
 
-    verify = table.get("verify")
-    if isinstance(verify, Mapping):
-        for key in verify:
-            if key not in VERIFY_KEYS:
-                hint = did_you_mean(key, VERIFY_KEYS)
-                raise ConfigError(f"{origin.at('verify', key)}: unknown key 'verify.{key}'{hint}")
-    values = _read_table(table, {**_READERS, "cudagraph": cudagraph}, origin)
+    def verify(value: object) -> dict[str, object]:
+        if not isinstance(value, Mapping):
+            raise _Wrong("a table")
+        return _read_table(value, _VERIFY_READERS, origin, ("verify",))
+
+    values = _read_table(table, {**_READERS, "verify": verify, "cudagraph": cudagraph}, origin)
     source = {**settings.source, **{key: origin.at(key) for key in values}}
     return replace(settings, source=source, **{_field(k): v for k, v in values.items()})  # type: ignore[arg-type]
 

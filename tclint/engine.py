@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tclint.files import InputFile
 
 _T = TypeVar("_T")
+Progress = Callable[[int, int], None]
 _VARIANTS: Final = 3
 _NAMES: Final = {
     "TCL902": "unreadable-file",
@@ -35,12 +37,26 @@ _NAMES: Final = {
 }
 
 
+_NOTEBOOK: Final = ".ipynb"
+
+
 class _Changed(Exception):
     """A file changed while it was being linted."""
 
 
-def lint(files: Sequence[InputFile], settings: Settings, *, cache: Cache | None = None, ends: bool = False) -> Report:
-    """Lint files under settings. `ends`: the process does nothing else after this, so memory need not be given back."""
+def lint(
+    files: Sequence[InputFile],
+    settings: Settings,
+    *,
+    cache: Cache | None = None,
+    ends: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Lint files under settings.
+
+    `ends`: the process does nothing else after this, so memory need not be given back. `progress` is told how many of
+    how many files are done.
+    """
     limit = sys.getrecursionlimit()
     # Interpretation nests a few Python frames for each nested expression and call.
     sys.setrecursionlimit(max(limit, 12_000 if sys.version_info >= (3, 11) else 4_000))
@@ -48,13 +64,13 @@ def lint(files: Sequence[InputFile], settings: Settings, *, cache: Cache | None 
     # Trees and values are freed by reference counts; cycle collection over millions of nodes only costs time.
     gc.disable()
     try:
-        run = _Run(files, settings, cache)
+        run = _Run(files, settings, cache, progress)
         if ends:
             _kept.append(run)
         try:
             report = run.report()
         except _Changed:
-            return _Run(files, settings, None).report()
+            return _Run(files, settings, None, progress).report()
         if cache is not None:
             cache.remember(files, report)
         return report
@@ -71,8 +87,11 @@ _kept: list[_Run] = []
 class _Run:
     """The files of a run, and what is known about each before it is interpreted."""
 
-    def __init__(self, files: Sequence[InputFile], settings: Settings, cache: Cache | None) -> None:
+    def __init__(
+        self, files: Sequence[InputFile], settings: Settings, cache: Cache | None, progress: Progress | None
+    ) -> None:
         self.settings = settings
+        self.progress = progress
         self.cache = cache
         self.problems: list[Problem] = []
         self.hashes: dict[str, str] = {}
@@ -80,7 +99,7 @@ class _Run:
         self.modules = {m.path: m for m in self.program.modules}
         self.reported = {f.path for f in files if f.report} & self.modules.keys()
         self.target = versions.parse(settings.target_torch) or versions.NEWEST
-        self.all_rules = load_rules(settings.rules)
+        self.all_rules = load_rules(settings.rules, settings.packs)
         self.rules = self._active_rules()
         cudagraph = settings.cudagraph
         known = (*settings.compile_functions, *cudagraph.callables, *cudagraph.only_through, *cudagraph.clone_helpers)
@@ -97,7 +116,7 @@ class _Run:
             data: Data | None = file.text
             if self.cache is not None:
                 self.hashes[file.path] = self.cache.hash_of(file)
-                if data is None and self.hashes[file.path]:
+                if data is None and self.hashes[file.path] and not file.path.endswith(_NOTEBOOK):
                     data = self._reader(file, self.hashes[file.path])
             if data is None:
                 try:
@@ -107,8 +126,20 @@ class _Run:
                     why = f"cannot be read: {error.strerror or error}; not analysed"
                     self.problems.append(Problem(file.path, 1, UNREADABLE, why))
                     continue
+            if file.path.endswith(_NOTEBOOK) and isinstance(data, bytes):
+                from tclint import notebook
+
+                try:
+                    data = notebook.read(data).source
+                except notebook.NotebookError as error:
+                    if file.report:
+                        why = f"cannot be read as a notebook: {error}; not analysed"
+                        self.problems.append(Problem(file.path, error.line, UNREADABLE, why))
+                    continue
+            # `import numpy` beside numpy.ipynb does not mean the notebook.
+            absolute = f"{file.absolute}.py" if file.path.endswith(_NOTEBOOK) else file.absolute
             # What is kept must do for runs that report other files: then all of them are looked at.
-            yield (file.path, file.absolute, data, file.report or self.cache is not None, file.explicit)
+            yield (file.path, absolute, data, file.report or self.cache is not None, file.explicit)
 
     def _reader(self, file: InputFile, digest: str) -> Callable[[], bytes]:
         def read() -> bytes:
@@ -312,6 +343,8 @@ class _Run:
                 missing, run_tasks(self.bench, [tasks[i] for i in missing], self.jobs), strict=True
             ):
                 kept[i] = self._remember(keys[i], learned, value, read)
+                if self.progress is not None and tasks[i].kind == "files":
+                    self.progress(sum(len(task.paths) for task in tasks[: i + 1]), sum(len(t.paths) for t in tasks))
         return [value[0] for value in kept if value is not None]
 
     def _links(self, module: Module) -> tuple[str, ...]:
@@ -332,9 +365,11 @@ class _Run:
 
     def _assemble(self, results: Sequence[Result]) -> Report:
         best: dict[tuple[str, int, int, str], Found] = {}
+        starts: dict[tuple[str, int, int, str], set[tuple[str, str]]] = {}
         for found in (f for result in results for f in result.found):
             finding = found.finding
             key = (finding.path, finding.span.line, finding.span.column, finding.code)
+            starts.setdefault(key, set()).update((step.path, step.text) for step in finding.chain[:1])
             old = best.get(key)
             if old is None or RANK[finding.confidence.value] > RANK[old.finding.confidence.value]:
                 best[key] = found
@@ -346,6 +381,11 @@ class _Run:
         severe = RANK[self.settings.severity]
         kept = [f for f in suppressed.kept if RANK[f.confidence.value] >= least and RANK[f.severity.value] >= severe]
         kept = _with_copies(kept, {id(f.finding): f.copy for f in mine})
+        reach = {(site, p[:2]) for result in results for site, places in result.reach.items() for p in places}
+        through = Counter(place for _, place in reach)
+        kept = [
+            replace(f, roots=max(through[f.path, f.function], len(starts.get((*f.sort_key[:4],), ())))) for f in kept
+        ]
         kept.sort(key=lambda f: f.sort_key)
         return Report(
             findings=tuple(kept),

@@ -7,15 +7,28 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tclint.config import PathMatcher, Settings, UserError, project_root
+from tclint.config import PathMatcher, Settings, UserError, did_you_mean, project_root
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-__all__ = ["CACHE_TAG", "InputError", "InputFile", "cache_folder", "discover", "link", "project_root", "stdin_file"]
+__all__ = [
+    "CACHE_TAG",
+    "InputError",
+    "InputFile",
+    "cache_folder",
+    "discover",
+    "excluded",
+    "link",
+    "project_root",
+    "stdin_file",
+]
 
 CACHE_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache made by tclint; it can be removed.\n"
 """The content of CACHEDIR.TAG: backup tools skip the folder, and `tclint clean` knows that it is ours to remove."""
+
+
+_ENDINGS = (".py", ".ipynb")
 
 
 class InputError(UserError):
@@ -45,7 +58,7 @@ def discover(
     force_exclude: bool = False,
     on_problem: Callable[[str], None] | None = None,
 ) -> list[InputFile]:
-    """All Python files that `paths` name, each once, sorted by the path shown.
+    """All Python files and notebooks that `paths` name, each once, sorted by the path shown.
 
     A path given by name is always taken, whatever the excludes say, unless `force_exclude` (a pre-commit hook names
     files nobody chose). A folder that cannot be listed is told to `on_problem`: the rest is still worth reading.
@@ -62,8 +75,22 @@ def discover(
         elif os.path.lexists(absolute):
             raise InputError(f"{path}: a link to nothing")
         else:
-            raise InputError(f"{path}: no such file or folder")
+            raise InputError(f"{path}: no such file or folder{_similar(path, absolute)}")
     return walker.finish()
+
+
+def _similar(path: str, absolute: str) -> str:
+    """A hint at a name that was perhaps meant."""
+    folder, name = os.path.split(absolute)
+    if not os.path.isdir(folder):
+        return f"; there is no folder {os.path.dirname(path)}" if os.path.dirname(path) else ""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return ""
+    hint = did_you_mean(name, names)
+    given = os.path.dirname(path)
+    return hint.replace("mean '", f"mean '{given}/") if hint and given else hint
 
 
 def link(files: Sequence[InputFile], root: str, settings: Settings, cwd: str) -> list[InputFile]:
@@ -75,6 +102,11 @@ def link(files: Sequence[InputFile], root: str, settings: Settings, cwd: str) ->
         if os.path.realpath(file.absolute) not in known
     ]
     return sorted([*files, *others], key=lambda file: file.path)
+
+
+def excluded(absolute: str, settings: Settings, cwd: str) -> bool:
+    """Whether the excludes leave out a file that an editor or a hook names."""
+    return _Walker(settings, cwd, None).excluded_by_name(absolute)
 
 
 def stdin_file(text: bytes, name: str, cwd: str) -> InputFile:
@@ -167,7 +199,7 @@ class _Walker:
                 name = entry.name
                 try:
                     link, is_folder = entry.is_symlink(), entry.is_dir()
-                    if not is_folder and not (name.endswith(".py") and entry.is_file()):
+                    if not is_folder and not (name.endswith(_ENDINGS) and entry.is_file()):
                         continue
                 except OSError:
                     continue  # a link that leads back to itself is no file

@@ -76,6 +76,8 @@ class Edit:
     path: str
     span: Span
     text: str
+    cell: int = 0
+    """As in `Finding`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +122,22 @@ class Finding:
     fix: Fix | None = None
     eager: bool = False
     """The finding is in eager code around a compiled callable: `chain` says how it is reached, not why it is compiled."""
+    cell: int = 0
+    """The cell of a notebook that the lines count from, from 1; 0 where they count from the start of the file, as they do in
+    everything but output."""
     same_as: tuple[str, ...] = field(default=(), compare=False)
     verified: Verification | None = field(default=None, compare=False)
+    roots: int = field(default=0, compare=False)
+    """How many compile sites, or files with a `forward` taken as compiled, were seen to reach it; `chain` is from one."""
 
     @property
     def line(self) -> int:
         return self.span.line
+
+    @property
+    def place(self) -> str:
+        """The file, and in a notebook the cell: `demo.ipynb:cell 3`."""
+        return f"{self.path}:cell {self.cell}" if self.cell else self.path
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

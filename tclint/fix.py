@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 import difflib
-import io
 import os
 import re
 import stat
 import tempfile
-import tokenize
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tclint.finding import Applicability, Edit, Finding, Span
+from tclint.source import encoding_of
 
 PASSES = 10
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
@@ -57,11 +56,6 @@ class Fixed:
 
 
 # --- text and bytes -------------------------------------------------------------------------------------------------
-
-
-def encoding_of(data: bytes) -> str:
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    return encoding
 
 
 def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tclint import engine
+from tclint import engine, notebook
 from tclint import fix as fixes
 from tclint.report import Report
 
@@ -45,19 +46,73 @@ def fix(
     held = [_read(file) if file.report else file for file in files]
     before = {file.path: file.text for file in held if file.report and file.text is not None}
     reports: list[Report] = []
+    books = _Books(before)
 
     def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
-        now = [replace(file, text=contents[file.path]) if file.path in contents else file for file in held]
+        books.now = contents
+        now = [replace(file, text=books.folded(file.path)) if file.path in contents else file for file in held]
         known = cache.recall(now) if cache is not None else None
         reports.append(known or engine.lint(now, settings, cache=cache))
         return reports[-1].findings
 
-    fixed = fixes.run(lint, before.__getitem__, unsafe=unsafe, keep=keep)
+    def fits(finding: Finding, number: int) -> bool:
+        return books.hold(finding) and (keep is None or keep(finding, number))
+
+    fixed = fixes.run(lint, books.original, unsafe=unsafe, keep=fits if books.by_path else keep)
+    fixed.contents = {path: books.folded(path) for path in fixed.contents}
+    fixed.rejected += books.refused
+    fixed.applied = [books.shown(each) for each in fixed.applied]
     held = [replace(file, text=fixed.contents.get(file.path, file.text)) for file in held]
     done = Done(fixed, reports[-1], held, before)
     if write:
         save(done)
     return done
+
+
+class _Books:
+    """The notebooks of a run: fixes are made in the module that their cells are, and written into the cells."""
+
+    def __init__(self, before: Mapping[str, bytes]) -> None:
+        self.before = before
+        self.now: Mapping[str, bytes] = {}
+        """What the files hold by now; of a notebook, its cells joined."""
+        self.refused: list[str] = []
+        self.by_path: dict[str, notebook.Notebook] = {}
+        for path, data in before.items():
+            if notebook.named(path):
+                with contextlib.suppress(notebook.NotebookError):  # the engine reports it
+                    self.by_path[path] = notebook.read(data)
+
+    def original(self, path: str) -> bytes:
+        return self.by_path[path].source if path in self.by_path else self.before[path]
+
+    def folded(self, path: str) -> bytes:
+        """The new bytes of a file."""
+        data = self.now[path]
+        return self.by_path[path].folded(data) if path in self.by_path else data
+
+    def shown(self, applied: fixes.Applied) -> fixes.Applied:
+        """A fix with its place as a person sees it, in the cells as they were."""
+        if applied.path not in self.by_path:
+            return applied
+        cell, line = self.by_path[applied.path].place(applied.line)
+        return replace(applied, path=f"{applied.path}:cell {cell}", line=line)
+
+    def hold(self, finding: Finding) -> bool:
+        """Whether the cells can take a fix."""
+        if finding.path not in self.by_path or finding.fix is None:
+            return True
+        text = self.now.get(finding.path) or self.original(finding.path)
+        try:
+            self.by_path[finding.path].folded(fixes.apply_edits(text, finding.fix.edits))
+        except notebook.CannotFold as error:
+            cell, line = self.by_path[finding.path].place(finding.line)
+            place = f"{finding.path}:cell {cell}:{line}"
+            self.refused.append(f"{place} {finding.code}: the fix was discarded: {error}")
+            return False
+        except fixes.CannotApply:
+            return True  # told where fixes are applied
+        return True
 
 
 def save(done: Done) -> None:

@@ -17,6 +17,12 @@ class Site:
     mode: str
     reaches: int
     """How many functions the region of this site holds."""
+    cell: int = 0
+    """As in `Finding`."""
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:cell {self.cell}" if self.cell else self.path
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
+import codecs
+import re
 import warnings
 from collections.abc import Iterator
 
@@ -48,13 +48,34 @@ def nodes(root: ast.AST) -> Iterator[ast.AST]:
                 stack.append(value)
 
 
+_CODING = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK = re.compile(rb"[ \t\f]*(?:#|$)")
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding of a file, as Python finds it. `LookupError` or `SyntaxError` where it finds none.
+
+    Not `tokenize.detect_encoding`: that wants the coding line itself to be UTF-8, where the parser does not.
+    """
+    marked = data.startswith(codecs.BOM_UTF8)
+    for line in re.split(rb"\r\n|\r|\n", data[3:] if marked else data, maxsplit=2)[:2]:
+        if found := _CODING.match(line):
+            name = found[1].decode("ascii")
+            encoding = codecs.lookup(name).name
+            if marked and encoding != "utf-8":
+                raise SyntaxError(f"a UTF-8 byte-order mark, and a coding line that says {name}")
+            return "utf-8-sig" if marked else encoding
+        if not _BLANK.match(line):
+            break
+    return "utf-8-sig" if marked else "utf-8"
+
+
 def decode(path: str, data: bytes) -> str:
     """The text of a file, by its coding line or byte-order mark, with line endings as they are."""
     if data.isascii():
         return data.decode("ascii")
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        return data.decode(encoding)
+        return data.decode(encoding_of(data))
     except (SyntaxError, LookupError) as error:
         raise Unparsable(Problem(path, 1, UNREADABLE, f"cannot be decoded: {error}; save the file as UTF-8")) from None
     except UnicodeDecodeError as error:

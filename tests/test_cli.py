@@ -76,7 +76,7 @@ Run = Callable[..., tuple[int, str, str]]
 def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engine:
     stand_in = Engine()
     rules = types.ModuleType("tclint.rule")
-    rules.load_rules = lambda extra: (Branch(), Wrapper())  # type: ignore[attr-defined]
+    rules.load_rules = lambda *extra: (Branch(), Wrapper())  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "tclint.rule", rules)
     monkeypatch.setitem(sys.modules, "tclint.engine", stand_in)
     monkeypatch.setattr(tclint, "engine", stand_in, raising=False)
@@ -398,7 +398,7 @@ from tclint.finding import *
 from tclint.report import Report
 one = Finding("TCL101", "n", "m.py", Span(1, 1, 1, 2), "m" * 500, Effect.SLOW, Severity.LOW, Confidence.HIGH)
 fake = types.ModuleType("tclint.engine"); fake.lint = lambda files, settings, **_: Report((one,) * 5000)
-rule = types.ModuleType("tclint.rule"); rule.load_rules = lambda extra: ()
+rule = types.ModuleType("tclint.rule"); rule.load_rules = lambda *extra: ()
 sys.modules["tclint.engine"] = tclint.engine = fake; sys.modules["tclint.rule"] = rule
 from tclint.cli import main
 sys.exit(main(["--output-format", "concise", "m.py"]))

@@ -77,6 +77,7 @@ target-torch = "2.11.0+cu128"
 min-confidence = "high"
 severity = "medium"
 rules = ["lint"]
+packs = ["acme"]
 assume-compiled = "never"
 compile-functions = ["my.compile"]
 tokenizers = ["tok"]

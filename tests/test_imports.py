@@ -17,7 +17,7 @@ PACKAGE = ROOT / "tclint"
 # From left to right; what stands in one row may import each other.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint", "tclint.finding", "tclint.report", "tclint.versions", "tclint.torch_facts", "tclint.config"),
-    ("tclint.files", "tclint.source", "tclint.cache", "tclint.facts"),
+    ("tclint.files", "tclint.source", "tclint.cache", "tclint.facts", "tclint.notebook", "tclint.packs"),
     ("tclint.program",),
     ("tclint.values",),
     ("tclint.regions",),
@@ -38,8 +38,12 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "tclint.proof",
         "tclint.watch",
         "tclint.review",
+        "tclint.api",
+        "tclint.scaffold",
+        "tclint.schema",
     ),
-    ("tclint.cli", "tclint.commands", "tclint.verify.command", "tclint.__main__"),
+    ("tclint.server",),
+    ("tclint.cli", "tclint.commands", "tclint.completion", "tclint.verify.command", "tclint.__main__"),
 )
 # `@tclint.example` in people's own code: imported by the package's `__getattr__`, when asked for.
 FACADE = ("tclint", "tclint.verify.examples.example")

@@ -226,7 +226,8 @@ def test_json() -> None:
     first, second = document["findings"]
     assert list(first) == [
         *("code", "name", "path", "line", "column", "end_line", "end_column", "message", "effect", "severity"),
-        *("confidence", "function", "compiled_because", "help", "graph_breaks", "labels", "fix", "same_as", "verified"),
+        *("confidence", "function", "compiled_because", "help", "graph_breaks", "labels", "fix", "same_as"),
+        *("roots", "verified"),
     ]
     assert first["compiled_because"] == ["train.py:135 torch.compile(model)", "models/vlm.py:2 VLM.forward"]
     assert first["fix"]["edits"] == [

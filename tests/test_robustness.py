@@ -258,6 +258,7 @@ def test_nothing_to_say(beside: Project, data: bytes) -> None:
         pytest.param(lambda s: s.replace(b"\n", b"\r\n"), id="crlf"),
         pytest.param(lambda s: s.replace(b"import torch\n", b"\x0cimport torch\n"), id="form-feed"),
         pytest.param(lambda s: b"# coding: latin-1\n" + s.replace(b"torch\n", b"torch  # \xe9\n", 1), id="latin-1"),
+        pytest.param(lambda s: b"# caf\xe9, coding: latin-1\n" + s, id="latin-1-on-the-coding-line"),
         pytest.param(lambda s: s.replace(b"import torch\n", "import torch; é = 'ü'\n".encode()), id="non-ascii"),
         pytest.param(lambda s: s.rstrip(b"\n"), id="no-newline"),
         pytest.param(lambda s: s.replace(b"    ", b"\t"), id="tabs"),

@@ -15,6 +15,7 @@ Sources: TypeAlias = "Mapping[str, str] | Callable[[str], str]"
 FORMATS: Mapping[str, str] = {
     "full": "full",
     "text": "full",
+    "grouped": "grouped",
     "concise": "concise",
     "json": "json_",
     "sarif": "sarif",
@@ -29,7 +30,9 @@ FORMATS: Mapping[str, str] = {
 
 WITH_RULES = frozenset({"sarif"})
 """Formats that show the pages of rules."""
-FOR_PEOPLE = frozenset({"full", "text", "concise"})
+FOR_PEOPLE = frozenset({"full", "text", "grouped", "concise"})
+IN_CELLS = FOR_PEOPLE | {"json"}
+"""Formats that name the cell of a notebook; the others know lines of files only."""
 
 
 class RuleInfo(Protocol):

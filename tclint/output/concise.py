@@ -25,7 +25,7 @@ def render(
     paint = Palette(color)
     lines = []
     for finding in report.findings:
-        place = paint.bold(f"{shown(finding.path)}:{finding.span.line}:{finding.span.column}:")
+        place = paint.bold(f"{shown(finding.place)}:{finding.span.line}:{finding.span.column}:")
         code = paint.severity(finding.severity.value, f"{finding.code}[{finding.name}]")
         lines.append(f"{place} {code} {shown(' '.join(words.message(finding).splitlines()))}\n")
     return "".join(lines)

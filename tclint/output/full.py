@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.finding import Applicability, Effect, Finding, Severity
@@ -16,6 +17,7 @@ from tclint.output.words import plural
 if TYPE_CHECKING:
     from tclint.report import Report
 
+_ORIGIN = re.compile(r"comes from `[^`]*` \(line (\d+)\)")
 _MAX_SITES = 10
 _MAX_LINES = 3
 
@@ -33,29 +35,31 @@ def render(
     lines = Lines(sources)
     blocks = ["\n".join(_finding(finding, lines, paint, max(width, 40))) for finding in report.findings]
     if summary:
-        blocks.append("\n".join(_summary(report, paint)))
+        blocks.append("\n".join(summary_lines(report, paint)))
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
 def _finding(finding: Finding, lines: Lines, paint: Palette, room: int) -> Iterator[str]:
     yield _header(finding, paint, room)
-    gutter = len(str(max([finding.span.end_line, *(label.line for label in finding.labels)])))
+    marks = _marks(finding)
+    gutter = len(str(max([finding.span.end_line, *marks])))
     bar = " " * (gutter + 1) + paint.gutter("|")
-    if lines.line(finding.path, finding.line):
+    if lines.line(finding.place, finding.line):
         yield bar
-        yield from _frame(finding, lines, paint, gutter, room)
+        yield from _frame(finding, marks, lines, paint, gutter, room)
         yield bar
     else:
         # The file changed or vanished since it was read; what was found in it still stands.
         yield f"{bar} {words.message(finding)}"
     for title, text in _notes(finding):
         start = f"{' ' * (gutter + 1)}{paint.gutter('=')} {paint.bold(title)}{' ' * (17 - len(title))} "
-        yield from _wrapped(shown(text.replace("\n", " ")), start, gutter + 21, room)
+        yield from wrapped(shown(text.replace("\n", " ")), start, gutter + 21, room)
 
 
 def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
     if finding.chain and not (finding.eager and len(finding.chain) == 1):
-        yield ("reached from" if finding.eager else "compiled because"), words.chain(finding)
+        others = f"  (and from {plural(finding.roots - 1, 'other root')})" if finding.roots > 1 else ""
+        yield ("reached from" if finding.eager else "compiled because"), words.chain(finding) + others
     if advice := words.advice(finding):
         yield "help", advice
     if finding.fix and finding.fix.note:
@@ -67,7 +71,7 @@ def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _header(finding: Finding, paint: Palette, room: int) -> str:
-    place = f"{finding.path}:{finding.span.line}:{finding.span.column}"
+    place = f"{finding.place}:{finding.span.line}:{finding.span.column}"
     right = f"{finding.severity.value} · {words.ONE[finding.effect]}"
     if finding.confidence.value != "high":
         right += f" · {finding.confidence.value} confidence"
@@ -79,15 +83,35 @@ def _header(finding: Finding, paint: Palette, room: int) -> str:
     )
 
 
-def _frame(finding: Finding, lines: Lines, paint: Palette, gutter: int, room: int) -> Iterator[str]:
+def _marks(finding: Finding) -> dict[int, str]:
+    """The other lines of the file that explain the finding: what its labels say, where it is compiled, who calls it."""
+    marks: dict[int, str] = {}
+    steps = finding.chain[:-1]
+    # Its own file only, and of a long chain the ends: the note below the frame has all of it.
+    for step in dict.fromkeys((*steps[:1], *steps[-1:])):
+        if step.path == finding.place and not finding.span.line <= step.line <= finding.span.end_line:
+            site = step is finding.chain[0] and "compile" in step.text and not finding.eager
+            marks[step.line] = "compiled here" if site else f"called here, in {step.text}"
+    # A rule may say in its message what others say with a label.
+    if (origin := _ORIGIN.search(finding.message)) and not finding.labels:
+        line = int(origin[1])
+        if not finding.span.line <= line <= finding.span.end_line:
+            marks[line] = "tensor since here"
+    for label in sorted(finding.labels, key=lambda label: label.line):
+        marks[label.line] = label.text
+    return marks
+
+
+def _frame(
+    finding: Finding, marks: Mapping[int, str], lines: Lines, paint: Palette, gutter: int, room: int
+) -> Iterator[str]:
     span = finding.span
     last = min(span.end_line, span.line + _MAX_LINES - 1)
     if span.end_column <= 1 and last > span.line:
         last -= 1
     previous = 0
-    marks = {label.line: label.text for label in sorted(finding.labels, key=lambda label: label.line)}
     for number in sorted({*marks, *range(span.line, last + 1)}):
-        text = lines.line(finding.path, number)
+        text = lines.line(finding.place, number)
         if not text and number != span.line:
             continue
         if previous and number > previous + 1:
@@ -146,7 +170,7 @@ def _marked(
             yield f"{bar} {' ' * at}{paint.severity(level, piece)}"
 
 
-def _wrapped(text: str, start: str, indent: int, room: int) -> Iterator[str]:
+def wrapped(text: str, start: str, indent: int, room: int) -> Iterator[str]:
     # Long words (paths, code) stay whole: people copy them.
     pieces = textwrap.wrap(text, max(30, room - indent), break_long_words=False, break_on_hyphens=False) or [""]
     yield start + pieces[0]
@@ -154,7 +178,7 @@ def _wrapped(text: str, start: str, indent: int, room: int) -> Iterator[str]:
         yield " " * indent + piece
 
 
-def _summary(report: Report, paint: Palette) -> Iterator[str]:
+def summary_lines(report: Report, paint: Palette) -> Iterator[str]:
     findings = report.findings
     suppressed = f" ({report.suppressed} suppressed)" if report.suppressed else ""
     if findings:
@@ -195,15 +219,17 @@ def _fixable(findings: Sequence[Finding]) -> str:
 
 def _reach(report: Report) -> Iterator[str]:
     torch = f" (torch {report.torch})" if report.torch else ""
-    if report.assumed:
+    if report.assumed and not report.sites:
         yield f"no compile site in sight: every nn.Module.forward is taken as compiled{torch}"
     elif report.sites:
         sites = plural(len(report.sites), "compile site")
         yield f"{sites}, reaching {plural(report.functions, 'function')}{torch}:"
         for site in report.sites[:_MAX_SITES]:
             mode = f", mode {site.mode}" if site.mode else ""
-            yield f"  {site.path}:{site.line}  {shown(site.text)}{mode}: {plural(site.reaches, 'function')}"
+            yield f"  {site.place}:{site.line}  {shown(site.text)}{mode}: {plural(site.reaches, 'function')}"
         if len(report.sites) > _MAX_SITES:
             yield f"  ... and {len(report.sites) - _MAX_SITES} more"
+        if report.assumed:
+            yield "files that no compile site is linked with: every nn.Module.forward is taken as compiled"
     else:
         yield f"no compile site found: nothing is taken as compiled{torch}"

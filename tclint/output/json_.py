@@ -41,6 +41,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "code": finding.code,
         "name": finding.name,
         "path": finding.path,
+        **({"cell": finding.cell} if finding.cell else {}),
         "line": span.line,
         "column": span.column,
         "end_line": span.end_line,
@@ -56,6 +57,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "labels": [{"line": label.line, "text": label.text} for label in finding.labels],
         "fix": _fix(finding.fix) if finding.fix else None,
         "same_as": list(finding.same_as),
+        "roots": finding.roots,
         "verified": asdict(finding.verified) if finding.verified is not None else None,
     }
 
@@ -67,6 +69,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
         "edits": [
             {
                 "path": edit.path,
+                **({"cell": edit.cell} if edit.cell else {}),
                 "line": edit.span.line,
                 "column": edit.span.column,
                 "end_line": edit.span.end_line,
@@ -94,7 +97,14 @@ def _summary(report: Report) -> dict[str, Any]:
         "fixable": {how.value: fixes[how] for how in Applicability},
         "assumed": report.assumed,
         "sites": [
-            {"path": site.path, "line": site.line, "text": site.text, "mode": site.mode, "reaches": site.reaches}
+            {
+                "path": site.path,
+                **({"cell": site.cell} if site.cell else {}),
+                "line": site.line,
+                "text": site.text,
+                "mode": site.mode,
+                "reaches": site.reaches,
+            }
             for site in report.sites
         ],
         "notes": list(report.notes),

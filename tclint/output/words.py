@@ -43,7 +43,7 @@ def because(chain: Iterable[Step]) -> list[str]:
 def chain(finding: Finding) -> str:
     """The chain on one line; links in the finding's own file go without its path."""
     links = [
-        f"{step.text}:{step.line}" if i and step.path == finding.path else f"{step.path}:{step.line} {step.text}"
+        f"{step.text}:{step.line}" if i and step.path == finding.place else f"{step.path}:{step.line} {step.text}"
         for i, step in enumerate(finding.chain)
     ]
     return " → ".join(links)

@@ -1,0 +1,425 @@
+"""The protocol, spoken with pygls. Lints run on one thread of their own; nothing that goes wrong there ends the server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import PurePath
+from typing import Any, TypeVar
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+from tclint import __version__
+from tclint.config import UserError
+from tclint.finding import Applicability, Effect, Finding, Severity
+from tclint.rule import Rule, RuleError
+from tclint.server import session as sessions
+from tclint.server import wording
+from tclint.server.session import Document, Linted, Session
+
+FIX_ALL = "source.fixAll.tclint"
+_STACK = 64 << 20
+_PATIENCE = 5.0
+"""Seconds that a question of the editor waits for a lint."""
+_LEVEL = {
+    Severity.HIGH: types.DiagnosticSeverity.Warning,
+    Severity.MEDIUM: types.DiagnosticSeverity.Warning,
+    Severity.LOW: types.DiagnosticSeverity.Information,
+}
+_WATCHED = ("**/*.py", "**/tclint.toml", "**/pyproject.toml")
+
+T = TypeVar("T")
+
+
+def serve(port: int | None, host: str, delay: float) -> int:
+    language = Language(delay)
+    if port is None:
+        # pygls closes the stream it speaks on; and a `print` in somebody's rule must not end up in the conversation.
+        with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, contextlib.redirect_stdout(sys.stderr):
+            language.server.start_io(stdout=out)
+    else:
+        print(f"tclint: listening on {host}:{port}", file=sys.stderr, flush=True)
+        language.server.start_tcp(host, port)
+    # The protocol wants to know whether the end was asked for.
+    return 0 if language.ended else 1
+
+
+class Language:
+    """One connection: the open documents, and what was found in them."""
+
+    def __init__(self, delay: float) -> None:
+        self.delay = delay
+        # The whole text with each change: pygls cuts lines at form feeds, where neither Python nor editors do.
+        self.server = LanguageServer("tclint", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
+        self.ended = False
+        self.session = Session()
+        self.documents: dict[str, Document] = {}
+        self.linted: dict[str, Linted] = {}
+        self._rules: dict[str, dict[str, Rule]] = {}
+        self._waiting: asyncio.TimerHandle | None = None
+        self._told: set[str] = set()
+        self._queued = False
+        self._turn = asyncio.Lock()
+        """Held while a lint runs: those who type faster than that do not make a queue."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._worker = ThreadPoolExecutor(1, "tclint-lint", initializer=None)
+        # Interpretation nests deeply, and threads have small stacks on some systems.
+        before = threading.stack_size(_STACK)
+        self._worker.submit(int).result()
+        threading.stack_size(before)
+        self._register()
+
+    def _register(self) -> None:
+        def feature(name: str, handler: Callable[..., Any], options: Any = None) -> None:
+            self.server.feature(name, options)(_function(handler))
+
+        feature(types.INITIALIZED, self.initialized)
+        feature(types.SHUTDOWN, self.shutdown)
+        feature(types.TEXT_DOCUMENT_DID_OPEN, self.did_open)
+        feature(types.TEXT_DOCUMENT_DID_CHANGE, self.did_change)
+        feature(types.TEXT_DOCUMENT_DID_SAVE, self.did_save)
+        feature(types.TEXT_DOCUMENT_DID_CLOSE, self.did_close)
+        feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self.files_changed)
+        feature(types.TEXT_DOCUMENT_HOVER, self.hover)
+        kinds = types.CodeActionOptions(
+            code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True
+        )
+        feature(types.TEXT_DOCUMENT_CODE_ACTION, self.code_actions, kinds)
+        feature(types.CODE_ACTION_RESOLVE, self.resolve)
+
+    # -- what the editor tells --------------------------------------------------------------------------------
+
+    def initialized(self, params: Any) -> None:
+        workspace = self.server.workspace
+        found = [to_fs_path(uri) for uri in workspace.folders] or [workspace.root_path]
+        self.session.folders = [os.path.normpath(folder) for folder in found if folder]
+        capabilities = self.server.client_capabilities.workspace
+        watching = capabilities.did_change_watched_files if capabilities else None
+        if watching is not None and watching.dynamic_registration:
+            watchers = [types.FileSystemWatcher(glob_pattern=glob) for glob in _WATCHED]
+            options = types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers)
+            self.server.client_register_capability(
+                types.RegistrationParams(
+                    [types.Registration("tclint-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)]
+                )
+            )
+
+    def shutdown(self, *params: Any) -> None:
+        self.ended = True
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    def did_open(self, params: Any) -> None:
+        item = params.text_document
+        if not self._hold(item.uri, item.text, item.version):
+            return
+        self.session.forget_files()
+        self._schedule(0)
+
+    def did_change(self, params: Any) -> None:
+        uri = params.text_document.uri
+        if uri in self.documents:
+            text = self.server.workspace.get_text_document(uri).source
+            self._hold(uri, text, params.text_document.version)
+            self._schedule(self.delay)
+
+    def did_save(self, params: Any) -> None:
+        self._look_again()
+
+    def files_changed(self, params: Any) -> None:
+        self._look_again()
+
+    def did_close(self, params: Any) -> None:
+        uri = params.text_document.uri
+        if self.documents.pop(uri, None) is not None:
+            self.linted.pop(uri, None)
+            self._publish(uri, [], None)
+            self._schedule(self.delay)
+
+    def _look_again(self) -> None:
+        self.session.forget_files()
+        self._rules.clear()
+        self._told.clear()
+        self._schedule(0)
+
+    def _hold(self, uri: str, text: str, version: int) -> bool:
+        path = to_fs_path(uri)
+        # A cell of a notebook, a text in git's past: nothing on disk that a project could be found around.
+        if not path or not uri.startswith("file:") or not path.endswith((".py", ".pyi")):
+            return False
+        self.documents[uri] = Document(os.path.normpath(path), text, version)
+        return True
+
+    # -- linting ----------------------------------------------------------------------------------------------
+
+    def _schedule(self, delay: float) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+        self._waiting = asyncio.get_running_loop().call_later(delay, self._start)
+
+    def _start(self) -> None:
+        self._waiting = None
+        if self._queued:
+            return  # one that has not begun yet will see the newest texts
+        self._queued = True
+        self._keep(self._lint())
+
+    async def _lint(self) -> None:
+        """Lint everything that is open, and show what was found in texts that have not changed since."""
+        async with self._turn:
+            self._queued = False
+            await self._lint_now()
+
+    async def _lint_now(self) -> None:
+        if not self.documents:
+            return
+        uris = {document.path: uri for uri, document in self.documents.items()}
+        snapshot = list(self.documents.values())
+        results = await self._in_worker("lint", lambda: self.session.lint(snapshot))
+        for linted in results or ():
+            uri = uris[linted.document.path]
+            if self.documents.get(uri) is linted.document:
+                self.linted[uri] = linted
+                await self._know_rules(linted.document.path)
+                self._publish(uri, self._diagnostics(linted), linted.document.version)
+
+    async def _current(self, uri: str) -> Linted | None:
+        """What is known about a document as it stands now."""
+        document = self.documents.get(uri)
+        if document is None:
+            return None
+        linted = self.linted.get(uri)
+        if linted is None or linted.document is not document:
+            # In a large project that takes a while: an editor that waits for a menu should not wait for it.
+            await asyncio.wait({self._keep(self._lint_if_stale(uri))}, timeout=_PATIENCE)
+            linted = self.linted.get(uri)
+        return linted if linted is not None and linted.document is self.documents.get(uri) else None
+
+    async def _lint_if_stale(self, uri: str) -> None:
+        async with self._turn:
+            linted = self.linted.get(uri)
+            if linted is None or linted.document is not self.documents.get(uri):
+                await self._lint_now()
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """A task that is not forgotten before it is done."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _in_worker(self, what: str, call: Callable[[], T]) -> T | None:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._worker, call)
+        except (UserError, RuleError) as error:
+            self._tell(types.MessageType.Error, f"tclint: {error}")
+        except Exception as error:
+            self._log(traceback.format_exc())
+            detail = " ".join(str(error).split())
+            self._tell(types.MessageType.Error, f"tclint: {what} failed: {type(error).__name__}: {detail}")
+        return None
+
+    async def _know_rules(self, path: str) -> dict[str, Rule]:
+        folder = os.path.dirname(path)
+        if folder not in self._rules:
+            self._rules[folder] = await self._in_worker("loading the rules", lambda: self.session.rules(path)) or {}
+        return self._rules[folder]
+
+    def _tell(self, kind: Any, text: str) -> None:
+        # The same complaint with every letter typed helps nobody.
+        if text not in self._told:
+            self._told.add(text)
+            self.server.window_show_message(types.ShowMessageParams(kind, text))
+
+    def _log(self, text: str) -> None:
+        self.server.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
+
+    def _publish(self, uri: str, diagnostics: list[Any], version: int | None) -> None:
+        self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
+
+    # -- findings in the words of the protocol ----------------------------------------------------------------
+
+    def _positions(self, text: str) -> wording.Positions:
+        agreed = self.server.server_capabilities.position_encoding or types.PositionEncodingKind.Utf16
+        return wording.Positions(text, getattr(agreed, "value", agreed))
+
+    def _diagnostics(self, linted: Linted) -> list[Any]:
+        positions = self._positions(linted.document.text)
+        return [self._diagnostic(finding, linted, positions) for finding in linted.findings]
+
+    def _diagnostic(self, finding: Finding, linted: Linted, positions: wording.Positions) -> Any:
+        rule = self._rules.get(os.path.dirname(linted.document.path), {}).get(finding.code)
+        own = from_fs_path(linted.document.path)
+        related = [
+            types.DiagnosticRelatedInformation(
+                types.Location(own, _range(*positions.whole_line(label.line))), label.text
+            )
+            for label in finding.labels
+        ]
+        title = "reached from" if finding.eager else "compiled because"
+        for number, step in enumerate(finding.chain[:-1] if len(finding.chain) > 1 else finding.chain):
+            there = types.Position(step.line - 1, 0)
+            related.append(
+                types.DiagnosticRelatedInformation(
+                    types.Location(from_fs_path(linted.absolute(step.path)), types.Range(there, there)),
+                    f"{title}: {step.text}" if not number else f"→ {step.text}",
+                )
+            )
+        broken = finding.effect is Effect.ERROR
+        return types.Diagnostic(
+            range=_span(finding, positions),
+            message=wording.message(finding),
+            severity=types.DiagnosticSeverity.Error if broken else _LEVEL[finding.severity],
+            code=finding.code,
+            code_description=types.CodeDescription(_page_uri(rule)) if rule is not None else None,
+            source="tclint",
+            related_information=related or None,
+        )
+
+    # -- what the editor asks ---------------------------------------------------------------------------------
+
+    async def hover(self, params: Any) -> Any:
+        linted = await self._current(params.text_document.uri)
+        if linted is None:
+            return None
+        positions = self._positions(linted.document.text)
+        at = params.position
+        here = [f for f in linted.findings if _contains(_span(f, positions), at.line, at.character)]
+        if not here:
+            return None
+        rules = await self._know_rules(linted.document.path)
+        text = "\n\n---\n\n".join(wording.hover(f, linted, rules.get(f.code)) for f in here)
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), _span(here[0], positions))
+
+    async def code_actions(self, params: Any) -> list[Any]:
+        uri = params.text_document.uri
+        linted = await self._current(uri)
+        if linted is None:
+            return []
+        only = [getattr(kind, "value", kind) for kind in params.context.only or ()]
+        actions: list[Any] = []
+        if _wanted("quickfix", only):
+            positions = self._positions(linted.document.text)
+            for finding in linted.findings:
+                if _touch(_span(finding, positions), params.range):
+                    actions += self._quick_fixes(uri, linted, finding, positions)
+        fixable = any(f.fix and f.fix.edits and f.fix.applicability is Applicability.SAFE for f in linted.findings)
+        if fixable and _wanted(FIX_ALL, only):
+            action = types.CodeAction("tclint: fix everything that is safe to fix", kind=FIX_ALL, data={"uri": uri})
+            # Trying all fixes takes several lints: only when somebody picks it, where the editor can ask again.
+            actions.append(action if self._resolves and not only else await self.resolve(action))
+        return actions
+
+    def _quick_fixes(self, uri: str, linted: Linted, finding: Finding, positions: wording.Positions) -> list[Any]:
+        actions: list[Any] = []
+        document, fix = linted.document, finding.fix
+        diagnostic = self._diagnostic(finding, linted, positions)
+        if fix is not None and fix.applicability is not Applicability.DISPLAY:
+            after = sessions.fixed_by(document, finding)
+            if after is not None:
+                safe = fix.applicability is Applicability.SAFE
+                note = f": {fix.note}" if fix.note else ""
+                actions.append(
+                    types.CodeAction(
+                        f"{finding.code}: {fix.title}" + ("" if safe else f" (unsafe{note})"),
+                        kind=types.CodeActionKind.QuickFix,
+                        diagnostics=[diagnostic],
+                        is_preferred=True if safe else None,
+                        edit=self._edit(uri, document, after),
+                    )
+                )
+        after = sessions.ignored(document, finding)
+        if after is not None:
+            actions.append(
+                types.CodeAction(
+                    f"{finding.code}: ignore here",
+                    kind=types.CodeActionKind.QuickFix,
+                    diagnostics=[diagnostic],
+                    edit=self._edit(uri, document, after),
+                )
+            )
+        return actions
+
+    async def resolve(self, action: Any) -> Any:
+        data = action.data
+        uri = data.get("uri", "") if isinstance(data, dict) else getattr(data, "uri", "")
+        document = self.documents.get(uri)
+        if document is not None and action.edit is None:
+            others = list(self.documents.values())
+            after = await self._in_worker("fixing", lambda: self.session.fix_all(document, others))
+            if after is not None and self.documents.get(uri) is document:
+                action.edit = self._edit(uri, document, after)
+        return action
+
+    @property
+    def _resolves(self) -> bool:
+        text = self.server.client_capabilities.text_document
+        support = text.code_action.resolve_support if text and text.code_action else None
+        return support is not None and "edit" in support.properties
+
+    def _edit(self, uri: str, document: Document, after: str) -> Any:
+        positions = self._positions(document.text)
+        edits = [
+            types.TextEdit(_range(positions.of(start), positions.of(end)), text)
+            for start, end, text in sessions.change(document.text, after)
+        ]
+        workspace = self.server.client_capabilities.workspace
+        versioned = workspace.workspace_edit.document_changes if workspace and workspace.workspace_edit else False
+        if not versioned:
+            return types.WorkspaceEdit(changes={uri: edits})
+        # With the version, an editor refuses edits made for a text that has changed since.
+        identity = types.OptionalVersionedTextDocumentIdentifier(uri, document.version)
+        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identity, edits)])
+
+
+def _function(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A plain function: pygls leaves notes on its handlers, which a bound method does not take."""
+    if inspect.iscoroutinefunction(method):
+
+        async def wait(params: Any) -> Any:
+            return await method(params)
+
+        return wait
+    return lambda *params: method(*params)
+
+
+def _span(finding: Finding, positions: wording.Positions) -> Any:
+    span = finding.span
+    start, end = positions.at(span.line, span.column), positions.at(span.end_line, span.end_column)
+    # A problem with a whole file has no width: mark its line.
+    return _range(start, end) if end > start else _range(*positions.whole_line(span.line))
+
+
+def _range(start: tuple[int, int], end: tuple[int, int]) -> Any:
+    return types.Range(types.Position(*start), types.Position(*end))
+
+
+def _contains(span: Any, line: int, character: int) -> bool:
+    start, end = (span.start.line, span.start.character), (span.end.line, span.end.character)
+    return start <= (line, character) <= end
+
+
+def _touch(a: Any, b: Any) -> bool:
+    return (a.start.line, a.start.character) <= (b.end.line, b.end.character) and (b.start.line, b.start.character) <= (
+        a.end.line,
+        a.end.character,
+    )
+
+
+def _wanted(kind: str, only: list[str]) -> bool:
+    """Whether an editor that asks for some kinds asks for this one: `source.fixAll` asks for all below it."""
+    return not only or any(kind == each or kind.startswith(f"{each}.") for each in only)
+
+
+def _page_uri(rule: Rule) -> str:
+    """The file of the rule: its docstring is its page, and it is there without a network."""
+    return PurePath(inspect.getfile(type(rule))).as_uri()
