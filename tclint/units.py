@@ -199,8 +199,7 @@ class Bench:
 
     def _enter(self, interp: Interpreter, examples: Examples, module: Module, ordinals: tuple[int, ...]) -> None:
         region = Region(None)
-        # What is defined last is built from what is defined before: entered first, it reaches that with real arguments.
-        for cls in reversed(module.classes):
+        for cls in module.classes:
             if cls.ordinal in ordinals:
                 self._enter_class(interp, examples, cls, region)
 
