@@ -22,6 +22,8 @@ COMMANDS: Mapping[str, str] = {
     "config": "tclint.commands:config",
     "clean": "tclint.commands:clean",
     "verify": "tclint.verify.command:command",
+    "diagnose": "tclint.diagnose.command:command",
+    "compare": "tclint.diagnose.command:compare_command",
 }
 """Sub-command -> "module:click command", imported only when called."""
 

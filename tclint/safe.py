@@ -235,7 +235,7 @@ class _Guarded:
         self.compiled = None
         self.record.status, self.record.kind, self.record.reason = "eager", kind, reason
         self.record.events.append(f"call {self.record.calls}: eager from here: {reason}")
-        _warn(self.record)
+        _warn(self.record, self.plain)
 
     def _in_thread(self, clock: _Clock, args: Any, kwargs: Any) -> Any:
         assert self.compiled is not None
@@ -320,8 +320,10 @@ def _first_line(error: BaseException) -> str:
     return " ".join(lines[:2])[:300]
 
 
-def _warn(record: Record) -> None:
-    warnings.warn(f"{record.name} runs in eager mode: {record.reason}", SafeCompileWarning, stacklevel=4)
+def _warn(record: Record, plain: Any) -> None:
+    # At the line of the user's call: a module's goes through two frames of nn.Module more.
+    level = 7 if isinstance(plain, torch.nn.Module) else 5
+    warnings.warn(f"{record.name} runs in eager mode: {record.reason}", SafeCompileWarning, stacklevel=level)
 
 
 class SafeModule(torch.nn.Module):

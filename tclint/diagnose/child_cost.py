@@ -1,0 +1,37 @@
+"""One copy of the program, measured: what the cost of a finding is the difference of."""
+
+from __future__ import annotations
+
+import torch
+import torch._dynamo
+from torch._dynamo.utils import counters
+
+from tclint.diagnose.breaks import said
+from tclint.diagnose.child_breaks import hear
+from tclint.diagnose.child_clock import effort, forward, launches, timings
+from tclint.diagnose.child_target import Subject
+from tclint.diagnose.measurement import CostSample
+from tclint.verify import child_compile
+
+
+def measure_cost(subject: Subject) -> CostSample:
+    real = torch.compile
+    child_compile.adopt_sites()
+    runs, failures = hear(subject)
+    torch.compile = real
+    broken = tuple(sorted({f"{b.path} {b.gb_id or b.kind}:{b.line}" for run in runs for b in run.breaks}))
+    compilations = sum(f.compiles for run in runs if run.experiment == "recompiles" for f in run.frames)
+    torch._dynamo.reset()
+    counters.clear()
+    target, call = subject.made()
+    step = forward(subject.compiled(target), call)
+    step()
+    graphs = int(counters["stats"]["unique_graphs"])
+    took = timings({"step": step}, subject.device, effort(subject.order.quick))["step"]
+    notes = [said(fault) for fault in failures]
+    try:
+        count: int | None = launches(step, subject.device)
+    except RuntimeError as error:
+        count = None
+        notes.append(f"launches cannot be told: {str(error).splitlines()[0][:200]}")
+    return CostSample(took, count, graphs, broken, compilations, tuple(notes))

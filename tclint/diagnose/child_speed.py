@@ -1,0 +1,99 @@
+"""Warm steps against warm steps: eager and compiled, with and without guards, Inductor's options one by one."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import torch
+
+from tclint.diagnose.child_clock import (
+    NoGradient,
+    Step,
+    effort,
+    forward,
+    launches,
+    parameters_of,
+    peak_mb,
+    seconds,
+    timings,
+    training,
+)
+from tclint.diagnose.child_target import NotApplicable, Subject
+from tclint.diagnose.measurement import Ablate, AblateRow, Guards, Speed, SpeedRow
+
+
+def measure_speed(subject: Subject) -> Speed:
+    rows: list[SpeedRow] = []
+    notes: list[str] = []
+    for kind in ("forward", "forward+backward"):
+        if rows and subject.left < 0:
+            notes.append(f"{kind} was not measured: the first took all of {subject.order.budget:g} s")
+            break
+        try:
+            rows.append(_row(subject, kind))
+        except NoGradient as why:
+            notes.append(str(why))
+    what = "kernel launches" if subject.device.startswith("cuda") else "operators dispatched"
+    return Speed(tuple(rows), what, tuple(notes))
+
+
+def step_of(kind: str, function: Any, call: Any, target: Any) -> Step:
+    return forward(function, call) if kind == "forward" else training(function, call, parameters_of(target))
+
+
+def _row(subject: Subject, kind: str) -> SpeedRow:
+    torch._dynamo.reset()
+    target, call = subject.made("eval" if kind == "forward" else "train")
+    eager = step_of(kind, subject.eager(target), call, target)
+    eager()
+    compiled = step_of(kind, subject.compiled(target), call, target)
+    first = seconds(compiled, subject.device)
+    took = timings({"eager": eager, "compiled": compiled}, subject.device, effort(subject.order.quick))
+    notes: list[str] = []
+    numbers: dict[str, Any] = {}
+    for name, step in (("eager", eager), ("compiled", compiled)):
+        for what, probe in (("peak_mb", peak_mb), ("launches", launches)):
+            try:
+                numbers[f"{name}_{what}"] = probe(step, subject.device)
+            except RuntimeError as error:
+                # The profiler is not everywhere (no CUPTI in a container): the times stand without it.
+                notes.append(f"{name} {what} cannot be told: {str(error).splitlines()[0][:200]}")
+    return SpeedRow(kind, took["eager"], took["compiled"], first, notes=tuple(notes), **numbers)
+
+
+def measure_guards(subject: Subject) -> Guards:
+    set_stance = getattr(torch.compiler, "set_stance", None)
+    if set_stance is None:
+        raise NotApplicable("this torch has no torch.compiler.set_stance")
+    target, call = subject.made()
+    step = forward(subject.compiled(target), call)
+    for _ in range(5):
+        # The stance trusts that whatever will be needed has been compiled.
+        step()
+    took = timings(
+        {"baseline": step, "skipped": step},
+        subject.device,
+        effort(subject.order.quick),
+        {"skipped": lambda: set_stance(skip_guard_eval_unsafe=True)},
+    )
+    return Guards(took["baseline"], took["skipped"])
+
+
+def measure_ablate(subject: Subject) -> Ablate:
+    if not subject.example.wrap:
+        raise NotApplicable("the program compiles by itself, with options of its own")
+    option, _, text = subject.order.part.partition("=")
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        value = text
+    target, call = subject.made()
+    default = forward(subject.compiled(target), call)
+    default()
+    other, other_call = subject.made()
+    # Names and types are checked by torch.compile, in its own words.
+    changed = forward(torch.compile(other, options={option: value}), other_call)
+    first = seconds(changed, subject.device)
+    took = timings({"default": default, "changed": changed}, subject.device, effort(subject.order.quick))
+    return Ablate((AblateRow(option, repr(value), first, took["default"], took["changed"]),))
