@@ -326,7 +326,7 @@ def _warn(record: Record, plain: Any) -> None:
     warnings.warn(f"{record.name} runs in eager mode: {record.reason}", SafeCompileWarning, stacklevel=level)
 
 
-class SafeModule(torch.nn.Module):
+class SafeModule(torch.nn.Module):  # type: ignore[misc]  # torch is not there when types are checked
     """A module that compiles when called, or runs as it is. Like torch.compile's own wrapper it holds `_orig_mod`."""
 
     def __init__(self, module: torch.nn.Module, guarded: _Guarded) -> None:

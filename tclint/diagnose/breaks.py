@@ -2,39 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tclint.diagnose.measurement import BreakRow, Breaks, FrameRow, RecompileRow
-from tclint.verify.heard import Fault, Heard, Run
+from tclint.verify.heard import Break, Fault, Heard, Run
+
+Own = Callable[[str], bool]
+"""Whether a file is the user's."""
+NameAt = Callable[[str, int], "tuple[str, int] | None"]
+"""The function at a line of a file: its qualified name and first line."""
 
 
-def breaks_of(heard: Heard) -> Breaks:
+def breaks_of(heard: Heard, own: Own, name_at: NameAt) -> Breaks:
     runs = heard.runs
     faults = [said(run.fault) for run in runs if run.fault is not None]
     faults += [f"{fault.act}: {said(fault)}" for fault in heard.faults]
-    return Breaks(_breaks(runs), _recompiles(runs), _frames(runs), tuple(dict.fromkeys(faults)), _covered(runs))
+    return Breaks(
+        _breaks(runs, own),
+        _recompiles(runs),
+        _frames(runs, own, name_at),
+        tuple(dict.fromkeys(faults)),
+        _covered(runs),
+    )
 
 
 def said(fault: Fault) -> str:
     return f"{fault.kind}: {' '.join(fault.message.split())[:300]}"
 
 
-def _breaks(runs: Sequence[Run]) -> tuple[BreakRow, ...]:
+def _breaks(runs: Sequence[Run], own: Own) -> tuple[BreakRow, ...]:
     found: dict[tuple[str, int, str, str], BreakRow] = {}
     for run in runs:
         if run.experiment != "breaks":
             continue
         for each in run.breaks:
-            key = (each.path, each.line, each.gb_id, each.kind)
+            path, line = place_of(each, own)
+            key = (path, line, each.gb_id, each.kind)
             known = found.get(key)
             if known is None:
-                found[key] = BreakRow(
-                    each.path, each.line, each.kind, each.words[:2000], each.gb_id, each.frame, (run.label,)
-                )
+                inside = "" if (path, line) == (each.path, each.line) else f"{each.path}:{each.line}"
+                words = each.words[:2000]
+                found[key] = BreakRow(path, line, each.kind, words, each.gb_id, inside, (run.label,))
             elif run.label not in known.modes:
                 found[key] = replace(known, modes=(*known.modes, run.label))
     return tuple(sorted(found.values(), key=lambda row: (row.path, row.line, row.kind)))
+
+
+def place_of(each: Break, own: Own) -> tuple[str, int]:
+    """The user's line: where a library breaks, the line that called into it."""
+    if not own(each.path):
+        for step in reversed(each.stack):
+            if own(step.path):
+                return step.path, step.line
+    return each.path, each.line
 
 
 def _recompiles(runs: Sequence[Run]) -> tuple[RecompileRow, ...]:
@@ -53,19 +74,23 @@ def _recompiles(runs: Sequence[Run]) -> tuple[RecompileRow, ...]:
     return tuple(sorted(found.values(), key=lambda row: (row.path, row.line)))
 
 
-def _frames(runs: Sequence[Run]) -> tuple[FrameRow, ...]:
-    """What one training or inference run compiled: the mode with more breaks."""
+def _frames(runs: Sequence[Run], own: Own, name_at: NameAt) -> tuple[FrameRow, ...]:
+    """By function: the programs that one run made of it, and its breaks. The run with more breaks counts."""
     heard = [run for run in runs if run.experiment == "breaks"]
     if not heard:
         return ()
     run = max(heard, key=lambda each: (len(each.breaks), len(each.frames)))
-    broken: dict[str, int] = {}
+    rows: dict[tuple[str, str], FrameRow] = {}
+    for frame in run.frames:
+        name, line = name_at(frame.path, frame.line) or (frame.name, frame.line)
+        known = rows.get((frame.path, name), FrameRow(frame.path, line, name, 0, 0))
+        rows[frame.path, name] = replace(known, programs=known.programs + frame.compiles)
     for each in run.breaks:
-        broken[each.frame] = broken.get(each.frame, 0) + 1
-    rows = [
-        FrameRow(frame.path, frame.line, frame.name, frame.compiles, broken.pop(frame.name, 0)) for frame in run.frames
-    ]
-    return tuple(rows)
+        path, at = place_of(each, own)
+        name, line = name_at(path, at) or ("<module>", at)
+        known = rows.get((path, name), FrameRow(path, line, name, 0, 0))
+        rows[path, name] = replace(known, breaks=known.breaks + 1)
+    return tuple(rows.values())
 
 
 def _covered(runs: Sequence[Run]) -> Mapping[str, tuple[int, ...]]:

@@ -176,7 +176,7 @@ def peak_mb(step: Step, device: str) -> float | None:
         torch.cuda.reset_peak_memory_stats()
         step()
         sync(device)
-        return torch.cuda.max_memory_allocated() / 2**20
+        return float(torch.cuda.max_memory_allocated() / 2**20)
     step()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
         step()
@@ -204,7 +204,6 @@ def launches(step: Step, device: str) -> int:
     if cuda:
         return sum(event.name in LAUNCHES for event in events)
     return sum(
-        event.name.startswith("aten::")
-        and (event.cpu_parent is None or not event.cpu_parent.name.startswith("aten::"))
+        event.name.startswith("aten::") and (event.cpu_parent is None or not event.cpu_parent.name.startswith("aten::"))
         for event in events
     )

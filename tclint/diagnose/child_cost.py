@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import torch
 import torch._dynamo
 from torch._dynamo.utils import counters
@@ -19,7 +21,9 @@ def measure_cost(subject: Subject) -> CostSample:
     child_compile.adopt_sites()
     runs, failures = hear(subject)
     torch.compile = real
-    broken = tuple(sorted({f"{b.path} {b.gb_id or b.kind}:{b.line}" for run in runs for b in run.breaks}))
+    # Without lines, which move in a copy; but each line counts.
+    places = {(os.path.relpath(b.path, subject.order.root), b.line, b.gb_id or b.kind) for r in runs for b in r.breaks}
+    broken = tuple(sorted(f"{path} {kind}" for path, _, kind in places))
     compilations = sum(f.compiles for run in runs if run.experiment == "recompiles" for f in run.frames)
     torch._dynamo.reset()
     counters.clear()

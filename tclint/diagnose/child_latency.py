@@ -84,5 +84,3 @@ def _row(subject: Subject, kind: str, label: str, count: int) -> LatencyRow:
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     return LatencyRow(label, kind, first, steady, graphs, count, notes)
-
-

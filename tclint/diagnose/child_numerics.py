@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -112,4 +113,4 @@ def _error(reference: list[torch.Tensor], values: list[torch.Tensor]) -> float:
     """The root mean square difference, relative to the size of the reference."""
     square = sum(float((a - b).nan_to_num().square().sum()) for a, b in zip(reference, values, strict=True))
     size = sum(float(a.nan_to_num().square().sum()) for a in reference)
-    return (square / size) ** 0.5 if size else square**0.5
+    return math.sqrt(square / size if size else square)

@@ -78,7 +78,7 @@ def _row(subject: Subject, sweep: Sweep, working: list[int], axis: str, marked: 
 
 
 def _leaves(call: Call) -> list[Any]:
-    return pytree.tree_leaves((call.args, dict(call.kwargs)))
+    return list(pytree.tree_leaves((call.args, dict(call.kwargs))))
 
 
 def _varying(calls: list[Call]) -> list[tuple[int, int]]:

@@ -21,7 +21,7 @@ def encode(value: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=128)
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
@@ -30,7 +30,7 @@ def decode(kind: type[T], data: Any, at: str = "result") -> T:
     if not isinstance(data, Mapping):
         raise Malformed(f"{at}: an object was expected, not {type(data).__name__}")
     known = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    hints = _hints(kind)
+    hints = _hints(typing.cast(Any, kind))
     given = {name: _value(hints[name], data[name], f"{at}.{name}") for name in known if name in data}
     for name, field in known.items():
         if name not in given and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
@@ -55,7 +55,7 @@ def _value(kind: Any, data: Any, at: str) -> Any:
         if not isinstance(data, Mapping):
             raise Malformed(f"{at}: an object was expected, not {type(data).__name__}")
         return {str(key): _value(arguments[1], item, f"{at}.{key}") for key, item in data.items()}
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return decode(kind, data, at)
     if kind is float and isinstance(data, (int, float)) and not isinstance(data, bool):
         return float(data)

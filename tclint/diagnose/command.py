@@ -35,7 +35,9 @@ _WIDTH = 120
 @click.option("--batch", type=click.IntRange(min=1), metavar="N", help="Rows of every input (default: as they come).")
 @click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option("--output-file", "-o", metavar="FILE", help="Write to a file instead of stdout.")
-@click.option("--timeout", type=click.FloatRange(min=1), default=150.0, show_default=True, help="Seconds for one child.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), default=150.0, show_default=True, help="Seconds for one child."
+)
 @click.option("--total", type=click.FloatRange(min=0), metavar="S", help="Seconds for the run; 0: no limit [285].")
 @click.option("--path", "folders", multiple=True, metavar="DIR", help="Where the target's modules lie.")
 @click.option("--python", metavar="FILE", help="The interpreter that has torch.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tclint import config, engine, files
 from tclint.config import Settings
@@ -69,7 +70,7 @@ def explained(breaks: Breaks, findings: Sequence[Finding], cwd: str) -> Breaks:
     )
 
 
-def _told(finding: Finding) -> dict[str, str]:
+def _told(finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.code,
         "rule_name": finding.name,

@@ -30,7 +30,8 @@ class BreakRow:
     kind: str
     words: str
     gb_id: str = ""
-    frame: str = ""
+    inside: str = ""
+    """The place in a library, where the user's line only leads there."""
     modes: tuple[str, ...] = ()
     """In which runs it was heard: train, eval."""
     rule: str = ""
@@ -62,7 +63,8 @@ class FrameRow:
     path: str
     line: int
     name: str
-    compiles: int
+    programs: int
+    """Programs made of it: itself, and what resumes after each break."""
     breaks: int
 
 

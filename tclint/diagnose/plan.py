@@ -25,7 +25,7 @@ class Diagnostic:
 
 DIAGNOSTICS = (
     Diagnostic("breaks", "graph breaks and recompiles", 60),
-    Diagnostic("speed", "eager against compiled", 30),
+    Diagnostic("speed", "eager against compiled", 90),
     Diagnostic("shapes", "varying batch and sequence", 60),
     Diagnostic("latency", "whole against regional compilation", 60),
     Diagnostic("modes", "compile modes and CUDA graphs", 30, (*MODES, REENTRY), ("reduce-overhead", REENTRY)),

@@ -31,7 +31,8 @@ from tclint.diagnose.target import Target
 from tclint.finding import Finding
 from tclint.verify.heard import Heard, heard_from_json, with_paths
 from tclint.verify.process import Answer, Limits, ask_child, stop_servers
-from tclint.verify.targets import relative
+from tclint.verify.statements import outline
+from tclint.verify.targets import absolute, relative
 
 NEEDS_CUDA = "needs cuda"
 QUICKER = 0.34
@@ -143,9 +144,7 @@ class Session:
     def _parts(self, diagnostic: Diagnostic) -> tuple[str, ...]:
         return self.options.ablate if diagnostic.name == "ablate" else diagnostic.parts
 
-    def _diagnostic(
-        self, diagnostic: Diagnostic, parts: tuple[str, ...], done: int, total: int
-    ) -> tuple[Any, State]:
+    def _diagnostic(self, diagnostic: Diagnostic, parts: tuple[str, ...], done: int, total: int) -> tuple[Any, State]:
         """All parts of one diagnostic, each in a child of its own."""
         began = time.monotonic()
         results: list[Any] = []
@@ -193,9 +192,9 @@ class Session:
             factories=self.options.factories,
         )
 
-    def ask(self, order: Order) -> tuple[str, str, Any]:
-        """Status, words and result of one child."""
-        limit = min(self.options.timeout, max(5.0, self.left))
+    def ask(self, order: Order, free: bool = False) -> tuple[str, str, Any]:
+        """Status, words and result of one child; `free`: outside the limit of the run."""
+        limit = self.options.timeout if free else min(self.options.timeout, max(5.0, self.left))
         limits = Limits(self.options.python, self.options.device, limit, self.options.memory_mb)
         answer = ask_child(codec.encode(order), limits)
         if answer.data is None:
@@ -218,12 +217,17 @@ class Session:
         try:
             if order.diagnostic == "breaks":
                 self.heard = with_paths(heard_from_json(data["result"]), lambda p: relative(p, self.options.cwd))
-                return "done", "", breaks_of(self.heard)
+                own = {relative(path, self.options.cwd) for path in self.told.files}
+                return "done", "", breaks_of(self.heard, own.__contains__, self._name_at)
             if order.diagnostic == "cost":
                 return "done", "", data["result"]
             return "done", "", codec.decode(_KINDS[order.diagnostic], data["result"])
         except (codec.Malformed, KeyError, TypeError) as error:
             return "failed", f"the answer cannot be read ({error})", None
+
+    def _name_at(self, path: str, line: int) -> tuple[str, int] | None:
+        found = outline(absolute(path, self.options.cwd)).function_at(line)
+        return (found.name, found.line) if found is not None else None
 
     def _lint(self, results: dict[str, Any]) -> tuple[FindingRow, ...]:
         breaks = results.get("breaks")
