@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tclint.diagnose.measurement import Diagnosis, LatencyRow, ShapeRow, Timing
+from tclint.diagnose.measurement import BreakRow, Diagnosis, LatencyRow, ShapeRow, Timing
 from tclint.diagnose.verdict import gain_of, verdict_of
 
 SEVERITIES = ("high", "medium", "low")
@@ -126,15 +126,19 @@ def _breaks(diagnosis: Diagnosis) -> Section | None:
         (
             f"{row.path}:{row.line}",
             " ".join(filter(None, (row.rule, row.rule_name))) or UNRATED,
-            " ".join(
-                filter(None, (row.kind + (f" ({row.gb_id})" if row.gb_id else ""), row.inside and f"in {row.inside}"))
-            ),
+            _why(row),
             row.fix or row.help or "–",
         )
         for row in diagnosis.breaks.breaks
     ]
     notes = (*(f"error: {fault}" for fault in diagnosis.breaks.faults), *(() if rows else ("no graph break",)))
     return Section("breaks", "Graph breaks", ("Line", "Rule", "Why", "Fix"), tuple(rows), notes=notes)
+
+
+def _why(row: BreakRow) -> str:
+    gb_id = f" ({row.gb_id})" if row.gb_id else ""
+    inside = f", in {'/'.join(row.inside.split('/')[-2:])}" if row.inside else ""
+    return f"{row.kind}{gb_id}{inside}"
 
 
 def _recompiles(diagnosis: Diagnosis) -> Section | None:
