@@ -162,10 +162,12 @@ def _on_end(*_: Any) -> None:
         functorch_config.force_non_lazy_backward_lowering = _active.lazy
 
 
-@functools.lru_cache(maxsize=1)
 def _listen() -> None:
-    callback_handler.register_start_callback(_on_start)
-    callback_handler.register_end_callback(_on_end)
+    """Before every call: `torch._dynamo.reset()` forgets who listens."""
+    if _on_start not in callback_handler.start_callbacks:
+        callback_handler.register_start_callback(_on_start)
+    if _on_end not in callback_handler.end_callbacks:
+        callback_handler.register_end_callback(_on_end)
 
 
 @contextmanager
@@ -202,6 +204,7 @@ class _Guarded:
             self.method == "auto"
             and (threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"))
         )
+        _listen()
         clock = _Clock(record.timeout) if on_thread else _Alarm(record.timeout)
         try:
             if on_thread:
@@ -392,7 +395,6 @@ def safe_compile(
         raise ValueError(f'method={method!r}: use "auto", "signal" or "thread"')
     if not timeout > 0:
         raise ValueError(f"timeout={timeout!r}: give a number of seconds above 0")
-    _listen()
     name = getattr(module, "__qualname__", "") or type(module).__name__
     record = Record(name, timeout, max_params, count_parameters(module))
     compiled: Callable[..., Any] | None = None

@@ -9,6 +9,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -43,8 +44,8 @@ def _measures() -> Mapping[str, Measure]:
     }
 
 
-def measure(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to an order: a result, or in words why there is none."""
+def measure(data: Mapping[str, Any], save: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """The answer to an order: a result, or in words why there is none. `save` keeps what is known so far."""
     order = codec.decode(Order, data, "order")
     began = time.monotonic()
     told: dict[str, Any] = {"torch": torch.__version__, "python": sys.version.split()[0], "status": "failed"}
@@ -61,6 +62,7 @@ def measure(data: Mapping[str, Any]) -> dict[str, Any]:
             "file": subject.file,
             "sources": subject.sources(),
         }
+        subject = replace(subject, save=lambda part: save({**told, "result": codec.encode(part), "status": "done"}))
         told |= {"result": codec.encode(_measures()[order.diagnostic](subject)), "status": "done", "words": ""}
         told["sources"] = subject.sources()
     except NoTarget as error:
@@ -79,4 +81,4 @@ def measure(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " ".join(lines[:2])[:400]
+    return " ".join(lines[:2])[:250]

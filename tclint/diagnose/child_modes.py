@@ -9,6 +9,7 @@ import torch._dynamo
 from torch._dynamo.utils import counters
 
 from tclint.cudagraph import cloned, run_cloned
+from tclint.diagnose.child_caches import cold, warm_up
 from tclint.diagnose.child_clock import effort, forward, peak_mb, seconds, sync, timings
 from tclint.diagnose.child_target import NotApplicable, Subject
 from tclint.diagnose.measurement import ModeRow, Modes, Reentry
@@ -24,7 +25,9 @@ def measure_modes(subject: Subject) -> Modes:
         raise NotApplicable("the program compiles by itself, in a mode of its own")
     if subject.order.part == REENTRY:
         return Modes(reentry=_reentry(subject))
-    return Modes((_row(subject, subject.order.part),))
+    warm_up(subject.device)
+    with cold():
+        return Modes((_row(subject, subject.order.part),))
 
 
 def _row(subject: Subject, mode: str) -> ModeRow:

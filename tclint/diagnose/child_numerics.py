@@ -42,6 +42,7 @@ def measure_numerics(subject: Subject) -> Numerics:
             _compared(name, what, eager[what], compiled.get(what, []), (exact or {}).get(what), TOLERANCES[dtype])
             for what in eager
         ]
+        subject.save(Numerics(tuple(rows), tuple(notes)))
     return Numerics(tuple(rows), tuple(notes))
 
 

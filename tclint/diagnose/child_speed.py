@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import difflib
 from typing import Any
 
 import torch
+import torch._inductor.config
 
+from tclint.diagnose.child_caches import cold
 from tclint.diagnose.child_clock import (
     NoGradient,
     Step,
@@ -26,6 +29,7 @@ from tclint.diagnose.measurement import Ablate, AblateRow, Guards, Speed, SpeedR
 def measure_speed(subject: Subject) -> Speed:
     rows: list[SpeedRow] = []
     notes: list[str] = []
+    what = "kernel launches" if subject.device.startswith("cuda") else "operators dispatched"
     for kind in ("forward", "forward+backward"):
         if rows and subject.left < 0:
             notes.append(f"{kind} was not measured: the first took all of {subject.order.budget:g} s")
@@ -34,7 +38,7 @@ def measure_speed(subject: Subject) -> Speed:
             rows.append(_row(subject, kind))
         except NoGradient as why:
             notes.append(str(why))
-    what = "kernel launches" if subject.device.startswith("cuda") else "operators dispatched"
+        subject.save(Speed(tuple(rows), what, tuple(notes)))
     return Speed(tuple(rows), what, tuple(notes))
 
 
@@ -71,12 +75,18 @@ def measure_guards(subject: Subject) -> Guards:
     for _ in range(5):
         # The stance trusts that whatever will be needed has been compiled.
         step()
-    took = timings(
-        {"baseline": step, "skipped": step},
-        subject.device,
-        effort(subject.order.quick),
-        {"skipped": lambda: set_stance(skip_guard_eval_unsafe=True)},
-    )
+    try:
+        took = timings(
+            {"baseline": step, "skipped": step},
+            subject.device,
+            effort(subject.order.quick),
+            {"skipped": lambda: set_stance(skip_guard_eval_unsafe=True)},
+        )
+    except RuntimeError as error:
+        if "skip_guard_eval_unsafe" not in str(error):
+            raise
+        # Several programs of one function, told apart by guards that the stance leaves out.
+        raise NotApplicable(f"torch refuses the stance: {' '.join(str(error).split())[:160]}") from error
     return Guards(took["baseline"], took["skipped"])
 
 
@@ -88,12 +98,17 @@ def measure_ablate(subject: Subject) -> Ablate:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         value = text
+    known = torch._inductor.config.get_config_copy()
+    if option not in known:
+        close = difflib.get_close_matches(option, list(known), n=1)
+        raise NotApplicable(f"Inductor has no option {option!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
     target, call = subject.made()
-    default = forward(subject.compiled(target), call)
-    default()
     other, other_call = subject.made()
-    # Names and types are checked by torch.compile, in its own words.
+    default = forward(subject.compiled(target), call)
+    # The type of the value is checked by torch.compile, in its own words.
     changed = forward(torch.compile(other, options={option: value}), other_call)
-    first = seconds(changed, subject.device)
-    took = timings({"default": default, "changed": changed}, subject.device, effort(subject.order.quick))
+    with cold():
+        default()
+        first = seconds(changed, subject.device)
+        took = timings({"default": default, "changed": changed}, subject.device, effort(subject.order.quick))
     return Ablate((AblateRow(option, repr(value), first, took["default"], took["changed"]),))

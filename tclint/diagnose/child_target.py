@@ -47,6 +47,8 @@ class Subject:
     file: str
     parameters: int
     began: float
+    save: Callable[[Any], None] = lambda part: None
+    """Keeps a result of which only a part is done, in case the rest is never reached."""
 
     @property
     def device(self) -> str:

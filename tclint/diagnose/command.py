@@ -99,7 +99,7 @@ def command(
         batch=batch or 0,
         python=verify.python,
         memory_mb=verify.memory_mb,
-        threads=max(1, os.cpu_count() or 1),
+        threads=max(1, (os.cpu_count() or 1) // 2),
         root=root,
         cwd=cwd,
         factories=verify.factories,
@@ -107,10 +107,10 @@ def command(
     )
     with _progress(quiet) as progress:
         diagnosis = diagnose(found, options, settings, progress)
-    _write(rendered(diagnosis, output_format, output_file is None), output_file)
     if all(state.status in ("failed", "left out") for state in diagnosis.states):
         why = next((state.words for state in diagnosis.states if state.status == "failed"), "")
         raise UserError(f"{target}: nothing could be measured: {why}")
+    _write(rendered(diagnosis, output_format, output_file is None), output_file)
     return 0
 
 

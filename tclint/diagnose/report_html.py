@@ -113,7 +113,8 @@ def _verdicts(diagnosis: Diagnosis) -> str:
         number = len(breaks.breaks)
         kind = "bad" if number else "keep"
         again = len(breaks.recompiles)
-        said = f"{again} functions recompile too often" if again else "no needless recompiles"
+        noun = "function recompiles" if again == 1 else "functions recompile"
+        said = f"{again} {noun} too often" if again else "no needless recompiles"
         cards.append(f'<div class="{kind}"><span>graph breaks</span><b>{number}</b><span>{said}</span></div>')
     if diagnosis.numerics is not None:
         wrong = sum(row.verdict == "differs" for row in diagnosis.numerics.rows)

@@ -162,7 +162,7 @@ class Session:
             status, words, result = self.ask(self.order(diagnostic.name, diagnostic.budget, part))
             if result is not None:
                 results.append(result)
-            else:
+            if words:
                 troubles.append((part, words if status != "not applicable" else f"{status}: {words}"))
         said = "; ".join(f"{part}: {words}" if part else words for part, words in troubles)
         seconds = time.monotonic() - began
@@ -199,7 +199,8 @@ class Session:
         answer = ask_child(codec.encode(order), limits)
         if answer.data is None:
             return "failed", answer.trouble, None
-        return self._read(order, answer)
+        status, words, result = self._read(order, answer)
+        return status, answer.trouble or words, result
 
     def _read(self, order: Order, answer: Answer) -> tuple[str, str, Any]:
         assert answer.data is not None

@@ -36,6 +36,8 @@ class Section:
 def ms(value: float | None) -> str:
     if value is None:
         return "–"
+    if not value:
+        return "0"
     if value >= 1000:
         return f"{value / 1000:.2f} s"
     if value >= 100:

@@ -81,7 +81,7 @@ def default_memory_mb() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back from one child: its JSON, or why there is none."""
+    """What came back from one child: its JSON, or why there is none; both, where it was stopped with a part done."""
 
     data: Mapping[str, Any] | None = None
     trouble: str = ""
@@ -159,7 +159,7 @@ class Server:
     def run(self, job: Job, limits: Limits) -> Heard:
         """The answer to one job; where there is none, an empty one that says why."""
         answer = self.ask(job.to_json(), limits)
-        if answer.data is None:
+        if answer.data is None or answer.trouble:
             return Heard(device=job.device, trouble=answer.trouble)
         try:
             return heard_from_json(answer.data)
@@ -293,22 +293,22 @@ _SIGNALS = {"SIGSEGV": "a segmentation fault", "SIGABRT": "an abort", "SIGKILL":
 
 
 def _outcome(path: Path, code: int, output: _Output, trouble: str) -> Answer:
-    if trouble:
-        return Answer(trouble=trouble)
+    if not trouble and code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        trouble = f"the target's process died of {_SIGNALS.get(name, name)}"
     if path.is_file():
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(data, dict):
                 raise TypeError(f"{type(data).__name__}, not an object")
-            return Answer(data)
+            return Answer(data, trouble)
         except (ValueError, TypeError) as error:
             return Answer(trouble=f"the answer cannot be read ({type(error).__name__}: {error})")
-    if code < 0:
-        try:
-            name = signal.Signals(-code).name
-        except ValueError:
-            name = f"signal {-code}"
-        return Answer(trouble=f"the target's process died of {_SIGNALS.get(name, name)}")
+    if trouble:
+        return Answer(trouble=trouble)
     last = next((line for line in reversed(output.tail().splitlines()) if line.strip()), "")
     said = f" (its last words: {last.strip()[:200]})" if last else ""
     return Answer(trouble=f"the target ended its own process with status {code}{said}")
