@@ -60,7 +60,8 @@ def _row(subject: Subject, sweep: Sweep, working: list[int], axis: str, marked: 
         function = subject.compiled(target, backend=backend)
         for call in calls:
             if steps and subject.left < 0 and backend == "inductor":
-                notes.append(f"{len(calls) - len(steps)} sizes are left out: no time was left")
+                rest = ", ".join(_shape(each, varying) for each in calls[len(steps) :])
+                notes.append(f"left out, as no time was left: {rest}")
                 break
             if marked:
                 _mark(call, varying)

@@ -32,7 +32,7 @@ def measure_speed(subject: Subject) -> Speed:
     what = "kernel launches" if subject.device.startswith("cuda") else "operators dispatched"
     for kind in ("forward", "forward+backward"):
         if rows and subject.left < 0:
-            notes.append(f"{kind} was not measured: the first took all of {subject.order.budget:g} s")
+            notes.append(f"{kind} was not measured: the first took all of {subject.order.budget:.0f} s")
             break
         try:
             rows.append(_row(subject, kind))

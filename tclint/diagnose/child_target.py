@@ -121,7 +121,8 @@ def subject_of(order: Order) -> Subject:
             continue
         target, calls = fresh(bench, chosen, "", None)
         parameters = sum(p.numel() for p in target.parameters()) if isinstance(target, torch.nn.Module) else 0
-        shown = replace(chosen, source=f"{chosen.source}: {_shown(calls[0])}")
+        inputs = _shown(calls[0])
+        shown = chosen if inputs in chosen.source else replace(chosen, source=f"{chosen.source}: {inputs}")
         return Subject(order, shown, bench, path, parameters, began)
     owner = order.name.split(".")[0]
     raise NoTarget(

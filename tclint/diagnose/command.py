@@ -107,7 +107,7 @@ def command(
     )
     with _progress(quiet) as progress:
         diagnosis = diagnose(found, options, settings, progress)
-    if all(state.status in ("failed", "left out") for state in diagnosis.states):
+    if all(state.status in ("failed", "left out", "not begun") for state in diagnosis.states):
         why = next((state.words for state in diagnosis.states if state.status == "failed"), "")
         raise UserError(f"{target}: nothing could be measured: {why}")
     _write(rendered(diagnosis, output_format, output_file is None), output_file)

@@ -53,7 +53,9 @@ def measure(session: Session, diagnosis: Diagnosis) -> Cost:
 def _against(row: CostRow, base: float, noise: float) -> CostRow:
     if row.after_ms is None:
         return row
-    return replace(row, before_ms=base, saved_ms=base - row.after_ms, noise_ms=noise)
+    saved = base - row.after_ms
+    words = f"{row.words}; the time is within the noise" if abs(saved) <= noise else row.words
+    return replace(row, before_ms=base, saved_ms=saved, noise_ms=noise, words=words)
 
 
 def _sample(session: Session, folder: str) -> tuple[CostSample | None, str]:

@@ -303,7 +303,7 @@ class State:
 
     name: str
     status: str
-    """done, failed, needs cuda, left out, not applicable"""
+    """done, failed, not begun, needs cuda, left out, not applicable"""
     words: str = ""
     seconds: float = 0.0
 

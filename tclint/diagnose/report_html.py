@@ -39,7 +39,7 @@ th{text-align:left;color:var(--soft);font-weight:550;font-size:12.5px;border-bot
 td{padding:8px 14px 8px 0;border-bottom:1px solid var(--rule);vertical-align:top;overflow-wrap:anywhere}
 tr:last-child td{border-bottom:0}
 td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-td.place{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px}
+td.place{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px;white-space:nowrap}
 .total td{font-weight:650;border-top:1px solid var(--rule)}
 .tag{display:inline-block;padding:1px 9px;border-radius:99px;font-size:12.5px;font-weight:600}
 .tag.good{color:var(--good);background:var(--goodbg)}.tag.warn{color:var(--warn);background:var(--warnbg)}

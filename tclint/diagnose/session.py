@@ -173,6 +173,9 @@ class Session:
         if troubles and all(words.startswith("not applicable: ") for _, words in troubles):
             why = troubles[0][1].removeprefix("not applicable: ")
             return None, State(diagnostic.name, "not applicable", why, seconds)
+        if troubles and all(words == NEEDS_CUDA or words.startswith("not begun: ") for _, words in troubles):
+            why = next(words for _, words in troubles if words != NEEDS_CUDA)
+            return None, State(diagnostic.name, "not begun", why.removeprefix("not begun: "), seconds)
         return None, State(diagnostic.name, "failed", said, seconds)
 
     def order(self, name: str, budget: float, part: str = "") -> Order:

@@ -117,7 +117,7 @@ def _sum(table: dict[str, dict[str, int]], effect: str) -> int:
 
 def sections(diagnosis: Diagnosis) -> list[Section]:
     """Every table that there is something to say in, in the order of the diagnostics."""
-    makers = (_breaks, _recompiles, _cost, _speed, _shapes, _latency, _modes, _guards, _ablate, _numerics)
+    makers = (_breaks, _recompiles, _cost, _speed, _modes, _guards, _numerics, _latency, _shapes, _ablate)
     return [section for make in makers if (section := make(diagnosis)) is not None]
 
 

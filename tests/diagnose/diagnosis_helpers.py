@@ -48,7 +48,11 @@ def sample(compiled_ms: float = 2.0, breaks: int = 1) -> Diagnosis:
         FindingRow(r.path, r.line, r.rule, r.rule_name, r.severity, "graph-break", "a & b", "help", r.fix, True, True)
         for r in rows
     )
-    steps = (ShapeStep("2", 1, 900.0, 1.0), ShapeStep("3", 1, 800.0, 1.1, ("x.size()[0] == 2",)), ShapeStep("8", 0, 0.0, 1.2))
+    steps = (
+        ShapeStep("2", 1, 900.0, 1.0),
+        ShapeStep("3", 1, 800.0, 1.1, ("x.size()[0] == 2",)),
+        ShapeStep("8", 0, 0.0, 1.2),
+    )
     return Diagnosis(
         SCHEMA, "models.vlm:VLM", "cuda", "H200", "2.13.0", "3.12.1", "0.1.0", "factory: float32[4, 8]", 1_500_000, False, 61.5,
         states=(
