@@ -171,7 +171,6 @@ def test_latency_of_the_whole_and_of_its_blocks(
 
 
 def test_on_a_cpu_the_rest_needs_cuda(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torch_python: str) -> None:
-    monkeypatch.setattr("tclint.diagnose.plan.MODES", ("default",))
     told = diagnosed(
         tmp_path, monkeypatch, torch_python, "net:small", *only("modes", "ablate"), "--ablate", "epilog_fusion=1"
     )
