@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 _EPILOG = """\b
-Other commands: tclint rule [CODE|NAME|GBxxxx], tclint config, tclint clean.
+Other commands: tclint rule [CODE|NAME|GBxxxx], tclint config, tclint clean, tclint verify, tclint diagnose,
+tclint compare.
 Exit code: 0 nothing found, 1 findings, 2 error."""
 
 _WIDTH = 110

@@ -168,15 +168,23 @@ def parameters_of(target: Any) -> list[torch.nn.Parameter]:
 # --- memory and launches ----------------------------------------------------------------------------------------------
 
 
-def peak_mb(step: Step, device: str) -> float | None:
-    """The most memory that tensors take during a step. None where it cannot be told."""
+def allocated(device: str) -> int:
+    """Bytes that tensors take on a GPU now."""
+    return int(torch.cuda.memory_allocated()) if device.startswith("cuda") else 0
+
+
+def peak_mb(step: Step, device: str, before: int = 0) -> float | None:
+    """The most memory that tensors take during a step, without what was there `before`. None where it cannot be told.
+
+    On a GPU the model counts; on a CPU only what the step itself allocates, since nothing else is told.
+    """
     if device.startswith("cuda"):
         step()
         sync(device)
         torch.cuda.reset_peak_memory_stats()
         step()
         sync(device)
-        return float(torch.cuda.max_memory_allocated() / 2**20)
+        return float((torch.cuda.max_memory_allocated() - before) / 2**20)
     step()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
         step()

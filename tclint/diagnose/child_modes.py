@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 import torch._dynamo
+import torch.utils._pytree as pytree
 from torch._dynamo.utils import counters
 
 from tclint.cudagraph import cloned, run_cloned
@@ -16,6 +17,7 @@ from tclint.diagnose.measurement import ModeRow, Modes, Reentry
 from tclint.diagnose.plan import REENTRY
 from tclint.verify.child_cudagraph import OVERWRITTEN, graph_counters, noisy, watching
 from tclint.verify.child_experiments import difference
+from tclint.verify.child_inputs import Call
 
 TOLERANCE = 1e-2
 
@@ -74,7 +76,7 @@ def _row(subject: Subject, mode: str) -> ModeRow:
 def _reentry(subject: Subject) -> Reentry:
     """Two calls, then the first output is read: as it is, and through `run_cloned`."""
     target, call = subject.made()
-    other = noisy(call, 1)
+    other = _other(call)
     with torch.no_grad():
         expected = cloned(subject.eager(target)(*call.args, **call.kwargs))
         function = torch.compile(target, mode="reduce-overhead")
@@ -92,6 +94,19 @@ def _reentry(subject: Subject) -> Reentry:
     if differs:
         words = f"{words}; with run_cloned: {differs}".lstrip("; ")
     return Reentry(kept, safe, words)
+
+
+def _other(call: Call) -> Call:
+    """The same shapes with other values: equal ones would hide an output that was overwritten."""
+    leaves = pytree.tree_leaves((call.args, dict(call.kwargs)))
+    if any(isinstance(leaf, torch.Tensor) and leaf.is_floating_point() for leaf in leaves):
+        return noisy(call, 1)
+
+    def turned(leaf: Any) -> Any:
+        # Only token ids and the like: turned round they are still valid ones.
+        return leaf.flip(-1) if isinstance(leaf, torch.Tensor) and leaf.dim() else leaf
+
+    return Call(pytree.tree_map(turned, call.args), pytree.tree_map(turned, dict(call.kwargs)))
 
 
 def _kept(function: Any, call: Any, other: Any, expected: Any) -> tuple[str, str]:

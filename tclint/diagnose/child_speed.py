@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from tclint.diagnose.child_caches import cold
 from tclint.diagnose.child_clock import (
     NoGradient,
     Step,
+    allocated,
     effort,
     forward,
     launches,
@@ -28,6 +30,7 @@ from tclint.diagnose.measurement import Ablate, AblateRow, Guards, Speed, SpeedR
 
 def measure_speed(subject: Subject) -> Speed:
     rows: list[SpeedRow] = []
+    steps: list[dict[str, Step]] = []
     notes: list[str] = []
     what = "kernel launches" if subject.device.startswith("cuda") else "operators dispatched"
     for kind in ("forward", "forward+backward"):
@@ -35,10 +38,15 @@ def measure_speed(subject: Subject) -> Speed:
             notes.append(f"{kind} was not measured: the first took all of {subject.order.budget:.0f} s")
             break
         try:
-            rows.append(_row(subject, kind))
+            row, own = _row(subject, kind)
         except NoGradient as why:
             notes.append(str(why))
+            continue
+        rows.append(row)
+        steps.append(own)
         subject.save(Speed(tuple(rows), what, tuple(notes)))
+    # Last of all: a profiler that was on once may slow down every launch after it.
+    rows = [_counted(row, own, subject.device) for row, own in zip(rows, steps, strict=True)]
     return Speed(tuple(rows), what, tuple(notes))
 
 
@@ -46,24 +54,35 @@ def step_of(kind: str, function: Any, call: Any, target: Any) -> Step:
     return forward(function, call) if kind == "forward" else training(function, call, parameters_of(target))
 
 
-def _row(subject: Subject, kind: str) -> SpeedRow:
-    torch._dynamo.reset()
+def _row(subject: Subject, kind: str) -> tuple[SpeedRow, dict[str, Step]]:
+    before = allocated(subject.device)
     target, call = subject.made("eval" if kind == "forward" else "train")
     eager = step_of(kind, subject.eager(target), call, target)
     eager()
     compiled = step_of(kind, subject.compiled(target), call, target)
     first = seconds(compiled, subject.device)
-    took = timings({"eager": eager, "compiled": compiled}, subject.device, effort(subject.order.quick))
+    steps = {"eager": eager, "compiled": compiled}
+    took = timings(steps, subject.device, effort(subject.order.quick))
     notes: list[str] = []
-    numbers: dict[str, Any] = {}
-    for name, step in (("eager", eager), ("compiled", compiled)):
-        for what, probe in (("peak_mb", peak_mb), ("launches", launches)):
-            try:
-                numbers[f"{name}_{what}"] = probe(step, subject.device)
-            except RuntimeError as error:
-                # The profiler is not everywhere (no CUPTI in a container): the times stand without it.
-                notes.append(f"{name} {what} cannot be told: {str(error).splitlines()[0][:200]}")
-    return SpeedRow(kind, took["eager"], took["compiled"], first, notes=tuple(notes), **numbers)
+    peaks: dict[str, Any] = {}
+    for name, step in steps.items():
+        try:
+            peaks[f"{name}_peak_mb"] = peak_mb(step, subject.device, before)
+        except RuntimeError as error:
+            notes.append(f"the peak memory of {name} cannot be told: {str(error).splitlines()[0][:200]}")
+    return SpeedRow(kind, took["eager"], took["compiled"], first, notes=tuple(notes), **peaks), steps
+
+
+def _counted(row: SpeedRow, steps: dict[str, Step], device: str) -> SpeedRow:
+    try:
+        return replace(
+            row,
+            eager_launches=launches(steps["eager"], device),
+            compiled_launches=launches(steps["compiled"], device),
+        )
+    except RuntimeError as error:
+        # The profiler is not everywhere (no CUPTI in a container): the times stand without it.
+        return replace(row, notes=(*row.notes, f"launches cannot be told: {str(error).splitlines()[0][:200]}"))
 
 
 def measure_guards(subject: Subject) -> Guards:
