@@ -221,6 +221,16 @@ def test_a_target_that_cannot_run_is_an_error(
     assert not (tmp_path / "out.txt").exists()
 
 
+def test_a_child_that_hangs_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torch_python: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sleeps.py").write_text("import time\ntime.sleep(1000)\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    args = ["--python", torch_python, "--isolated", *only("guards"), "--timeout", "3"]
+    assert main(["diagnose", "sleeps:Net", *args]) == 2
+    assert "still running after 3 s: stopped" in capsys.readouterr().err
+
+
 def test_what_a_finding_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torch_python: str) -> None:
     told = diagnosed(tmp_path, monkeypatch, torch_python, "net:Broken", *only("breaks"), "--cost")
     assert told.cost is not None
