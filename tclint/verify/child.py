@@ -83,7 +83,8 @@ def run_one(job_path: str, answer_path: str) -> None:
     if "diagnostic" in data:
         from tclint.diagnose.child import measure
 
-        write_answer(answer_path, measure(data, lambda so_far: write_answer(answer_path, so_far)))
+        part = os.path.join(os.path.dirname(answer_path), "so_far.json")
+        write_answer(answer_path, measure(data, lambda so_far: write_answer(part, so_far)))
         return
     write_answer(answer_path, answer(job_from_json(data)).to_json())
 

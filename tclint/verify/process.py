@@ -21,6 +21,8 @@ from tclint.verify.heard import Heard, heard_from_json
 from tclint.verify.job import Job
 
 CHILD = Path(__file__).with_name("child.py")
+SO_FAR = "so_far.json"
+"""Beside the answer: what a diagnostic has measured until now."""
 OUTPUT_KEPT = 64 * 1024
 OUTPUT_LIMIT = 4 * 1024 * 1024
 """A target may print more; it is thrown away as it comes."""
@@ -159,7 +161,7 @@ class Server:
     def run(self, job: Job, limits: Limits) -> Heard:
         """The answer to one job; where there is none, an empty one that says why."""
         answer = self.ask(job.to_json(), limits)
-        if answer.data is None or answer.trouble:
+        if answer.data is None:
             return Heard(device=job.device, trouble=answer.trouble)
         try:
             return heard_from_json(answer.data)
@@ -293,25 +295,35 @@ _SIGNALS = {"SIGSEGV": "a segmentation fault", "SIGABRT": "an abort", "SIGKILL":
 
 
 def _outcome(path: Path, code: int, output: _Output, trouble: str) -> Answer:
-    if not trouble and code < 0:
-        try:
-            name = signal.Signals(-code).name
-        except ValueError:
-            name = f"signal {-code}"
-        trouble = f"the target's process died of {_SIGNALS.get(name, name)}"
+    if trouble:
+        return Answer(_so_far(path), trouble)
     if path.is_file():
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(data, dict):
                 raise TypeError(f"{type(data).__name__}, not an object")
-            return Answer(data, trouble)
+            return Answer(data)
         except (ValueError, TypeError) as error:
             return Answer(trouble=f"the answer cannot be read ({type(error).__name__}: {error})")
-    if trouble:
-        return Answer(trouble=trouble)
+    if code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        return Answer(_so_far(path), f"the target's process died of {_SIGNALS.get(name, name)}")
     last = next((line for line in reversed(output.tail().splitlines()) if line.strip()), "")
     said = f" (its last words: {last.strip()[:200]})" if last else ""
-    return Answer(trouble=f"the target ended its own process with status {code}{said}")
+    return Answer(_so_far(path), f"the target ended its own process with status {code}{said}")
+
+
+def _so_far(path: Path) -> Mapping[str, Any] | None:
+    """What a child had saved of its answer before it was gone."""
+    part = path.with_name(SO_FAR)
+    if not part.is_file():
+        return None
+    # Appears whole or not at all, like the answer itself.
+    data = json.loads(part.read_text(encoding="utf-8"))
+    return data if isinstance(data, dict) else None
 
 
 def group_memory_mb(leader: int, worth_asking: int = 0) -> int:
