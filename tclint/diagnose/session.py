@@ -197,7 +197,7 @@ class Session:
 
     def ask(self, order: Order, free: bool = False) -> tuple[str, str, Any]:
         """Status, words and result of one child; `free`: outside the limit of the run."""
-        limit = self.options.timeout if free else min(self.options.timeout, max(5.0, self.left // 1))
+        limit = self.options.timeout if free else min(self.options.timeout, float(max(5, int(min(self.left, 1e6)))))
         limits = Limits(self.options.python, self.options.device, limit, self.options.memory_mb)
         answer = ask_child(codec.encode(order), limits)
         if answer.data is None:
