@@ -25,6 +25,8 @@ COMMANDS: Mapping[str, str] = {
     "server": "tclint.server.command:command",
     "new-rule": "tclint.scaffold:command",
     "completion": "tclint.completion:command",
+    "diagnose": "tclint.diagnose.command:command",
+    "compare": "tclint.diagnose.command:compare_command",
 }
 """Sub-command -> "module:click command", imported only when called."""
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 _EPILOG = """\b
-Other commands: tclint rule [CODE|NAME|GBxxxx], config, clean, verify, server, new-rule, completion; each has --help.
+Other commands: tclint rule [CODE|NAME|GBxxxx], config, clean, verify, diagnose, compare, server, new-rule,
+completion; each has --help.
 Exit code: 0 nothing found, 1 findings, 2 error."""
 
 _WIDTH = 110

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tclint import adopt, config, engine, files, fix
+from tclint.cache import open_cache
 from tclint.files import InputFile
 from tclint.source import encoding_of
 
@@ -76,7 +77,7 @@ class Session:
         for root, here in by_root.items():
             assert root is not None
             inputs, settings, cwd = self._inputs(root, here)
-            findings = self._findings(inputs, settings)
+            findings = self._findings(inputs, settings, cwd)
             for document in here:
                 own = _shown(document.path, cwd)
                 results.append(Linted(document, tuple(f for f in findings if f.path == own), cwd))
@@ -93,7 +94,7 @@ class Session:
 
         def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
             now = [replace(f, text=contents[f.path]) if f.path in contents else f for f in inputs]
-            return self._findings(now, settings)
+            return self._findings(now, settings, cwd)
 
         fixed = fix.run(lint, lambda path: before)
         after = fixed.contents.get(own)
@@ -106,8 +107,10 @@ class Session:
         settings = config.load([path], cwd=os.path.dirname(path))
         return {rule.code: rule for rule in load_rules(settings.rules, settings.packs)}
 
-    def _findings(self, inputs: Sequence[InputFile], settings: Settings) -> Sequence[Finding]:
-        return engine.lint(inputs, settings).findings
+    def _findings(self, inputs: Sequence[InputFile], settings: Settings, cwd: str) -> Sequence[Finding]:
+        cache = open_cache(settings, cwd)
+        known = cache.recall(inputs) if cache is not None else None
+        return (known or engine.lint(inputs, settings, cache=cache)).findings
 
     def _folder_of(self, path: str) -> str | None:
         holding = [folder for folder in self.folders if path.startswith(os.path.join(folder, ""))]

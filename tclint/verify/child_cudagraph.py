@@ -34,7 +34,7 @@ RECORDINGS = 3
 
 
 @dataclass
-class _Seen:
+class Seen:
     """What was noticed while the program ran."""
 
     skips: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ class _Seen:
 
 
 class _SkipEar(logging.Handler):
-    def __init__(self, seen: _Seen) -> None:
+    def __init__(self, seen: Seen) -> None:
         super().__init__(level=logging.DEBUG)
         self.seen = seen
 
@@ -54,8 +54,9 @@ class _SkipEar(logging.Handler):
 
 
 @contextmanager
-def _watching() -> Iterator[_Seen]:
-    seen = _Seen()
+def watching() -> Iterator[Seen]:
+    """Notes skips, recordings and replays inside the block."""
+    seen = Seen()
     ear = _SkipEar(seen)
     with ExitStack() as stack:
         for name in (
@@ -96,7 +97,7 @@ def _patched(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None
 
 
 @contextmanager
-def _counting_recordings(seen: _Seen) -> Iterator[None]:
+def _counting_recordings(seen: Seen) -> Iterator[None]:
     from torch._inductor import cudagraph_trees
 
     def make(real: Any) -> Any:
@@ -111,7 +112,7 @@ def _counting_recordings(seen: _Seen) -> Iterator[None]:
 
 
 @contextmanager
-def _counting_replays(seen: _Seen) -> Iterator[None]:
+def _counting_replays(seen: Seen) -> Iterator[None]:
     def make(real: Any) -> Any:
         def replay(self: Any) -> Any:
             seen.replayed_by_hand += 1
@@ -183,7 +184,7 @@ def run_cudagraphs(bench: Bench, example: Example) -> Run:
     target, calls = _prepared(bench, example, mode)
     fault = None
     graphs: Graphs | None = None
-    with _watching() as seen:
+    with watching() as seen:
         try:
             with _grad(example):
                 function = torch.compile(target, mode="reduce-overhead") if example.wrap else target
@@ -192,7 +193,7 @@ def run_cudagraphs(bench: Bench, example: Example) -> Run:
             if OVERWRITTEN in str(error):
                 words = str(error).strip().split("To prevent overwriting")[0].strip()
                 told = fault_of("compiled", error, bench.wanted)
-                graphs = Graphs("error", words, counters=_counters(), stack=(*steps_of(str(error)), *told.stack))
+                graphs = Graphs("error", words, counters=graph_counters(), stack=(*steps_of(str(error)), *told.stack))
             else:
                 fault = fault_of("compiled", error, bench.wanted)
         else:
@@ -228,11 +229,11 @@ def _prepared(bench: Bench, example: Example, mode: str) -> tuple[Any, list[Call
     if not example.given and calls:
         # One call is no test of what survives the next one.
         calls = [calls[0]] + [fresh(bench, example, mode, None)[1][0] for _ in range(STEPS - 1)]
-        calls = [_noisy(call, number) for number, call in enumerate(calls)]
+        calls = [noisy(call, number) for number, call in enumerate(calls)]
     return target, calls
 
 
-def _noisy(call: Call, number: int) -> Call:
+def noisy(call: Call, number: int) -> Call:
     """The same shapes with other values in every step: equal values would hide an overwritten output."""
 
     def change(value: Any) -> Any:
@@ -245,13 +246,13 @@ def _noisy(call: Call, number: int) -> Call:
     return Call(change(call.args), {name: change(value) for name, value in call.kwargs.items()})
 
 
-def _counters() -> dict[str, int]:
+def graph_counters() -> dict[str, int]:
     return {name: int(count) for name, count in counters["inductor"].items() if "cudagraph" in name}
 
 
-def _outcome(expected: Any, got: Any, seen: _Seen) -> Graphs:
+def _outcome(expected: Any, got: Any, seen: Seen) -> Graphs:
     """What became of the graphs, the worst first."""
-    numbers = _counters()
+    numbers = graph_counters()
     skips = tuple(dict.fromkeys(seen.skips))
     if found := difference(_copied(expected), _copied(got), "what was kept", tolerance=1e-2):
         return Graphs("wrong", f"silently wrong: {found}", skips, numbers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import ModuleType
@@ -100,7 +101,7 @@ def _experiments(job: Job, example: Example, bench: Bench, notes: _Notes) -> Non
     if effects - {"recompile", "cudagraph"}:
         _breaks(job, example, bench, notes)
     if "recompile" in effects:
-        _recompiles(example, bench, notes)
+        notes.runs.extend(recompile_runs(example, bench))
     if "cudagraph" in effects:
         notes.runs.append(run_cudagraphs(bench, example))
 
@@ -128,16 +129,17 @@ def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
         raise failure
 
 
-def _recompiles(example: Example, bench: Bench, notes: _Notes) -> None:
+def recompile_runs(example: Example, bench: Bench) -> Iterator[Run]:
+    """The example's own calls in order; or every sweep that it takes. Raises EagerFailed where it never runs."""
     if example.given:
-        notes.runs.append(run_recompiles(bench, example, f"{example.source}, in order", SETTLED))
+        yield run_recompiles(bench, example, f"{example.source}, in order", SETTLED)
         return
     run_eager(bench, example, "eval")
     for sweep in sweeps(example.calls()[0]):
-        working = _working(example, sweep, bench)
+        working = working_calls(example, sweep, bench)
         if len(working) > SETTLED:
             swept = replace(example, calls=partial(_chosen, example, sweep, working))
-            notes.runs.append(run_recompiles(bench, swept, sweep.label, sweep.allowed, "eval"))
+            yield run_recompiles(bench, swept, sweep.label, sweep.allowed, "eval")
 
 
 def _chosen(example: Example, sweep: Sweep, working: list[int]) -> list[Call]:
@@ -145,7 +147,7 @@ def _chosen(example: Example, sweep: Sweep, working: list[int]) -> list[Call]:
     return [calls[number] for number in working]
 
 
-def _working(example: Example, sweep: Sweep, bench: Bench) -> list[int]:
+def working_calls(example: Example, sweep: Sweep, bench: Bench) -> list[int]:
     """Which calls of a sweep run in eager mode: a length the model does not take is no finding."""
     found = []
     for number in range(len(sweep.calls(example.calls()[0]))):

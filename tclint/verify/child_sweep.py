@@ -44,7 +44,7 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
             yield from _tensors(item)
 
 
-def _resized(call: Call, old: int, new: int, axes: tuple[int, ...]) -> Call:
+def resized(call: Call, old: int, new: int, axes: tuple[int, ...]) -> Call:
     """The call with a size changed wherever a tensor has it on these axes: rows repeat, values stay valid."""
 
     def change(tensor: torch.Tensor) -> torch.Tensor:
@@ -71,7 +71,7 @@ def sweeps(call: Call) -> Iterator[Sweep]:
         # Batch 1 is always a program of its own (0/1 specialisation).
         yield Sweep(
             f"batch {', '.join(map(str, BATCHES))}",
-            lambda first: [_resized(first, batch, size, (0,)) for size in BATCHES],
+            lambda first: [resized(first, batch, size, (0,)) for size in BATCHES],
             SETTLED + 1,
         )
     long = next((int(tensor.shape[1]) for tensor in tensors if tensor.dim() in (2, 3) and tensor.shape[1] > 1), 0)
@@ -79,14 +79,14 @@ def sweeps(call: Call) -> Iterator[Sweep]:
         lengths = (long, long + 1, long + 3, long + 5)
         yield Sweep(
             f"length {', '.join(map(str, lengths))}",
-            lambda first: [_resized(first, long, size, (1,)) for size in lengths],
+            lambda first: [resized(first, long, size, (1,)) for size in lengths],
         )
     side = next((int(tensor.shape[-1]) for tensor in tensors if tensor.dim() == 4), 0)
     if side:
         sides = (side, side * 2, side + 32, side + 64)
         yield Sweep(
             f"image side {', '.join(map(str, sides))}",
-            lambda first: [_resized(first, side, size, (2, 3)) for size in sides],
+            lambda first: [resized(first, side, size, (2, 3)) for size in sides],
         )
     named: list[tuple[int | str, Any]] = [*enumerate(call.args), *call.kwargs.items()]
     for key, value in named:

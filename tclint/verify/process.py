@@ -12,15 +12,17 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tclint.verify.heard import Heard, heard_from_json
 from tclint.verify.job import Job
 
 CHILD = Path(__file__).with_name("child.py")
+SO_FAR = "so_far.json"
+"""Beside the answer: what a diagnostic has measured until now."""
 OUTPUT_KEPT = 64 * 1024
 OUTPUT_LIMIT = 4 * 1024 * 1024
 """A target may print more; it is thrown away as it comes."""
@@ -77,6 +79,14 @@ def default_memory_mb() -> int:
     if group.isdigit():
         total = min(total, int(group))
     return total // 2 // 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back from one child: its JSON, or why there is none; both, where it was stopped with a part done."""
+
+    data: Mapping[str, Any] | None = None
+    trouble: str = ""
 
 
 class Server:
@@ -150,6 +160,16 @@ class Server:
 
     def run(self, job: Job, limits: Limits) -> Heard:
         """The answer to one job; where there is none, an empty one that says why."""
+        answer = self.ask(job.to_json(), limits)
+        if answer.data is None:
+            return Heard(device=job.device, trouble=answer.trouble)
+        try:
+            return heard_from_json(answer.data)
+        except (ValueError, TypeError, KeyError) as error:
+            return Heard(device=job.device, trouble=f"the answer cannot be read ({type(error).__name__}: {error})")
+
+    def ask(self, job: Mapping[str, Any], limits: Limits) -> Answer:
+        """One job in a fork of its own."""
         with self._lock:
             self._count += 1
             number = self._count
@@ -159,7 +179,7 @@ class Server:
         try:
             work = folder / "work"
             work.mkdir(parents=True)
-            (folder / "job.json").write_text(json.dumps(job.to_json()), encoding="utf-8")
+            (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
             memory = limits.memory_mb or default_memory_mb()
             try:
                 self._send(
@@ -174,22 +194,16 @@ class Server:
                     }
                 )
             except (OSError, ValueError):
-                return Heard(device=job.device, trouble=GONE)
-            return self._watch(number, events, folder, limits.timeout, memory, job.device)
+                return Answer(trouble=GONE)
+            return self._watch(number, events, folder, limits.timeout, memory)
         finally:
             with self._lock:
                 self._events.pop(number, None)
             shutil.rmtree(folder, ignore_errors=True)
 
     def _watch(
-        self,
-        number: int,
-        events: queue.SimpleQueue[dict[str, Any]],
-        folder: Path,
-        timeout: float,
-        memory: int,
-        device: str,
-    ) -> Heard:
+        self, number: int, events: queue.SimpleQueue[dict[str, Any]], folder: Path, timeout: float, memory: int
+    ) -> Answer:
         end = time.monotonic() + timeout
         pid = 0
         trouble = ""
@@ -208,14 +222,14 @@ class Server:
                 try:
                     self._send({"kill": number})
                 except (OSError, ValueError):
-                    return Heard(device=device, trouble=trouble)
+                    return Answer(trouble=trouble)
                 continue
             if event["event"] == "started":
                 pid = int(event["pid"])
             elif event["event"] == "gone":
-                return Heard(device=device, trouble=trouble or GONE)
+                return Answer(trouble=trouble or GONE)
             elif event["event"] == "ended":
-                return _outcome(folder / "answer.json", int(event["code"]), output, trouble, device)
+                return _outcome(folder / "answer.json", int(event["code"]), output, trouble)
 
     def stop(self) -> None:
         """End the server and everything it started. Safe to call twice, and from an exit handler."""
@@ -280,23 +294,36 @@ class _Output:
 _SIGNALS = {"SIGSEGV": "a segmentation fault", "SIGABRT": "an abort", "SIGKILL": "SIGKILL (often: out of memory)"}
 
 
-def _outcome(path: Path, code: int, output: _Output, trouble: str, device: str) -> Heard:
+def _outcome(path: Path, code: int, output: _Output, trouble: str) -> Answer:
     if trouble:
-        return Heard(device=device, trouble=trouble)
+        return Answer(_so_far(path), trouble)
     if path.is_file():
         try:
-            return heard_from_json(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError, KeyError) as error:
-            return Heard(device=device, trouble=f"the answer cannot be read ({type(error).__name__}: {error})")
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(data, dict):
+                raise TypeError(f"{type(data).__name__}, not an object")
+            return Answer(data)
+        except (ValueError, TypeError) as error:
+            return Answer(trouble=f"the answer cannot be read ({type(error).__name__}: {error})")
     if code < 0:
         try:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
-        return Heard(device=device, trouble=f"the target's process died of {_SIGNALS.get(name, name)}")
+        return Answer(_so_far(path), f"the target's process died of {_SIGNALS.get(name, name)}")
     last = next((line for line in reversed(output.tail().splitlines()) if line.strip()), "")
     said = f" (its last words: {last.strip()[:200]})" if last else ""
-    return Heard(device=device, trouble=f"the target ended its own process with status {code}{said}")
+    return Answer(_so_far(path), f"the target ended its own process with status {code}{said}")
+
+
+def _so_far(path: Path) -> Mapping[str, Any] | None:
+    """What a child had saved of its answer before it was gone."""
+    part = path.with_name(SO_FAR)
+    if not part.is_file():
+        return None
+    # Appears whole or not at all, like the answer itself.
+    data = json.loads(part.read_text(encoding="utf-8"))
+    return data if isinstance(data, dict) else None
 
 
 def group_memory_mb(leader: int, worth_asking: int = 0) -> int:
@@ -348,20 +375,32 @@ _servers_lock = threading.Lock()
 
 def run_job(job: Job, limits: Limits) -> Heard:
     """One job on this machine's fork server. A plain function of plain data: it can be sent to another machine."""
+    return _on_server(limits, lambda server: server.run(job, limits), lambda why: Heard(device=job.device, trouble=why))
+
+
+def ask_child(job: Mapping[str, Any], limits: Limits) -> Answer:
+    """One job that is no verification, on this machine's fork server."""
+    return _on_server(limits, lambda server: server.ask(job, limits), lambda why: Answer(trouble=why))
+
+
+_Told = TypeVar("_Told", Heard, Answer)
+
+
+def _on_server(limits: Limits, run: Callable[[Server], _Told], failure: Callable[[str], _Told]) -> _Told:
     try:
         server = _server(limits)
     except ServerFailed as failed:
-        return Heard(device=job.device, trouble=f"torch cannot be imported by {limits.python}: {failed}")
-    heard = server.run(job, limits)
-    if heard.trouble != GONE or server.stopped:
-        return heard
+        return failure(f"torch cannot be imported by {limits.python}: {failed}")
+    told = run(server)
+    if told.trouble != GONE or server.stopped:
+        return told
     # Some target killed the server, perhaps another one than this: ask again where nobody else can be hurt.
     try:
         own = Server(limits.python, limits.device)
     except ServerFailed as failed:
-        return Heard(device=job.device, trouble=f"torch cannot be imported by {limits.python}: {failed}")
+        return failure(f"torch cannot be imported by {limits.python}: {failed}")
     try:
-        return own.run(job, limits)
+        return run(own)
     finally:
         own.stop()
 

@@ -1,0 +1,41 @@
+"""One copy of the program, measured: what the cost of a finding is the difference of."""
+
+from __future__ import annotations
+
+import os
+
+import torch
+import torch._dynamo
+from torch._dynamo.utils import counters
+
+from tclint.diagnose.breaks import said
+from tclint.diagnose.child_breaks import hear
+from tclint.diagnose.child_clock import effort, forward, launches, timings
+from tclint.diagnose.child_target import Subject
+from tclint.diagnose.measurement import CostSample
+from tclint.verify import child_compile
+
+
+def measure_cost(subject: Subject) -> CostSample:
+    real = torch.compile
+    child_compile.adopt_sites()
+    runs, failures = hear(subject)
+    torch.compile = real
+    # Without lines, which move in a copy; but each line counts.
+    places = {(os.path.relpath(b.path, subject.order.root), b.line, b.gb_id or b.kind) for r in runs for b in r.breaks}
+    broken = tuple(sorted(f"{path} {kind}" for path, _, kind in places))
+    compilations = sum(f.compiles for run in runs if run.experiment == "recompiles" for f in run.frames)
+    torch._dynamo.reset()
+    counters.clear()
+    target, call = subject.made()
+    step = forward(subject.compiled(target), call)
+    step()
+    graphs = int(counters["stats"]["unique_graphs"])
+    took = timings({"step": step}, subject.device, effort(subject.order.quick))["step"]
+    notes = [said(fault) for fault in failures]
+    try:
+        count: int | None = launches(step, subject.device)
+    except RuntimeError as error:
+        count = None
+        notes.append(f"launches cannot be told: {str(error).splitlines()[0][:200]}")
+    return CostSample(took, count, graphs, broken, compilations, tuple(notes))

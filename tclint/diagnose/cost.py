@@ -1,0 +1,166 @@
+"""What one finding costs: the program as it is against a copy in which only that finding is mended."""
+
+from __future__ import annotations
+
+import ast
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tclint import fixing
+from tclint.diagnose import codec
+from tclint.diagnose.measurement import Cost, CostRow, CostSample, Diagnosis, FindingRow
+from tclint.finding import Finding
+from tclint.proof import shadow
+
+if TYPE_CHECKING:
+    from tclint.diagnose.session import Session
+
+BUDGET = 60.0
+_SILENT = ("print", "pprint", "breakpoint", "warnings.warn", "torch._dynamo.graph_break")
+_LOGGERS = ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
+
+
+def measure(session: Session, diagnosis: Diagnosis) -> Cost:
+    """A row for every finding that the target's calls reach, the dearest first."""
+    pairs = [
+        (finding, row)
+        for finding, row in zip(session.findings, diagnosis.findings, strict=True)
+        if row.reached or row.heard
+    ]
+    if not pairs:
+        return Cost(notes=("no finding is on a line that the target's calls run",))
+    before, why = _sample(session, session.options.cwd)
+    if before is None:
+        return Cost(notes=(f"the program as it is could not be measured: {why}",))
+    rows = [_row(session, finding, row, before) for finding, row in pairs]
+    again, _ = _sample(session, session.options.cwd)
+    notes = list(before.notes)
+    if again is not None:
+        # The same program twice: what they differ by is no finding's cost.
+        noise = abs(before.step.median_ms - again.step.median_ms)
+        base = (before.step.median_ms + again.step.median_ms) / 2
+        rows = [_against(row, base, noise) for row in rows]
+        notes.append(f"the unchanged program was measured twice; its warm steps differ by {noise:.3f} ms")
+    rows.sort(key=lambda row: (row.saved_ms is None, -(row.saved_ms or 0.0), row.path, row.line))
+    return Cost(tuple(rows), tuple(notes))
+
+
+def _against(row: CostRow, base: float, noise: float) -> CostRow:
+    if row.after_ms is None:
+        return row
+    saved = base - row.after_ms
+    words = f"{row.words}; the time is within the noise" if abs(saved) <= noise else row.words
+    return replace(row, before_ms=base, saved_ms=saved, noise_ms=noise, words=words)
+
+
+def _sample(session: Session, folder: str) -> tuple[CostSample | None, str]:
+    """The program in a folder that looks like the current one."""
+    order = session.order("cost", BUDGET)
+
+    def moved(path: str) -> str:
+        inside = os.path.relpath(path, session.options.cwd)
+        return os.path.normpath(os.path.join(folder, inside))
+
+    if folder != session.options.cwd:
+        order = replace(order, path=moved(order.path), root=moved(order.root))
+    _, words, result = session.ask(replace(order, budget=BUDGET), free=True)
+    if result is None:
+        return None, words
+    return codec.decode(CostSample, result), ""
+
+
+def _row(session: Session, finding: Finding, row: FindingRow, before: CostSample) -> CostRow:
+    blank = CostRow(row.path, row.line, row.rule, row.rule_name, row.effect, "", "not measured", "")
+    cwd = session.options.cwd
+    if os.path.isabs(row.path) or not session.target.path.startswith(os.path.join(cwd, "")):
+        return replace(
+            blank, words="outside the current folder: run tclint from the project's folder to measure copies"
+        )
+    contents, remedy, why = _mended(session, finding)
+    if not contents:
+        return replace(blank, words=why)
+    session.progress(f"cost of {row.rule} at line {row.line}", 0, 0)
+    with tempfile.TemporaryDirectory(prefix="tclint-cost-") as folder:
+        shadow(cwd, os.path.realpath(folder), contents)
+        after, trouble = _sample(session, os.path.realpath(folder))
+    if after is None:
+        return replace(blank, remedy=remedy, words=f"the copy with it ({remedy}) does not run: {trouble}")
+    gone = Counter(before.breaks) - Counter(after.breaks)
+    new = Counter(after.breaks) - Counter(before.breaks)
+    fewer = before.compilations - after.compilations
+    measured = replace(
+        blank,
+        remedy=remedy,
+        before_ms=before.step.median_ms,
+        after_ms=after.step.median_ms,
+        saved_ms=before.step.median_ms - after.step.median_ms,
+        launches=_minus(before.launches, after.launches),
+        graphs=before.graphs - after.graphs,
+        compilations=fewer,
+    )
+    if new:
+        return replace(measured, status="not proven", words=f"{remedy}, but another break appears: {next(iter(new))}")
+    if gone:
+        return replace(measured, status="measured", words=f"{remedy}; Dynamo no longer breaks: {next(iter(gone))}")
+    if fewer > 0:
+        return replace(measured, status="measured", words=f"{remedy}; {fewer} programs fewer over the varying calls")
+    return replace(measured, status="not proven", words=f"{remedy}; Dynamo says the same with and without it")
+
+
+def _minus(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else before - after
+
+
+def _mended(session: Session, finding: Finding) -> tuple[Mapping[str, bytes], str, str]:
+    """The files with this one finding mended: by its fix, or by a stub where that measures the same program."""
+    assert session.linted is not None
+    if finding.fix is not None and finding.fix.edits:
+        done = fixing.fix(
+            session.linted.files,
+            session.linted.settings,
+            unsafe=True,
+            write=False,
+            keep=lambda other, number: number == 0 and other.sort_key == finding.sort_key,
+        )
+        if done.fixed.contents:
+            return done.fixed.contents, f"fix: {finding.fix.title}", ""
+        return {}, "", f"its fix ({finding.fix.title}) is only shown: it needs your decision"
+    data = Path(session.options.cwd, finding.path).read_bytes()
+    stubbed = stub(data, finding.span.line)
+    if stubbed is None:
+        return {}, "", "no fix, and the line's value is used: a stub would measure another program"
+    return {finding.path: stubbed}, "stub: the statement left out", ""
+
+
+def stub(data: bytes, line: int) -> bytes | None:
+    """The source without a statement that only talks (print, logging, warnings); None where it does more."""
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError):
+        return None
+    for node in ast.walk(tree):
+        last = getattr(node, "end_lineno", 0)
+        if isinstance(node, ast.Expr) and node.lineno <= line <= last and _only_talks(node.value):
+            lines = data.splitlines(keepends=True)
+            indent = lines[node.lineno - 1][: node.col_offset]
+            if indent.strip() or lines[last - 1][node.end_col_offset or 0 :].strip(b" \t\r\n;") not in (b"",):
+                return None
+            blank = [b"\n"] * (last - node.lineno)
+            return b"".join([*lines[: node.lineno - 1], indent + b"pass\n", *blank, *lines[last:]])
+    return None
+
+
+def _only_talks(value: ast.expr) -> bool:
+    if not isinstance(value, ast.Call):
+        return False
+    name = ast.unparse(value.func)
+    owner, _, method = name.rpartition(".")
+    return name in _SILENT or (method in _LOGGERS and "log" in owner.lower())
+
+
+__all__ = ["measure", "stub"]

@@ -1,0 +1,63 @@
+"""The diagnostics: their names, what they need, how long they may take, and which of them a run makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tclint.config import UserError, did_you_mean
+
+MODES = ("default", "reduce-overhead", "max-autotune-no-cudagraphs")
+REENTRY = "re-entry"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    name: str
+    title: str
+    budget: float
+    """Seconds after which its child begins nothing more; a quarter of it with --quick."""
+    parts: tuple[str, ...] = ("",)
+    """Each runs in a child of its own."""
+    cuda_parts: tuple[str, ...] = ()
+    """Those that need CUDA."""
+
+
+# In the order of what is asked first: a run that is out of time lacks the last ones.
+DIAGNOSTICS = (
+    Diagnostic("breaks", "graph breaks and recompiles", 60),
+    Diagnostic("speed", "eager against compiled", 90),
+    Diagnostic("modes", "compile modes and CUDA graphs", 30, (*MODES, REENTRY), ("reduce-overhead", REENTRY)),
+    Diagnostic("guards", "guard overhead", 20),
+    Diagnostic("numerics", "eager against compiled values", 45),
+    Diagnostic("latency", "whole against regional compilation", 60),
+    Diagnostic("shapes", "varying batch and sequence", 60),
+    Diagnostic("ablate", "Inductor options one by one", 30),
+)
+NAMES = tuple(each.name for each in DIAGNOSTICS)
+
+
+def selected(skip: Sequence[str], only: Sequence[str]) -> tuple[str, ...]:
+    """The names of the diagnostics to run, in order."""
+    for option, names in (("--skip", skip), ("--only", only)):
+        for name in names:
+            if name not in NAMES:
+                raise UserError(
+                    f"{option} {name}: no such diagnostic{did_you_mean(name, NAMES)}; there are {', '.join(NAMES)}"
+                )
+    return tuple(name for name in NAMES if (not only or name in only) and name not in skip)
+
+
+def ablations(text: str) -> tuple[str, ...]:
+    """`epilogue_fusion;max_autotune=False` as `name=value` parts; a name alone is tried both ways."""
+    parts: list[str] = []
+    for item in text.replace(",", ";").split(";"):
+        name, given, value = (piece.strip() for piece in item.partition("="))
+        if not name and not given:
+            continue
+        if not name or (given and not value):
+            raise UserError(f"--ablate {item.strip()!r}: write NAME or NAME=VALUE, separated by semicolons")
+        parts.extend([f"{name}={value}"] if given else [f"{name}=True", f"{name}=False"])
+    if not parts:
+        raise UserError("--ablate names no option: write for example --ablate 'epilogue_fusion;max_autotune=False'")
+    return tuple(dict.fromkeys(parts))

@@ -1,0 +1,58 @@
+"""A diagnosis in Markdown: for a pull request, an issue, a wiki."""
+
+from __future__ import annotations
+
+from tclint.diagnose import words
+from tclint.diagnose.measurement import Diagnosis
+from tclint.diagnose.verdict import headline, verdicts_of
+
+
+def render(diagnosis: Diagnosis) -> str:
+    out = ["# torch.compile diagnosis", "", f"**Target**: `{diagnosis.target}`  "]
+    out += [f"**{name.capitalize()}**: {_cell(value)}  " for name, value in words.facts(diagnosis)]
+    out += ["", f"**Verdict**: {headline(diagnosis)}", ""]
+    out += [f"- {verdict.kind}: **{verdict.word}**: {verdict.words}" for verdict in verdicts_of(diagnosis)]
+    if diagnosis.breaks is not None:
+        out += ["", "## Summary", "", *_table(words.severity_table(diagnosis))]
+    for section in words.sections(diagnosis):
+        out += ["", f"## {section.title}", ""]
+        if section.rows:
+            out += [*_table(section), ""]
+        out += [f"- {_cell(note)}" for note in section.notes]
+    issues = [row for row in diagnosis.findings if row.reached or row.heard]
+    if issues:
+        order = {name: rank for rank, name in enumerate(words.SEVERITIES)}
+        out += ["", "## Issues found"]
+        for row in sorted(issues, key=lambda each: (order.get(each.severity, 9), each.path, each.line)):
+            title = words.CATEGORIES.get(row.effect, row.effect).removesuffix("s")
+            said = "confirmed by Dynamo in this run" if row.heard else "reached, not heard in this run"
+            out += ["", f"### [{row.severity.upper()}] {title}: {row.rule} {row.rule_name}", ""]
+            out += [f"**Location**: `{row.path}:{row.line}`  ", f"**Status**: {said}  ", f"**Trigger**: {row.message}"]
+            if row.help or row.fix:
+                out += ["", f"**Fix**: {row.help}" + (f" [{row.fix}]" if row.fix else "")]
+    left = words.states(diagnosis)
+    if left:
+        out += ["", "## Not measured", "", *(f"- {_cell(each)}" for each in left)]
+    return "\n".join(_squeezed(out)).rstrip() + "\n"
+
+
+def _squeezed(lines: list[str]) -> list[str]:
+    """Without empty lines in a row."""
+    return [line for number, line in enumerate(lines) if line or number == 0 or lines[number - 1]]
+
+
+def _table(section: words.Section) -> list[str]:
+    marks = ["---:" if number in section.numbers else "---" for number in range(len(section.columns))]
+    return [
+        _row(section.columns),
+        f"| {' | '.join(marks)} |",
+        *(_row(row) for row in section.rows),
+    ]
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(_cell(cell) for cell in cells)} |"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,260 @@
+"""A diagnosis from beginning to end: orders to children, answers to one result. A child that dies is a row, not an end."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from tclint import __version__
+from tclint.config import Settings
+from tclint.diagnose import codec, linting
+from tclint.diagnose.breaks import breaks_of
+from tclint.diagnose.measurement import (
+    SCHEMA,
+    Ablate,
+    Diagnosis,
+    FindingRow,
+    Guards,
+    Latency,
+    Modes,
+    Numerics,
+    Shapes,
+    Speed,
+    State,
+)
+from tclint.diagnose.order import Order
+from tclint.diagnose.plan import DIAGNOSTICS, Diagnostic
+from tclint.diagnose.target import Target
+from tclint.finding import Finding
+from tclint.verify.heard import Heard, heard_from_json, with_paths
+from tclint.verify.process import Answer, Limits, ask_child, stop_servers
+from tclint.verify.statements import outline
+from tclint.verify.targets import absolute, relative
+
+NEEDS_CUDA = "needs cuda"
+QUICKER = 0.34
+"""What --quick leaves of every budget."""
+GRACE = 20.0
+"""Seconds beyond a budget that a child may need to finish what it has begun."""
+
+_KINDS: Mapping[str, type] = {
+    "speed": Speed,
+    "shapes": Shapes,
+    "latency": Latency,
+    "modes": Modes,
+    "guards": Guards,
+    "ablate": Ablate,
+    "numerics": Numerics,
+}
+Progress = Callable[[str, int, int], None]
+"""Told before each child: what it measures, how many are done, how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    names: tuple[str, ...]
+    device: str = "cpu"
+    quick: bool = False
+    ablate: tuple[str, ...] = ()
+    timeout: float = 150.0
+    """Seconds for one child."""
+    total: float = 285.0
+    """Seconds for the whole run; 0: as long as it takes."""
+    batch: int = 0
+    python: str = ""
+    memory_mb: int = 0
+    threads: int = 1
+    root: str = ""
+    cwd: str = ""
+    factories: Mapping[str, str] = field(default_factory=dict)
+    cost: bool = False
+
+
+@dataclass
+class _Told:
+    """What is common to all answers."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    files: set[str] = field(default_factory=set)
+
+
+def diagnose(target: Target, options: Options, settings: Settings, progress: Progress) -> Diagnosis:
+    session = Session(target, options, settings, progress)
+    try:
+        return session.run()
+    finally:
+        stop_servers()
+
+
+class Session:
+    def __init__(self, target: Target, options: Options, settings: Settings, progress: Progress) -> None:
+        self.target, self.options, self.settings, self.progress = target, options, settings, progress
+        self.began = time.monotonic()
+        self.told = _Told()
+        self.heard = Heard()
+        self.findings: tuple[Finding, ...] = ()
+        self.linted: linting.Linted | None = None
+
+    @property
+    def left(self) -> float:
+        return self.options.total - (time.monotonic() - self.began) if self.options.total else float("inf")
+
+    def run(self) -> Diagnosis:
+        parts = {each.name: self._parts(each) for each in DIAGNOSTICS}
+        total = sum(len(parts[name]) for name in self.options.names)
+        results: dict[str, Any] = {}
+        states: list[State] = []
+        done = 0
+        for diagnostic in DIAGNOSTICS:
+            name = diagnostic.name
+            if name not in self.options.names:
+                states.append(State(name, "left out"))
+                continue
+            if not parts[name]:
+                states.append(State(name, "left out", "give --ablate 'NAME;NAME=VALUE' to try Inductor's options"))
+                continue
+            result, state = self._diagnostic(diagnostic, parts[name], done, total)
+            done += len(parts[name])
+            states.append(state)
+            if result is not None:
+                results[name] = result
+        rows = self._lint(results)
+        diagnosis = Diagnosis(
+            SCHEMA,
+            self.target.text,
+            self.options.device,
+            tclint=__version__,
+            quick=self.options.quick,
+            states=tuple(states),
+            findings=rows,
+            **{key: self.told.facts[key] for key in ("gpu", "torch", "python", "inputs") if key in self.told.facts},
+            parameters=int(self.told.facts.get("parameters", 0)),
+            **results,
+        )
+        if self.options.cost:
+            from tclint.diagnose.cost import measure
+
+            diagnosis = replace(diagnosis, cost=measure(self, diagnosis))
+        self.progress("done", total, total)
+        return replace(diagnosis, seconds=time.monotonic() - self.began)
+
+    def _parts(self, diagnostic: Diagnostic) -> tuple[str, ...]:
+        return self.options.ablate if diagnostic.name == "ablate" else diagnostic.parts
+
+    def _diagnostic(self, diagnostic: Diagnostic, parts: tuple[str, ...], done: int, total: int) -> tuple[Any, State]:
+        """All parts of one diagnostic, each in a child of its own."""
+        began = time.monotonic()
+        results: list[Any] = []
+        troubles: list[tuple[str, str]] = []
+        for number, part in enumerate(parts):
+            title = f"{diagnostic.name} {part}".strip()
+            if part in diagnostic.cuda_parts and not self.options.device.startswith("cuda"):
+                troubles.append((part, NEEDS_CUDA))
+                continue
+            if self.left < 5:
+                why = f"not begun: the run's {self.options.total:g} s are used up (--total 0 lifts the limit)"
+                troubles.append((part, why))
+                continue
+            self.progress(title, done + number, total)
+            status, words, result = self.ask(self.order(diagnostic.name, diagnostic.budget, part))
+            if result is not None:
+                results.append(result)
+            if words:
+                troubles.append((part, words if status != "not applicable" else f"{status}: {words}"))
+        said = "; ".join(f"{part}: {words}" if part else words for part, words in troubles)
+        seconds = time.monotonic() - began
+        if results:
+            return _merged(results), State(diagnostic.name, "done", said, seconds)
+        if troubles and all(words == NEEDS_CUDA for _, words in troubles):
+            return None, State(diagnostic.name, NEEDS_CUDA, "", seconds)
+        if troubles and all(words.startswith("not applicable: ") for _, words in troubles):
+            why = troubles[0][1].removeprefix("not applicable: ")
+            return None, State(diagnostic.name, "not applicable", why, seconds)
+        if troubles and all(words == NEEDS_CUDA or words.startswith("not begun: ") for _, words in troubles):
+            why = next(words for _, words in troubles if words != NEEDS_CUDA)
+            return None, State(diagnostic.name, "not begun", why.removeprefix("not begun: "), seconds)
+        return None, State(diagnostic.name, "failed", said, seconds)
+
+    def order(self, name: str, budget: float, part: str = "") -> Order:
+        own = budget * (QUICKER if self.options.quick else 1)
+        return Order(
+            diagnostic=name,
+            root=self.options.root,
+            name=self.target.name,
+            path=self.target.path,
+            module=self.target.module,
+            part=part,
+            device=self.options.device,
+            threads=self.options.threads,
+            batch=self.options.batch,
+            quick=self.options.quick,
+            budget=min(own, max(5.0, self.left - GRACE)),
+            factories=self.options.factories,
+        )
+
+    def ask(self, order: Order, free: bool = False) -> tuple[str, str, Any]:
+        """Status, words and result of one child; `free`: outside the limit of the run."""
+        limit = self.options.timeout if free else min(self.options.timeout, float(max(5, int(min(self.left, 1e6)))))
+        limits = Limits(self.options.python, self.options.device, limit, self.options.memory_mb)
+        answer = ask_child(codec.encode(order), limits)
+        if answer.data is None:
+            return "failed", answer.trouble, None
+        status, words, result = self._read(order, answer)
+        return status, answer.trouble or words, result
+
+    def _read(self, order: Order, answer: Answer) -> tuple[str, str, Any]:
+        assert answer.data is not None
+        data = dict(answer.data)
+        for key in ("gpu", "torch", "python", "inputs", "parameters"):
+            if data.get(key):
+                self.told.facts.setdefault(key, data[key])
+        if order.diagnostic != "cost":
+            # A cost is measured on a copy, whose files are gone by now.
+            self.told.files.update(data.get("sources", ()))
+            if data.get("file"):
+                self.told.files.add(str(data["file"]))
+        if data.get("result") is None:
+            return str(data.get("status", "failed")), str(data.get("words", "")), None
+        try:
+            if order.diagnostic == "breaks":
+                self.heard = with_paths(heard_from_json(data["result"]), lambda p: relative(p, self.options.cwd))
+                own = {relative(path, self.options.cwd) for path in self.told.files}
+                return "done", "", breaks_of(self.heard, own.__contains__, self._name_at)
+            if order.diagnostic == "cost":
+                return "done", "", data["result"]
+            return "done", "", codec.decode(_KINDS[order.diagnostic], data["result"])
+        except (codec.Malformed, KeyError, TypeError) as error:
+            return "failed", f"the answer cannot be read ({error})", None
+
+    def _name_at(self, path: str, line: int) -> tuple[str, int] | None:
+        found = outline(absolute(path, self.options.cwd)).function_at(line)
+        return (found.name, found.line) if found is not None else None
+
+    def _lint(self, results: dict[str, Any]) -> tuple[FindingRow, ...]:
+        breaks = results.get("breaks")
+        if breaks is None:
+            return ()
+        self.progress("linting", 0, 0)
+        cwd = self.options.cwd
+        named = {os.path.join(cwd, path) for path in breaks.covered}
+        named |= {os.path.join(cwd, row.path) for row in (*breaks.breaks, *breaks.recompiles)}
+        own = {path for path in self.told.files if relative(path, cwd) in breaks.covered}
+        self.linted = linting.lint(named | own, self.settings, cwd)
+        self.findings = self.linted.findings
+        results["breaks"] = linting.explained(breaks, self.findings, cwd)
+        return linting.rows_of(self.findings, self.heard, cwd)
+
+
+def _merged(results: list[Any]) -> Any:
+    """The parts of one diagnostic as one."""
+    first = results[0]
+    for other in results[1:]:
+        changes: dict[str, Any] = {}
+        for each in fields(first):
+            mine, theirs = getattr(first, each.name), getattr(other, each.name)
+            changes[each.name] = (*mine, *theirs) if isinstance(mine, tuple) else mine if mine is not None else theirs
+        first = replace(first, **changes)
+    return first

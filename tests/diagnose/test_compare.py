@@ -1,0 +1,102 @@
+"""`tclint compare`: side by side, exit 1 on a regression, 2 on what is no result."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from diagnosis_helpers import sample
+
+from tclint.cli import main
+from tclint.diagnose import report_json
+from tclint.diagnose.compare import compared
+from tclint.diagnose.measurement import Diagnosis, NumericRow, Numerics
+
+
+@pytest.fixture
+def save(tmp_path: Path):  # type: ignore[no-untyped-def]
+    def save(name: str, diagnosis: Diagnosis) -> str:
+        path = tmp_path / name
+        path.write_text(report_json.render(diagnosis), encoding="utf-8")
+        return str(path)
+
+    return save
+
+
+def test_the_same_is_no_regression(save, capsys) -> None:  # type: ignore[no-untyped-def]
+    assert main(["compare", save("a.json", sample()), save("b.json", sample())]) == 0
+    assert "no regression above 5%" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("after", "code"), [(2.09, 0), (2.11, 1), (1.0, 0)])
+def test_a_slower_step_is_one_above_the_threshold(save, after: float, code: int) -> None:  # type: ignore[no-untyped-def]
+    assert main(["compare", save("a.json", sample(2.0)), save("b.json", sample(after))]) == code
+
+
+def test_the_threshold_can_be_set(save) -> None:  # type: ignore[no-untyped-def]
+    files = [save("a.json", sample(2.0)), save("b.json", sample(2.3))]
+    assert main(["compare", *files, "--threshold", "20%"]) == 0
+    assert main(["compare", *files, "--threshold", "10"]) == 1
+    assert main(["compare", *files, "--threshold", "much"]) == 2
+
+
+def test_one_break_more_is_a_regression(save, capsys) -> None:  # type: ignore[no-untyped-def]
+    assert main(["compare", save("a.json", sample(breaks=0)), save("b.json", sample(breaks=1))]) == 1
+    assert "graph breaks" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_values_that_begin_to_differ_are_a_regression() -> None:
+    fine = replace(sample(), numerics=Numerics((NumericRow("float32", "outputs", "ok"),)))
+    names = [row.name for row in compared(fine, sample(), 0.05).regressions]
+    assert names == ["values that differ from eager"]
+
+
+def test_eager_is_context_only() -> None:
+    before = sample()
+    assert before.speed is not None
+    slower = replace(before.speed.rows[0], eager=replace(before.speed.rows[0].eager, median_ms=40.0))
+    after = replace(before, speed=replace(before.speed, rows=(slower, *before.speed.rows[1:])))
+    assert compared(before, after, 0.05).regressions == ()
+
+
+def test_other_devices_are_told(save, capsys) -> None:  # type: ignore[no-untyped-def]
+    main(["compare", save("a.json", sample()), save("b.json", replace(sample(), device="cpu"))])
+    assert "device differs: cuda → cpu" in capsys.readouterr().out
+
+
+def test_json_and_markdown(save, capsys) -> None:  # type: ignore[no-untyped-def]
+    files = [save("a.json", sample(2.0)), save("b.json", sample(3.0))]
+    assert main(["compare", *files, "--output-format", "json"]) == 1
+    assert json.loads(capsys.readouterr().out)["regressions"] == 1
+    assert main(["compare", *files, "--output-format", "markdown"]) == 1
+    assert "**worse**" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "no JSON"),
+        ("[]", "not a result of tclint diagnose"),
+        ('{"schema": "other/1"}', "its schema is 'other/1'"),
+        ('{"schema": "tclint-diagnose/1", "device": "cpu"}', "diagnosis.target is missing"),
+    ],
+)
+def test_foreign_files_are_an_error(save, tmp_path: Path, capsys, text: str, said: str) -> None:  # type: ignore[no-untyped-def]
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(text)
+    assert main(["compare", save("a.json", sample()), str(wrong)]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert str(wrong) in told
+
+
+def test_a_missing_file_is_an_error(save, tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+    assert main(["compare", save("a.json", sample()), str(tmp_path / "none.json")]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+
+
+def test_nothing_in_common_is_an_error(save) -> None:  # type: ignore[no-untyped-def]
+    empty = Diagnosis("tclint-diagnose/1", "m:f", "cpu")
+    assert main(["compare", save("a.json", sample()), save("b.json", empty)]) == 2

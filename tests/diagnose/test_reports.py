@@ -1,0 +1,152 @@
+"""The reports of a diagnosis: every number arrives, and the HTML is one well-formed file that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from diagnosis_helpers import sample, timing
+
+from tclint.diagnose import codec, plot, report_html, report_json, report_markdown, report_text, words
+from tclint.diagnose.measurement import Diagnosis, SpeedRow
+from tclint.diagnose.verdict import headline, verdict_of
+
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+
+
+def test_json_comes_back_as_it_went(diagnosis: Diagnosis) -> None:
+    assert codec.decode(Diagnosis, json.loads(report_json.render(diagnosis))) == diagnosis
+
+
+def test_damaged_json_is_named_by_its_place(diagnosis: Diagnosis) -> None:
+    data = json.loads(report_json.render(diagnosis))
+    data["speed"]["rows"][0]["eager"]["median_ms"] = "fast"
+    with pytest.raises(codec.Malformed, match=r"speed\.rows\[0\]\.eager\.median_ms"):
+        codec.decode(Diagnosis, data)
+
+
+class _Checker(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.wrong: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+def test_html_is_well_formed_and_needs_nothing_else(diagnosis: Diagnosis) -> None:
+    page = report_html.render(diagnosis)
+    checker = _Checker()
+    checker.feed(page)
+    assert checker.wrong == []
+    assert checker.open == []
+    assert not [value for name, value in checker.attributes if name in ("src", "href", "srcset", "action")]
+    assert "<script" not in page
+    assert "@import" not in page
+    assert "url(" not in page
+    for address in re.findall(r"https?://[^\"' ]+", page):
+        assert address == "http://www.w3.org/2000/svg"
+    assert "prefers-color-scheme:dark" in page
+
+
+def test_html_has_every_plot(diagnosis: Diagnosis) -> None:
+    page = report_html.render(diagnosis)
+    drawn = [ElementTree.fromstring(each) for each in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
+    titles = [each.attrib["aria-label"] for each in drawn]
+    assert titles == [
+        "programs and breaks",
+        "step times",
+        "peak memory",
+        "step times by mode",
+        "compile latency",
+        "Programs compiled so far, over a varying batch",
+    ]
+
+
+def test_html_escapes_what_programs_say(diagnosis: Diagnosis) -> None:
+    page = report_html.render(diagnosis)
+    assert "<call>" not in page
+    assert "Unsupported &lt;call&gt;" in page
+
+
+def test_bars_are_as_long_as_their_values() -> None:
+    drawn = plot.bars("t", [plot.Group("a", (plot.Bar(10, "10"), plot.Bar(5, "5"), plot.Bar(0, "0")))])
+    long = [float(each) for each in re.findall(r'class="s0" d="M[\d.]+ [\d.]+h([\d.]+)q', drawn)]
+    room = plot.WIDTH - plot.LABEL - plot.VALUE
+    assert long[0] == pytest.approx(room - 3, abs=0.1)
+    assert long[1] == pytest.approx(room / 2 - 3, abs=0.1)
+    assert long[2] == 0
+
+
+def test_markdown_has_the_severity_table(diagnosis: Diagnosis) -> None:
+    text = report_markdown.render(diagnosis)
+    assert "| Category | High | Medium | Low | No rule | Total |" in text
+    assert "| Graph breaks | 1 | 0 | 0 | 0 | 1 |" in text
+    assert "| Recompiles | 0 | 0 | 0 | 1 | 1 |" in text
+    assert "### [HIGH] Graph break: TCL102 tokenizer-in-forward" in text
+    for line in text.splitlines():
+        if line.startswith("|"):
+            assert line.replace("\\|", "").count("|") >= 3
+
+
+def test_text_says_what_was_not_measured(diagnosis: Diagnosis) -> None:
+    text = report_text.render(diagnosis, 120, False)
+    assert "numerics: failed – the target's process died of a segmentation fault" in text
+    assert "modes: in part – re-entry: needs cuda" in text
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_text_keeps_to_its_width(diagnosis: Diagnosis, width: int) -> None:
+    text = report_text.render(diagnosis, width, False)
+    assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize(
+    ("eager", "compiled", "word"), [(10.0, 9.4, "keep"), (10.0, 9.51, "stay eager"), (10.0, 12.0, "stay eager")]
+)
+def test_the_five_percent_rule(eager: float, compiled: float, word: str) -> None:
+    assert verdict_of(SpeedRow("forward", timing(eager), timing(compiled), 1.0)).word == word
+
+
+def test_a_difference_within_the_spread_is_said_to_be() -> None:
+    row = SpeedRow("forward", timing(10.0, 3.0), timing(9.0, 3.0), 1.0)
+    assert "within the spread" in verdict_of(row).words
+
+
+def test_the_headline_tells_kinds_apart(diagnosis: Diagnosis) -> None:
+    assert headline(diagnosis) == "inference: keep (+50%); training: stay eager (+1%)"
+    assert headline(replace(diagnosis, speed=None)).startswith("no verdict")
+
+
+def test_an_empty_diagnosis_can_be_reported() -> None:
+    empty = Diagnosis("tclint-diagnose/1", "m:f", "cpu")
+    for render in (report_html.render, report_markdown.render, report_json.render):
+        assert render(empty)
+    assert "no verdict" in report_text.render(empty, 100, False)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0123, "12.3 µs"), (1.5, "1.50 ms"), (250.0, "250 ms"), (2500.0, "2.50 s"), (None, "–")]
+)
+def test_times_have_units(value: float | None, text: str) -> None:
+    assert words.ms(value) == text
+
+
+def test_sample_is_stable() -> None:
+    assert report_html.render(sample()) == report_html.render(sample())
