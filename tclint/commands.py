@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tclint.finding import Finding
     from tclint.report import Report
     from tclint.rule import Rule
+    from tclint.verify import VerifyReport
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 _EPILOG = """\b
@@ -243,10 +244,13 @@ def _proved(
     from tclint.verify import command as verification
     from tclint.verify import verify
 
-    options = verification.options_from(settings, *how)
-    found = proof.prove(
-        files, settings, lambda findings, root: verify(findings, replace(options, root=root)), cwd, unsafe=unsafe
-    )
+    # A record is a file of this machine: the children stay here.
+    options = replace(verification.options_from(settings, *how), executor="")
+
+    def ask(findings: Sequence[Finding], about: proof.Inquiry) -> VerifyReport:
+        return verify(findings, replace(options, root=about.root, record=about.record, compare=about.compare))
+
+    found = proof.prove(files, settings, ask, cwd, unsafe=unsafe)
     for line in (*found.proofs, *found.rejected):
         _say(line)
     if write:

@@ -37,6 +37,10 @@ class Job:
     seed: int = 0
     factories: Mapping[str, str] = field(default_factory=dict)
     threads: int = 1
+    record: str = ""
+    """A file to write what the target computes to, for a comparison after a fix."""
+    compare: str = ""
+    """Such a file, written before the fix."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

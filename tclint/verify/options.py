@@ -26,3 +26,7 @@ class VerifyOptions:
     executor: str = ""
     """Empty: this machine. "ray://host:port": an existing Ray cluster."""
     seed: int = 0
+    record: str = ""
+    """A folder: what every target computes is kept there, for a comparison."""
+    compare: str = ""
+    """A folder that was `record` before the sources changed: every target must compute the same now."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tclint.finding import Effect, Finding
 from tclint.verify.cache import Cache
-from tclint.verify.heard import Heard, with_paths
+from tclint.verify.heard import Equality, Heard, with_paths
 from tclint.verify.options import VerifyOptions
 from tclint.verify.process import Limits, run_job, stop_servers
 from tclint.verify.statements import Outline, outline
@@ -33,18 +33,21 @@ def verify(findings: Sequence[Finding], options: VerifyOptions, progress: Progre
         return outline(absolute(path, root))
 
     by_finding: dict[int, Verdict] = {}
+    equalities: dict[int, Equality | None] = {}
     told: list[Heard] = []
     for target, raw in zip(targets, heards, strict=True):
         heard = with_paths(raw, lambda path: relative(path, root))
         told.append(heard)
         for finding, verdict in zip(target.findings, verdicts_of(target.findings, heard, outlines), strict=True):
             by_finding[id(finding)] = verdict
+            equalities[id(finding)] = heard.equality
     torch = next((heard.torch for heard in told if heard.torch), "")
     return VerifyReport(
         verdicts=tuple(by_finding[id(finding)] for finding in findings),
         missed=missed_of(findings, told, outlines),
         torch=torch,
         device=options.device,
+        equalities=tuple(equalities[id(finding)] for finding in findings),
     )
 
 

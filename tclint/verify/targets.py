@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -81,6 +82,15 @@ def targets_of(findings: Sequence[Finding], options: VerifyOptions) -> tuple[Tar
     return tuple(_target(members, root, options) for members in groups.values())
 
 
+def _record_file(folder: str, root: str, candidate: Candidate, places: Sequence[Place]) -> str:
+    """Where a target's record lies: the same name for the same target under another root."""
+    if not folder:
+        return ""
+    graphs = any(place.effect == Effect.CUDAGRAPH.value for place in places)
+    name = f"{relative(candidate.path, root)}:{candidate.name}:{graphs}"
+    return os.path.join(folder, hashlib.sha256(name.encode()).hexdigest()[:24] + ".pt")
+
+
 def _target(members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str, options: VerifyOptions) -> Target:
     candidates = tuple(dict.fromkeys(c for _, own in members for c in own[:1]))
     candidates += tuple(dict.fromkeys(c for _, own in members for c in own if c not in candidates))
@@ -98,5 +108,7 @@ def _target(members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str,
         seed=options.seed,
         factories=factories,
         threads=max(1, (os.cpu_count() or 1) // max(1, options.jobs)),
+        record=_record_file(options.record, root, candidates[0], places),
+        compare=_record_file(options.compare, root, candidates[0], places),
     )
     return Target(job, tuple(finding for finding, _ in members))
