@@ -243,14 +243,18 @@ def _proved(
     from tclint import fixing, proof
     from tclint.verify import command as verification
     from tclint.verify import verify
+    from tclint.verify.process import stop_servers
 
     # A record is a file of this machine: the children stay here.
-    options = replace(verification.options_from(settings, *how), executor="")
+    options = replace(verification.options_from(settings, *how), executor="", keep=True)
 
     def ask(findings: Sequence[Finding], about: proof.Inquiry) -> VerifyReport:
         return verify(findings, replace(options, root=about.root, record=about.record, compare=about.compare))
 
-    found = proof.prove(files, settings, ask, cwd, unsafe=unsafe)
+    try:
+        found = proof.prove(files, settings, ask, cwd, unsafe=unsafe)
+    finally:
+        stop_servers()
     for line in (*found.proofs, *found.rejected):
         _say(line)
     if write:

@@ -79,9 +79,7 @@ def prove(files: Sequence[InputFile], settings: Settings, ask: Ask, cwd: str, *,
             for finding, why in attempt.bad:
                 allowed.remove(finding)
                 proved.rejected.append(f"{_where(finding)}: fix rejected: {why}")
-            if attempt.bad:
-                continue
-            if not attempt.together:
+            if not attempt.bad and not attempt.together:
                 proved.done = attempt.done
                 proved.proofs += attempt.proofs
                 break

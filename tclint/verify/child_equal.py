@@ -88,19 +88,19 @@ def record(bench: Bench, candidate: str, example: Example) -> tuple[Record, tupl
     made = Record(candidate, example.source, _weights(target), [], [], [])
     trials: list[Trial] = []
     for course in _courses(bench, example):
-        working = _working(bench, example, course)
+        working = _working(bench, example, course, made.weights)
         if len(working) < min(2, len(course.calls)):
             continue
         course = _only(course, working)
-        values = _eager(bench, example, course, {})
+        values = _eager(bench, example, course, made.weights)
         found = _Compared()
-        found.all(values, _eager(bench, example, course, {}))
+        found.all(values, _eager(bench, example, course, made.weights))
         if found.differs:
             return replace(made, trouble=f"it computes other values in every run: {found.differs}"), tuple(trials)
         made.courses.append(course)
         made.working.append(working)
         made.values.append(values)
-        trials.append(_compiled(bench, example, course, {})[0])
+        trials.append(_compiled(bench, example, course, made.weights)[0])
     return (made if made.courses else replace(made, trouble="no call runs in eager mode")), tuple(trials)
 
 
@@ -177,19 +177,19 @@ def _repeated(calls: Sequence[Call]) -> list[Call]:
     return list(calls) * max(1, times)
 
 
-def _working(bench: Bench, example: Example, course: Course) -> list[int]:
+def _working(bench: Bench, example: Example, course: Course, weights: Mapping[str, Any]) -> list[int]:
     """Which calls run at all: a program may refuse a length, or zeros."""
     if not example.wrap:
         # Calls of a program build on each other: all, or none.
         try:
-            _eager(bench, example, course, {})
+            _eager(bench, example, course, weights)
         except EagerFailed:
             return []
         return list(range(len(course.calls)))
     found = []
     for number in range(len(course.calls)):
         try:
-            _eager(bench, example, _only(course, [number]), {})
+            _eager(bench, example, _only(course, [number]), weights)
         except EagerFailed:
             continue
         found.append(number)

@@ -30,3 +30,5 @@ class VerifyOptions:
     """A folder: what every target computes is kept there, for a comparison."""
     compare: str = ""
     """A folder that was `record` before the sources changed: every target must compute the same now."""
+    keep: bool = False
+    """More questions will follow: the processes that have torch loaded stay, until `stop_servers` ends them."""

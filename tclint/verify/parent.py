@@ -86,7 +86,8 @@ def _hear(targets: Sequence[Target], options: VerifyOptions, progress: Progress 
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-        stop_servers()
+        if not options.keep:
+            stop_servers()
     return [answers[number] for number in range(len(targets))]
 
 
