@@ -4,8 +4,8 @@
     python benchmarks/fix_micro.py FOLDER [--python PYTHON] [--jobs N] [--limit N] [--every N] [--out FILE]
 
 FOLDER holds `truth.json` and `cases/`. A break site is a line of a program at which Dynamo broke. It is *offered* where
-a finding with a fix stands on it, and *removed* where that fix was kept with proof and Dynamo, asked once more about
-the fixed file, no longer breaks in the target at all or breaks only at other sites that were there before.
+a graph-break finding with a fix stands on it, and *removed* where that fix was kept with proof; where the proof says
+that no break is left in the program, every site of it is removed, as a fix may lead to another one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tclint import config, fix, proof
 from tclint.files import discover
-from tclint.finding import Finding
+from tclint.finding import Effect, Finding
 from tclint.verify import VerifyOptions, VerifyReport, verify
 from tclint.verify.process import stop_servers
 from tclint.verify.statements import outline
@@ -77,7 +77,7 @@ def main() -> int:
             from tclint import engine
 
             for each in engine.lint(files, settings).findings:
-                if fix.applicable(each, True):
+                if fix.applicable(each, True) and each.effect in (Effect.GRAPH_BREAK, Effect.ERROR):
                     lines = outline(str(Path(folder, name))).statement(each.span.line, each.span.end_line)
                     offered |= {(name, line) for line in lines} & sites
             if len(proofs) % 20 == 0:
@@ -88,6 +88,9 @@ def main() -> int:
             for name, _, rest in (text.partition(":") for text in proofs)
             for line in outline(str(Path(folder, name))).statement(*[int(rest.split()[0].rstrip(":"))] * 2)
         } & sites
+        clean = {text.partition(":")[0] for text in proofs if " before, 0 after; programs" in text}
+        removed |= {site for site in sites if site[0] in clean}
+        offered |= removed
     print(f"{len(runs)} programs, {len(sites)} break sites, {time.monotonic() - start:.0f} s, {asked} verdicts")
     print(f"offered {len(offered)} ({len(offered) / max(1, len(sites)):.1%} of all)")
     share = (
