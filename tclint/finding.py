@@ -101,6 +101,18 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
+class Compiled:
+    """How the region of a finding is compiled: the arguments of its site, as far as they can be read."""
+
+    mode: str = ""
+    backend: str = ""
+    dynamic: bool | None = None
+    fullgraph: bool = False
+    options: tuple[tuple[str, str], ...] = ()
+    """Names, and their values as Python literals."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One hazard at one place. `path` is relative to the folder tclint runs in, with forward slashes."""
 
@@ -122,6 +134,8 @@ class Finding:
     """The finding is in eager code around a compiled callable: `chain` says how it is reached, not why it is compiled."""
     same_as: tuple[str, ...] = field(default=(), compare=False)
     verified: Verification | None = field(default=None, compare=False)
+    compiled: Compiled | None = field(default=None, compare=False)
+    """None in eager code, and where no compile site is in sight."""
 
     @property
     def line(self) -> int:

@@ -12,14 +12,28 @@ from typing import TYPE_CHECKING, ClassVar
 
 from tclint import events, versions
 from tclint.events import Event, span_of
-from tclint.finding import Confidence, Effect, Finding, Fix, Label, Severity
+from tclint.finding import Compiled, Confidence, Effect, Finding, Fix, Label, Severity
 from tclint.values import NAMED, PROVEN, Tensor
 
 if TYPE_CHECKING:
     from tclint.config import Settings
     from tclint.interpreter.frame import Frame
+    from tclint.regions import CompileSite
 
 _CONFIDENCE = (Confidence.LOW, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
+
+
+def _compiled(site: CompileSite | None) -> Compiled | None:
+    if site is None:
+        return None
+    literals = [(k, repr(v)) for k, v in (site.options or {}).items() if isinstance(v, (bool, int, float, str))]
+    return Compiled(
+        mode=site.mode if isinstance(site.mode, str) and site.mode != "?" else "",
+        backend=site.backend if isinstance(site.backend, str) and site.backend != "?" else "",
+        dynamic=site.dynamic if isinstance(site.dynamic, bool) else None,
+        fullgraph=site.fullgraph is True,
+        options=tuple(sorted(literals)),
+    )
 
 
 class RuleError(Exception):
@@ -90,6 +104,7 @@ class Rule:
             labels=labels,
             graph_breaks=self.graph_breaks if graph_breaks is None else graph_breaks,
             eager=frame.region is None,
+            compiled=_compiled(frame.region.site) if frame.region is not None else None,
         )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:

@@ -452,7 +452,7 @@ def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
 
 @each_file
 def test_suggestions_applied_give_what_fix_gives(path: Path) -> None:
-    clicked, want, fit = clicked_and_fixed(path.read_bytes(), path.parent.parent.name[:6])
+    clicked, want, _ = clicked_and_fixed(path.read_bytes(), path.parent.parent.name[:6])
     assert clicked == want
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tclint.verify.heard import Heard, heard_from_json
 from tclint.verify.job import Job
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the experiments change what they hear."""
 
 

@@ -216,7 +216,7 @@ def _compiled(
     fault = ""
     with child_compile.backend(course.backend), listening(bench.wanted) as heard:
         try:
-            wrap = child_compile.compiled if example.wrap else (lambda target: target)
+            wrap = bench.wrapped if example.wrap else (lambda target: target)
             values = _run(bench, example, course, weights, wrap)
         except (Exception, SystemExit) as error:
             leave_if_copy()

@@ -56,6 +56,7 @@ def carry_out(job: Job) -> Heard:
         seed=job.seed,
         wanted=lambda path: path in files or (not path.startswith(_OWN) and is_project(path, job.root)),
         title=job.candidates[0].name,
+        compiled=job.compiled,
     )
     notes = _Notes()
     for candidate in job.candidates:
@@ -171,6 +172,13 @@ def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
     half = torch.float16 if job.device.startswith("cuda") else torch.bfloat16
     failure: EagerFailed | None = None
     ran = 0
+    if job.compiled.fullgraph and example.wrap:
+        # The first break is an error there, and hides the others: the runs below find those.
+        for mode, _ in attempts:
+            try:
+                notes.runs.append(run_breaks(bench, example, mode, fullgraph=True))
+            except EagerFailed:
+                continue
     for mode, dtype in [*attempts, *([("eval", half)] if example.wrap else [])]:
         if ran and not _unconfirmed(job.places, notes.runs):
             break

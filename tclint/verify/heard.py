@@ -52,6 +52,14 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """An operation that Inductor keeps out of the CUDA graph: why, and the user's frames, the innermost last."""
+
+    words: str
+    stack: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Graphs:
     """What happened to CUDA graphs in a run."""
 
@@ -61,6 +69,7 @@ class Graphs:
     skips: tuple[str, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
     stack: tuple[Step, ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +204,8 @@ def _frame(data: Mapping[str, Any]) -> Frame:
 def _graphs(data: Mapping[str, Any] | None) -> Graphs | None:
     if data is None:
         return None
-    return Graphs(**{**data, "skips": tuple(data.get("skips", ())), "stack": _steps(data.get("stack"))})
+    cuts = tuple(Cut(str(item["words"]), _steps(item.get("stack"))) for item in data.get("cuts", ()))
+    return Graphs(**{**data, "skips": tuple(data.get("skips", ())), "stack": _steps(data.get("stack")), "cuts": cuts})
 
 
 def _run(data: Mapping[str, Any]) -> Run:
@@ -267,6 +277,10 @@ def with_paths(heard: Heard, rename: Callable[[str], str]) -> Heard:
     def equality(item: Equality) -> Equality:
         return replace(item, trials=tuple(trial(each) for each in item.trials))
 
+    def graphs(item: Graphs) -> Graphs:
+        cuts = tuple(replace(cut, stack=steps(cut.stack)) for cut in item.cuts)
+        return replace(item, stack=steps(item.stack), cuts=cuts)
+
     def run(item: Run) -> Run:
         return replace(
             item,
@@ -275,7 +289,7 @@ def with_paths(heard: Heard, rename: Callable[[str], str]) -> Heard:
             breaks=breaks(item.breaks),
             frames=tuple(replace(f, path=rename(f.path), traced=lines(f.traced)) for f in item.frames),
             fault=fault(item.fault) if item.fault else None,
-            graphs=replace(item.graphs, stack=steps(item.graphs.stack)) if item.graphs else None,
+            graphs=graphs(item.graphs) if item.graphs else None,
         )
 
     return replace(

@@ -325,6 +325,11 @@ def _cudagraph(judging: _Judge) -> Verdict:
             words = "CUDA graphs need a CUDA device"
             return judging.verdict(Outcome.INCONCLUSIVE, words, hint="run with --device cuda")
         return _nothing_ran(judging)
+    for run in runs:
+        for cut in run.graphs.cuts if run.graphs is not None else ():
+            ours = [step for step in cut.stack if is_ours(step.path)]
+            if ours and judging.here(ours[-1].path, ours[-1].line):
+                return judging.verdict(Outcome.CONFIRMED, cut.words, run, stack=cut.stack)
     hurt = [run for run in runs if run.graphs is not None and run.graphs.outcome != "fine"]
     hurt.sort(key=lambda run: not _graphs_here(judging, run))
     path = judging.finding.path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from verify_helpers import finding_on
 
 import tclint.verify
-from tclint.finding import Effect, Step
+from tclint.finding import Compiled, Effect, Step
 from tclint.verify import VerifyOptions
 from tclint.verify.cache import Cache
 from tclint.verify.examples import example, registered
@@ -88,6 +89,19 @@ def test_cuda_graph_findings_run_apart(project: Callable[[str, str], Path]) -> N
     ]
     targets = targets_of(findings, VerifyOptions(root=str(path.parent)))
     assert [len(target.findings) for target in targets] == [2, 1]
+
+
+def test_findings_of_other_sites_run_apart_and_under_their_own_site(project: Callable[[str, str], Path]) -> None:
+    path = project("m.py", SOURCE)
+    site = Compiled(mode="max-autotune", dynamic=True, fullgraph=True, options=(("triton.cudagraphs", "True"),))
+    plain = finding_on("m.py", 4, function="Model.forward")
+    full = replace(plain, compiled=site)
+    graph = replace(full, effect=Effect.CUDAGRAPH)
+    options = VerifyOptions(root=str(path.parent))
+    jobs = [target.job for target in targets_of([plain, full, graph], options)]
+    assert [job.compiled for job in jobs] == [Compiled(), Compiled(dynamic=True, fullgraph=True), site]
+    for job in jobs:
+        assert job_from_json(json.loads(json.dumps(job.to_json()))) == job
 
 
 def test_statements_and_functions() -> None:
