@@ -111,7 +111,12 @@ def _progress(quiet: bool) -> Callable[[int, int, str], None] | None:
 @click.argument("arguments", nargs=-1)
 @click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1 …")
 @click.option("--trace", "trace_dir", metavar="DIR", help="Read an existing TORCH_TRACE folder; needs no torch.")
-@click.option("--steps", type=int, default=0, help="Stop the program after this many optimizer steps.")
+@click.option(
+    "--steps",
+    type=int,
+    default=0,
+    help="Stop the program after this many optimizer steps; where it has no optimizer, calls of a compiled object.",
+)
 @click.option("--repro", "repro_dir", metavar="DIR", help="Write a repro pack for every confirmed finding.")
 @click.option("--timeout", type=float, help="Seconds for one target.")
 @click.option("--python", "python", metavar="FILE", help="The interpreter that has torch.")

@@ -244,6 +244,30 @@ def test_the_users_own_program(project: Project, torch_python: str, tmp_path: Pa
     assert "status 0" in report.notes[0]
 
 
+def test_a_program_without_an_optimizer_stops_after_calls(project: Project, torch_python: str, tmp_path: Path) -> None:
+    """Blocks compiled one by one make a step of many calls; the count is of the one that is called most."""
+    project("model.py", MODEL)
+    script = project(
+        "serve.py",
+        """
+        import torch
+        from model import Model, helper
+
+        model = torch.compile(Model(4).eval(), backend="eager")
+        again = torch.compile(helper, backend="eager")
+        for step in range(1000):
+            again(model(torch.ones(2, 4)))
+            print("step", step, flush=True)
+        raise SystemExit("the recorder did not stop it")
+        """,
+    )
+    findings = [finding_at(tmp_path / "model.py", mark) for mark in ("# branch", "# clean")]
+    options = VerifyOptions(root=str(tmp_path), timeout=120)
+    report = verify_program(findings, [torch_python, str(script)], options, steps=3)
+    assert outcomes(report) == ["confirmed", "refuted"], report.verdicts
+    assert "status 0" in report.notes[0]
+
+
 def test_a_trace_from_elsewhere(project: Project, torch_python: str, tmp_path: Path) -> None:
     import subprocess
 

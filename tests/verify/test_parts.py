@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,8 @@ from tclint.verify.examples import example, registered
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
 from tclint.verify.heard import Heard, Run
 from tclint.verify.job import Candidate, Job, Place, job_from_json
-from tclint.verify.process import environment
+from tclint.verify.parent import executor_for
+from tclint.verify.process import Limits, environment, visible_gpus
 from tclint.verify.repair import repairs
 from tclint.verify.statements import outline_of
 from tclint.verify.targets import candidates_of, targets_of
@@ -129,6 +131,31 @@ def test_the_environment_is_scrubbed() -> None:
     assert "TORCH_TRACE" not in found
     assert (found["HOME"], found["PYTHONDONTWRITEBYTECODE"], found["CUDA_VISIBLE_DEVICES"]) == ("/h", "1", "")
     assert "CUDA_VISIBLE_DEVICES" not in environment("cuda", "/tmp/s", base)
+
+
+def test_one_child_for_each_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, 5,7")
+    assert visible_gpus() == ("3", "5", "7")
+    assert visible_gpus({"CUDA_VISIBLE_DEVICES": "-1"}) == ()
+    assert environment("cuda", "/tmp/x", {}, "5")["CUDA_VISIBLE_DEVICES"] == "5"
+    assert environment("cpu", "/tmp/x", {}, "5")["CUDA_VISIBLE_DEVICES"] == ""
+    busy: list[str] = []
+    seen: set[str] = set()
+
+    def work(job: Job, limits: Limits) -> str:
+        assert limits.gpu not in busy
+        busy.append(limits.gpu)
+        seen.add(limits.gpu)
+        time.sleep(0.01)
+        busy.remove(limits.gpu)
+        return limits.gpu
+
+    job = Job("/r", (), ())
+    with executor_for(VerifyOptions(device="cuda", jobs=2)) as pool:
+        done = [pool.submit(work, job, Limits("python", "cuda")) for _ in range(20)]
+        assert {future.result() for future in done} == seen == {"3", "5"}
+    with executor_for(VerifyOptions(device="cuda:1", jobs=2)) as pool:
+        assert pool.submit(work, job, Limits("python", "cuda:1")).result() == ""
 
 
 def test_the_cache_holds_until_a_source_changes(tmp_path: Path) -> None:
