@@ -34,7 +34,7 @@ class Cache:
         self.folder = Path(folder) if folder else None
 
     def _file(self, job: Job, torch: str) -> Path | None:
-        if self.folder is None or job.record or job.compare:
+        if self.folder is None or job.record or job.compare or job.pack:
             # A record is wanted as a file of its own, which an answer from here would not write.
             return None
         text = json.dumps([VERSION, torch, job.to_json()], sort_keys=True)

@@ -10,12 +10,13 @@ from types import ModuleType
 
 import torch
 
-from tclint.verify import child_equal
+from tclint.verify import child_equal, child_pack
 from tclint.verify.child_cudagraph import run_cudagraphs
 from tclint.verify.child_experiments import (
     Bench,
     EagerFailed,
     fault_of,
+    fresh,
     run_breaks,
     run_eager,
     run_explain,
@@ -47,6 +48,9 @@ class _Notes:
     """Those that ran, by candidate and source."""
     records: list[child_equal.Record] = field(default_factory=list)
     trials: list[Trial] = field(default_factory=list)
+    swept: dict[str, list[Call]] = field(default_factory=dict)
+    """The calls of a sweep, by its label."""
+    packed: bool = False
 
 
 def carry_out(job: Job) -> Heard:
@@ -146,6 +150,10 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, bench: Bench,
             continue
         notes.tried.append(f"{candidate.name}: {example.source}: ran")
         notes.examples[candidate.name, example.source] = example
+        if job.pack and not notes.packed and not _unreached(job.places, notes.runs):
+            swept = notes.swept.get(run.label) if (run := child_pack.worst(notes.runs)) is not None else None
+            child_pack.write(job, bench, candidate, module, example, swept)
+            notes.packed = True
         if job.record:
             made, trials = child_equal.record(bench, candidate.name, example)
             notes.records.append(made)
@@ -206,6 +214,7 @@ def _recompiles(example: Example, bench: Bench, notes: _Notes) -> None:
         if len(working) > SETTLED:
             swept = replace(example, calls=partial(_chosen, example, sweep, working))
             notes.runs.append(run_recompiles(bench, swept, sweep.label, sweep.allowed, "eval"))
+            notes.swept[sweep.label] = fresh(bench, swept, "eval", None)[1]
 
 
 def _chosen(example: Example, sweep: Sweep, working: list[int]) -> list[Call]:

@@ -45,6 +45,8 @@ class Job:
     """A file to write what the target computes to, for a comparison after a fix."""
     compare: str = ""
     """Such a file, written before the fix."""
+    pack: str = ""
+    """A folder to write what a script needs to do the same without tclint."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

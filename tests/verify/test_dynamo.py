@@ -288,9 +288,61 @@ def confirmed(project: Project, run: Callable[..., VerifyReport]) -> Verdict:
 def test_a_repro_pack(project: Project, run: Callable[..., VerifyReport], torch_python: str, tmp_path: Path) -> None:
     options = VerifyOptions(python=torch_python, root=str(tmp_path))
     pack = write_repro(confirmed(project, run), options, str(tmp_path / "packs"))
-    assert {"repro.py", "model.py", "command.txt", "versions.json", "output.txt", "trace"} <= set(os.listdir(pack))
+    assert {"repro.py", "source", "command.txt", "versions.json", "output.txt", "trace"} <= set(os.listdir(pack))
     assert "Data-dependent" in (pack / "output.txt").read_text(encoding="utf-8")
     assert json.loads((pack / "versions.json").read_text(encoding="utf-8"))["torch"]
+    runs_alone(pack, torch_python, tmp_path)
+
+
+def runs_alone(pack: Path, torch_python: str, tmp_path: Path) -> None:
+    """The pack runs where neither tclint nor the project is: elsewhere, and with what it holds."""
+    import subprocess
+
+    assert "tclint" not in (pack / "repro.py").read_text(encoding="utf-8")
+    for path in tmp_path.glob("*.py"):
+        path.unlink()
+    code = "import runpy, sys; runpy.run_path(sys.argv[1]); assert not any('tclint' in m for m in sys.modules)"
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [torch_python, "-c", code, str(pack / "repro.py")]
+    done = subprocess.run(command, cwd="/", env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_repro_pack_of_a_recompile_holds_the_calls(
+    project: Project, run: Callable[..., VerifyReport], torch_python: str, tmp_path: Path
+) -> None:
+    project("pkg/__init__.py", "")
+    project("pkg/ops.py", "LIMIT = 3\n")
+    path = project(
+        "pkg/net.py",
+        """
+        import torch
+        from pkg.ops import LIMIT
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.calls = 0
+
+            def forward(self, x):
+                self.calls += 1  # here
+                return x * self.calls + LIMIT
+
+        def get_init_inputs():
+            return []
+
+        def get_inputs():
+            return [torch.ones(2, 3)]
+        """,
+    )
+    line = finding_at(path, "# here", Effect.RECOMPILE).line
+    (verdict,) = run(finding_on("pkg/net.py", line, Effect.RECOMPILE, function="Net.forward")).verdicts
+    assert verdict.outcome is Outcome.CONFIRMED, verdict
+    pack = write_repro(verdict, VerifyOptions(python=torch_python, root=str(tmp_path)), str(tmp_path / "packs"))
+    assert (pack / "source" / "pkg" / "ops.py").is_file()
+    output = (pack / "output.txt").read_text(encoding="utf-8")
+    assert "Recompiling function forward" in output, output[-2000:]
+    runs_alone(pack, torch_python, tmp_path)
 
 
 def test_only_confirmed_findings_have_a_repro(
