@@ -22,6 +22,7 @@ from tclint.verify import (
     verify_trace,
     write_repro,
 )
+from tclint.verify.process import stop_servers
 
 pytestmark = [pytest.mark.dynamo, pytest.mark.slow]
 Project = Callable[[str, str], Path]
@@ -55,7 +56,7 @@ MODEL = """
 @pytest.fixture
 def run(torch_python: str, tmp_path: Path) -> Callable[..., VerifyReport]:
     def verified(*findings: Finding, **more: object) -> VerifyReport:
-        options = VerifyOptions(python=torch_python, root=str(tmp_path), **more)  # type: ignore[arg-type]
+        options = VerifyOptions(python=torch_python, root=str(tmp_path), keep=True, **more)  # type: ignore[arg-type]
         return verify(findings, options)
 
     return verified
@@ -170,7 +171,11 @@ def test_a_fork_may_start_over_as_a_new_program(
     project: Project, run: Callable[..., VerifyReport], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TCLINT_VERIFY_SPAWN", "1")
-    assert outcomes(run(finding_at(project("model.py", MODEL), "# branch"))) == ["confirmed"]
+    stop_servers()
+    try:
+        assert outcomes(run(finding_at(project("model.py", MODEL), "# branch"))) == ["confirmed"]
+    finally:
+        stop_servers()
 
 
 def test_a_missing_gpu_is_said(project: Project, run: Callable[..., VerifyReport]) -> None:
@@ -286,7 +291,7 @@ def confirmed(project: Project, run: Callable[..., VerifyReport]) -> Verdict:
 
 
 def test_a_repro_pack(project: Project, run: Callable[..., VerifyReport], torch_python: str, tmp_path: Path) -> None:
-    options = VerifyOptions(python=torch_python, root=str(tmp_path))
+    options = VerifyOptions(python=torch_python, root=str(tmp_path), keep=True)
     pack = write_repro(confirmed(project, run), options, str(tmp_path / "packs"))
     assert {"repro.py", "source", "command.txt", "versions.json", "output.txt", "trace"} <= set(os.listdir(pack))
     assert "Data-dependent" in (pack / "output.txt").read_text(encoding="utf-8")
@@ -338,7 +343,9 @@ def test_a_repro_pack_of_a_recompile_holds_the_calls(
     line = finding_at(path, "# here", Effect.RECOMPILE).line
     (verdict,) = run(finding_on("pkg/net.py", line, Effect.RECOMPILE, function="Net.forward")).verdicts
     assert verdict.outcome is Outcome.CONFIRMED, verdict
-    pack = write_repro(verdict, VerifyOptions(python=torch_python, root=str(tmp_path)), str(tmp_path / "packs"))
+    pack = write_repro(
+        verdict, VerifyOptions(python=torch_python, root=str(tmp_path), keep=True), str(tmp_path / "packs")
+    )
     assert (pack / "source" / "pkg" / "ops.py").is_file()
     output = (pack / "output.txt").read_text(encoding="utf-8")
     assert "Recompiling function forward" in output, output[-2000:]
