@@ -149,7 +149,7 @@ def command(
     """
     from tclint import config, engine, files
     from tclint.rule import load_rules
-    from tclint.verify import NotConfirmed, verify, verify_program, verify_trace, write_repro
+    from tclint.verify import verify, verify_program, verify_trace, write_repro
 
     program = _program(arguments)
     paths = [] if program else list(arguments)
@@ -173,6 +173,8 @@ def command(
     else:
         answers = verify(claims, options, _progress(False))
     if repro_dir is not None:
+        from tclint.verify import NotConfirmed
+
         for verdict in answers.verdicts:
             if verdict.outcome is Outcome.CONFIRMED:
                 try:
