@@ -45,7 +45,7 @@ DEFAULT_EXCLUDE = (
 CONFIG_NAMES = ("tclint.toml", "pyproject.toml")
 PROJECT_MARKERS = (*CONFIG_NAMES, "setup.py", "setup.cfg", ".git", ".hg")
 LEVELS = ("low", "medium", "high")
-VERIFY_KEYS = ("device", "timeout", "memory", "factories", "path", "python", "executor")
+VERIFY_KEYS = ("device", "timeout", "memory", "factories", "path", "python")
 
 
 class UserError(Exception):

@@ -130,12 +130,12 @@ class Finding:
     labels: tuple[Label, ...] = ()
     graph_breaks: tuple[str, ...] = ()
     fix: Fix | None = None
+    compiled: Compiled | None = field(default=None, compare=False)
+    """None in eager code, and where no compile site is in sight."""
     eager: bool = False
     """The finding is in eager code around a compiled callable: `chain` says how it is reached, not why it is compiled."""
     same_as: tuple[str, ...] = field(default=(), compare=False)
     verified: Verification | None = field(default=None, compare=False)
-    compiled: Compiled | None = field(default=None, compare=False)
-    """None in eager code, and where no compile site is in sight."""
 
     @property
     def line(self) -> int:

@@ -23,19 +23,6 @@ if TYPE_CHECKING:
 _CONFIDENCE = (Confidence.LOW, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
 
-def _compiled(site: CompileSite | None) -> Compiled | None:
-    if site is None:
-        return None
-    literals = [(k, repr(v)) for k, v in (site.options or {}).items() if isinstance(v, (bool, int, float, str))]
-    return Compiled(
-        mode=site.mode if isinstance(site.mode, str) and site.mode != "?" else "",
-        backend=site.backend if isinstance(site.backend, str) and site.backend != "?" else "",
-        dynamic=site.dynamic if isinstance(site.dynamic, bool) else None,
-        fullgraph=site.fullgraph is True,
-        options=tuple(sorted(literals)),
-    )
-
-
 class RuleError(Exception):
     """A rule that cannot be loaded; the text names the file and what to do."""
 
@@ -144,6 +131,19 @@ def whole_frame(event: Event) -> str:
         if block in ("for", "while", "with", "try"):
             return f" inside `{block}`, so the whole function runs eagerly"
     return ""
+
+
+def _compiled(site: CompileSite | None) -> Compiled | None:
+    if site is None:
+        return None
+    literals = [(k, repr(v)) for k, v in (site.options or {}).items() if isinstance(v, (bool, int, float, str))]
+    return Compiled(
+        mode=site.mode if isinstance(site.mode, str) and site.mode != "?" else "",
+        backend=site.backend if isinstance(site.backend, str) and site.backend != "?" else "",
+        dynamic=site.dynamic if isinstance(site.dynamic, bool) else None,
+        fullgraph=site.fullgraph is True,
+        options=tuple(sorted(literals)),
+    )
 
 
 def sure(tensor: Tensor | None) -> bool:
