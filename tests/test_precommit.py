@@ -73,6 +73,8 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """This tree as a git repository with a tag: what a user's configuration names."""
     if importlib.util.find_spec("pre_commit") is None:
         pytest.skip("pre-commit is not installed")
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout: which files are the project's is not known")
     folder = tmp_path_factory.mktemp("hooks")
     listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     wanted = ("tclint/", "rules/", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
