@@ -198,7 +198,7 @@ def on_device(event: Event, scalar: bool) -> Fix | None:
     elif any(k.arg == "device" for k in node.keywords) or not (node.args or node.keywords):
         return None
     else:
-        last = place.source(node).rstrip(")").rstrip()
+        last = place.source(node).removesuffix(")").rstrip()
         text = f"{last.rstrip(',')}, device={device})" if "#" not in last else ""
         title = "build it on the device"
         if not text or place.source(node).count("\n"):

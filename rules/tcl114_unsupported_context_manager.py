@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from tclint.events import Call, With
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Event, With
+from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rewrite import Place, same
 from tclint.rule import Rule
 from tclint.values import External, FunctionValue, Object
 
@@ -16,6 +18,14 @@ _BAD = (
     *("tempfile.TemporaryDirectory", "tempfile.NamedTemporaryFile", "torch.cuda.use_mem_pool", "numpy.errstate"),
     *("torch.fx.traceback.annotate", "torch.autograd.forward_ad.dual_level", "contextlib.ExitStack.enter_context"),
     *("warnings.catch_warnings", "torch.autograd.graph.disable_saved_tensors_hooks"),
+)
+
+# What these do does not show in the values.
+_WATCHES = frozenset(
+    {
+        *("torch.backends.cudnn.flags", "torch.autograd.detect_anomaly", "torch.autograd.set_detect_anomaly"),
+        *("torch.autograd.graph.save_on_cpu", "torch.cuda.nvtx.range", "numpy.errstate"),
+    }
 )
 
 
@@ -37,7 +47,9 @@ class UnsupportedContextManager(Rule):
         def f(x):
             return x * 2  # the caller enters the context
 
-    Fix: enter it in the eager caller, around the compiled call.
+    Fix: enter it in the eager caller, around the compiled call. `--unsafe-fixes` enters `contextlib.nullcontext()` in
+    compiled runs where the context only watches or saves memory (`detect_anomaly`, `save_on_cpu`, `cudnn.flags`, ranges
+    for a profiler, `numpy.errstate`, locks): wrong where compiled runs need it, as two threads do a lock.
     """
 
     code, name = "TCL114", "unsupported-context-manager"
@@ -59,6 +71,25 @@ class UnsupportedContextManager(Rule):
             if isinstance(inner, FunctionValue) and not _is_generator(inner):
                 yield self._finding(event, "a `@contextmanager` function that never yields")
 
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        """The context in eager runs only."""
+        if isinstance(event, Call):
+            node: ast.AST = event.node
+            watches = event.name in _WATCHES
+        else:
+            context = event.context if isinstance(event, With) else None
+            watches = isinstance(context, Object) and context.name.startswith(("threading.", "multiprocessing."))
+            node = event.node.context_expr if isinstance(event.node, ast.withitem) else event.node
+        place = Place(event, node)
+        items = [i for n in ast.walk(place.module.tree) if isinstance(n, ast.With) for i in n.items]
+        item = next((i for i in items if same(i.context_expr, node)), None)
+        torch, contextlib = place.importing("torch"), place.importing("contextlib")
+        if not watches or item is None or item.optional_vars is not None or torch is None or contextlib is None:
+            return None
+        text = f"{contextlib[0]}.nullcontext() if {torch[0]}.compiler.is_compiling() else {place.source(node)}"
+        edits = (*torch[1], *contextlib[1], place.replace(node, text))
+        return Fix("enter it in eager runs only", Applicability.UNSAFE, edits, "compiled runs do without it")
+
     def _finding(self, event: Call | With, what: str) -> Finding:
         return self.finding(
             event,
@@ -69,8 +100,6 @@ class UnsupportedContextManager(Rule):
 
 
 def _is_generator(value: FunctionValue) -> bool:
-    import ast
-
     return any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(value.function.node))
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tclint.finding import Finding
     from tclint.report import Report
     from tclint.rule import Rule
+    from tclint.verify import VerifyReport
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 _EPILOG = """\b
@@ -355,11 +356,18 @@ def _proved(
     from tclint import fixing, proof
     from tclint.verify import command as verification
     from tclint.verify import verify
+    from tclint.verify.process import stop_servers
 
-    options = verification.options_from(settings, *how)
-    found = proof.prove(
-        files, settings, lambda findings, root: verify(findings, replace(options, root=root)), cwd, unsafe=unsafe
-    )
+    # A record is a file of this machine: the children stay here.
+    options = replace(verification.options_from(settings, *how), executor="", keep=True)
+
+    def ask(findings: Sequence[Finding], about: proof.Inquiry) -> VerifyReport:
+        return verify(findings, replace(options, root=about.root, record=about.record, compare=about.compare))
+
+    try:
+        found = proof.prove(files, settings, ask, cwd, unsafe=unsafe)
+    finally:
+        stop_servers()
     for line in (*found.proofs, *found.rejected):
         _say(line)
     if write:

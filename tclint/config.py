@@ -378,6 +378,7 @@ _VERIFY_READERS: Mapping[str, Callable[[object], object]] = {
     "factories": _factories,
     "path": _strings,
     "python": _string,
+    "executor": _string,
 }
 KEYS = (*_READERS, "verify", "cudagraph")
 

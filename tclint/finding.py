@@ -103,6 +103,18 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
+class Compiled:
+    """How the region of a finding is compiled: the arguments of its site, as far as they can be read."""
+
+    mode: str = ""
+    backend: str = ""
+    dynamic: bool | None = None
+    fullgraph: bool = False
+    options: tuple[tuple[str, str], ...] = ()
+    """Names, and their values as Python literals."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One hazard at one place. `path` is relative to the folder tclint runs in, with forward slashes."""
 
@@ -120,6 +132,8 @@ class Finding:
     labels: tuple[Label, ...] = ()
     graph_breaks: tuple[str, ...] = ()
     fix: Fix | None = None
+    compiled: Compiled | None = field(default=None, compare=False)
+    """None in eager code, and where no compile site is in sight."""
     eager: bool = False
     """The finding is in eager code around a compiled callable: `chain` says how it is reached, not why it is compiled."""
     cell: int = 0

@@ -495,6 +495,9 @@ def pure(place: Place, node: ast.AST) -> bool:
         return pure(place, node.value) and all(_plain_index(n) for n in _index_parts(node.slice))
     if isinstance(node, (ast.Tuple, ast.List)):
         return all(pure(place, e) for e in node.elts)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "float":
+        # `float("-inf")`: a number that Python has no literal for.
+        return len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and not node.keywords
     if isinstance(node, ast.Call):
         return (
             _pure_callee(place, node.func)

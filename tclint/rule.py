@@ -16,12 +16,13 @@ from tclint import events, versions
 from tclint import packs as installed_packs
 from tclint.config import UserError, did_you_mean
 from tclint.events import Event, span_of
-from tclint.finding import Confidence, Effect, Finding, Fix, Label, Severity
+from tclint.finding import Compiled, Confidence, Effect, Finding, Fix, Label, Severity
 from tclint.values import NAMED, PROVEN, Tensor
 
 if TYPE_CHECKING:
     from tclint.config import Settings
     from tclint.interpreter.frame import Frame
+    from tclint.regions import CompileSite
 
 _CONFIDENCE = (Confidence.LOW, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
@@ -101,6 +102,7 @@ class Rule:
             labels=labels,
             graph_breaks=self.graph_breaks if graph_breaks is None else graph_breaks,
             eager=frame.region is None,
+            compiled=_compiled(frame.region.site) if frame.region is not None else None,
         )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
@@ -140,6 +142,19 @@ def whole_frame(event: Event) -> str:
         if block in ("for", "while", "with", "try"):
             return f" inside `{block}`, so the whole function runs eagerly"
     return ""
+
+
+def _compiled(site: CompileSite | None) -> Compiled | None:
+    if site is None:
+        return None
+    literals = [(k, repr(v)) for k, v in (site.options or {}).items() if isinstance(v, (bool, int, float, str))]
+    return Compiled(
+        mode=site.mode if isinstance(site.mode, str) and site.mode != "?" else "",
+        backend=site.backend if isinstance(site.backend, str) and site.backend != "?" else "",
+        dynamic=site.dynamic if isinstance(site.dynamic, bool) else None,
+        fullgraph=site.fullgraph is True,
+        options=tuple(sorted(literals)),
+    )
 
 
 def sure(tensor: Tensor | None) -> bool:

@@ -49,6 +49,7 @@ _VERIFY: Mapping[str, tuple[dict[str, Any], str]] = {
     ),
     "path": ({"type": "array", "items": {"type": "string"}}, "folders that the flagged modules import from"),
     "python": ({"type": "string"}, "the interpreter that has torch"),
+    "executor": ({"type": "string"}, "where the children run: an address such as ray://host:10001"),
 }
 
 

@@ -86,7 +86,9 @@ def _row(session: Session, finding: Finding, row: FindingRow, before: CostSample
         return replace(blank, words=why)
     session.progress(f"cost of {row.rule} at line {row.line}", 0, 0)
     with tempfile.TemporaryDirectory(prefix="tclint-cost-") as folder:
-        shadow(cwd, os.path.realpath(folder), contents)
+        assert session.linted is not None
+        sources = [os.path.relpath(file.absolute, cwd) for file in session.linted.files]
+        shadow(cwd, os.path.realpath(folder), contents, sources)
         after, trouble = _sample(session, os.path.realpath(folder))
     if after is None:
         return replace(blank, remedy=remedy, words=f"the copy with it ({remedy}) does not run: {trouble}")

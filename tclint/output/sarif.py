@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -104,6 +105,10 @@ def _result(finding: Finding, fingerprint: str, index: int) -> dict[str, Any]:
             "graphBreaks": list(finding.graph_breaks),
         },
     }
+    if finding.verified is not None:
+        # SARIF has no field for it; viewers show the property bag and the message.
+        result["properties"]["verified"] = asdict(finding.verified)
+        result["message"]["text"] += f"\nverified: {finding.verified.outcome}: {finding.verified.words}"
     if finding.labels:
         result["relatedLocations"] = [
             {"id": i, **_location(finding.path, {"startLine": label.line}, label.text)}
@@ -120,7 +125,11 @@ def _result(finding: Finding, fingerprint: str, index: int) -> dict[str, Any]:
 
 
 def _location(path: str, region: dict[str, int], text: str = "", function: str = "") -> dict[str, Any]:
-    location: dict[str, Any] = {"physicalLocation": {"artifactLocation": _artifact(path), "region": region}}
+    physical: dict[str, Any] = {"artifactLocation": _artifact(path)}
+    if region["startLine"] > 0:
+        # A link of the chain whose line nobody knows is a place in the file all the same.
+        physical["region"] = region
+    location: dict[str, Any] = {"physicalLocation": physical}
     if text:
         location["message"] = {"text": text}
     if function:

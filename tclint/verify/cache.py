@@ -12,7 +12,7 @@ from pathlib import Path
 from tclint.verify.heard import Heard, heard_from_json
 from tclint.verify.job import Job
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the experiments change what they hear."""
 
 
@@ -34,7 +34,8 @@ class Cache:
         self.folder = Path(folder) if folder else None
 
     def _file(self, job: Job, torch: str) -> Path | None:
-        if self.folder is None:
+        if self.folder is None or job.record or job.compare or job.pack:
+            # A record is wanted as a file of its own, which an answer from here would not write.
             return None
         text = json.dumps([VERSION, torch, job.to_json()], sort_keys=True)
         return self.folder / f"verify-{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"

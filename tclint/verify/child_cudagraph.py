@@ -8,22 +8,24 @@ counters.
 
 from __future__ import annotations
 
+import ast
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 import torch._dynamo
 from torch._dynamo.utils import counters
 
+from tclint.finding import Compiled, Step
 from tclint.verify import child_compile
 from tclint.verify.child_experiments import Bench, EagerFailed, difference, fault_of, fresh
 from tclint.verify.child_inputs import Call, Example
 from tclint.verify.cover import covering
-from tclint.verify.heard import Graphs, Run
+from tclint.verify.heard import Cut, Fault, Graphs, Run
 from tclint.verify.trace import steps_of
 
 OVERWRITTEN = "accessing tensor output of CUDAGraphs that has been overwritten"
@@ -39,7 +41,8 @@ class Seen:
 
     skips: list[str] = field(default_factory=list)
     recorded: Counter[Any] = field(default_factory=Counter)
-    replayed_by_hand: int = 0
+    captures: int = 0
+    cuts: dict[tuple[str, tuple[Step, ...]], Cut] = field(default_factory=dict)
 
 
 class _SkipEar(logging.Handler):
@@ -64,6 +67,9 @@ def watching() -> Iterator[Seen]:
             "cudagraph_trees.__cudagraphs",
             "compile_fx.__perf_hints",
             "cudagraph_utils.__perf_hints",
+            "scheduler.__cudagraphs",
+            "scheduler.__perf_hints",
+            "utils.__perf_hints",
         ):
             logger = logging.getLogger(f"torch._inductor.{name}")
             kept = (logger.level, logger.propagate)
@@ -72,7 +78,9 @@ def watching() -> Iterator[Seen]:
             logger.propagate = False
             stack.callback(_put_back, logger, ear, *kept)
         stack.enter_context(_counting_recordings(seen))
-        stack.enter_context(_counting_replays(seen))
+        stack.enter_context(_counting_captures(seen))
+        stack.enter_context(_hearing_cuts(seen))
+        stack.enter_context(_compiling_anew())
         yield seen
 
 
@@ -112,15 +120,70 @@ def _counting_recordings(seen: Seen) -> Iterator[None]:
 
 
 @contextmanager
-def _counting_replays(seen: Seen) -> Iterator[None]:
+def _counting_captures(seen: Seen) -> Iterator[None]:
     def make(real: Any) -> Any:
-        def replay(self: Any) -> Any:
-            seen.replayed_by_hand += 1
-            return real(self)
+        def capture_begin(self: Any, *args: Any, **kwargs: Any) -> Any:
+            seen.captures += 1
+            return real(self, *args, **kwargs)
 
-        return replay
+        return capture_begin
 
-    with _patched(torch.cuda.CUDAGraph, "replay", make):
+    with _patched(torch.cuda.CUDAGraph, "capture_begin", make):
+        yield
+
+
+@contextmanager
+def _hearing_cuts(seen: Seen) -> Iterator[None]:
+    """Which operations Inductor's scheduler keeps out of the graph, from the function in which it decides.
+
+    The counter `cudagraph_partitions` only tells of graphs with more than one part, and not whose line it was: an
+    operation behind a break has a graph of its own and would go unheard.
+    """
+    from torch._inductor import config, scheduler
+
+    def make(real: Any) -> Any:
+        def should_partition(self: Any, node: Any, *args: Any, **kwargs: Any) -> Any:
+            answer = real(self, node, *args, **kwargs)
+            if answer and config.triton.cudagraphs:
+                cut = _cut(node, answer)
+                seen.cuts.setdefault((cut.words, cut.stack), cut)
+            return answer
+
+        return should_partition
+
+    with _patched(scheduler.Scheduler, "should_partition", make):
+        yield
+
+
+def _cut(node: Any, answer: Any) -> Cut:
+    """Older releases answer with yes or no, newer ones with the reason."""
+    inner = getattr(node, "node", None)
+    origin = _origin(inner)
+    name = str(getattr(origin, "target", "")) or type(inner).__name__
+    reason = f" ({answer})" if isinstance(answer, str) else ""
+    trace = str(getattr(origin, "meta", {}).get("stack_trace") or "") if origin is not None else ""
+    return Cut(f"Inductor keeps {name} out of the CUDA graph{reason}", steps_of(trace))
+
+
+def _origin(inner: Any) -> Any:
+    """The operation that a node stands for: the last of those it was made from."""
+    found = inner.get_origin_node() if hasattr(inner, "get_origin_node") else None
+    if found is not None:
+        return found
+    origins = list(getattr(inner, "origins", None) or ())
+    return next((one for one in origins if not any(user in origins for user in getattr(one, "users", ()))), None)
+
+
+@contextmanager
+def _compiling_anew() -> Iterator[None]:
+    """A graph from a cache is not scheduled again, and nothing would be heard of it."""
+    from torch._functorch import config as functorch
+    from torch._inductor import config as inductor
+
+    with ExitStack() as stack:
+        for config, name in ((inductor, "fx_graph_cache"), (functorch, "enable_autograd_cache")):
+            if hasattr(config, name):
+                stack.enter_context(config.patch({name: False}))
         yield
 
 
@@ -173,12 +236,21 @@ def _steps(function: Callable[..., Any], calls: list[Call], target: Any, marks: 
 def run_cudagraphs(bench: Bench, example: Example) -> Run:
     """One example under CUDA graphs. Raises EagerFailed where it does not run without them."""
     mode = "eval" if example.wrap else ""
-    try:
-        target, calls = _prepared(bench, example, mode)
-        with child_compile.uncompiled(), covering(bench.wanted) as coverage, _grad(example):
-            expected = _steps(target, calls, target, marks=False)
-    except (Exception, SystemExit) as error:
-        raise EagerFailed(fault_of("eager", error, bench.wanted)) from error
+    site = site_arguments(bench.compiled)
+    with watching() as plain, covering(bench.wanted) as coverage:
+        try:
+            target, calls = _prepared(bench, example, mode)
+            with child_compile.uncompiled(), _grad(example):
+                expected = _steps(target, calls, target, marks=False)
+        except (Exception, SystemExit) as error:
+            if plain.captures:
+                # Compiled callables run eagerly here: whoever captured did it by hand, and this is what came of it.
+                return _finished(bench, example, coverage.lines, 0, _failed(error, bench))
+            raise EagerFailed(fault_of("eager", error, bench.wanted)) from error
+    if plain.captures:
+        if example.reference is None:
+            return _finished(bench, example, coverage.lines, len(calls), None, _NO_REFERENCE)
+        expected = [_copied(example.reference()), *expected[len(calls) :]]
     torch._dynamo.reset()
     counters.clear()
     target, calls = _prepared(bench, example, mode)
@@ -187,31 +259,78 @@ def run_cudagraphs(bench: Bench, example: Example) -> Run:
     with watching() as seen:
         try:
             with _grad(example):
-                function = torch.compile(target, mode="reduce-overhead") if example.wrap else target
+                function = torch.compile(target, **site) if example.wrap else target
                 got = _steps(function, calls, target, marks=example.wrap)
         except (Exception, SystemExit) as error:
             if OVERWRITTEN in str(error):
                 words = str(error).strip().split("To prevent overwriting")[0].strip()
                 told = fault_of("compiled", error, bench.wanted)
                 graphs = Graphs("error", words, counters=graph_counters(), stack=(*steps_of(str(error)), *told.stack))
+            elif plain.captures:
+                graphs = _failed(error, bench)
             else:
                 fault = fault_of("compiled", error, bench.wanted)
         else:
             graphs = _outcome(expected, got, seen)
-    if graphs is not None and graphs.outcome == "fine" and seen.replayed_by_hand and not seen.recorded:
-        graphs = None
-        words = "a graph captured by hand has no eager reference to compare with"
-        fault = fault_of("compiled", RuntimeError(words), bench.wanted)
+    if graphs is not None:
+        graphs = replace(graphs, cuts=tuple(seen.cuts.values()))
+    return _finished(bench, example, coverage.lines, len(calls), graphs, fault)
+
+
+def site_arguments(site: Compiled) -> dict[str, Any]:
+    """The arguments of `torch.compile` as the site has them; where they turn no CUDA graphs on, those that do."""
+    options = {name: ast.literal_eval(value) for name, value in site.options}
+    found: dict[str, Any] = {"dynamic": site.dynamic, "fullgraph": site.fullgraph}
+    if site.backend == "cudagraphs":
+        return {**found, "backend": "cudagraphs"}
+    if options.get("triton.cudagraphs"):
+        return {**found, "options": options}
+    modes = ("reduce-overhead", "max-autotune")
+    return {**found, "mode": site.mode if site.mode in modes else "reduce-overhead"}
+
+
+def _finished(
+    bench: Bench,
+    example: Example,
+    covered: Mapping[str, tuple[int, ...]],
+    calls: int,
+    graphs: Graphs | None,
+    fault: Fault | None = None,
+) -> Run:
     return Run(
         experiment="cudagraphs",
-        label="reduce-overhead, inference" if example.wrap else "the program's own mode",
+        label=f"{_told(bench.compiled)}, inference" if example.wrap else "the program's own mode",
         source=example.source,
         target=bench.title,
-        covered=coverage.lines,
-        calls=len(calls),
+        covered=covered,
+        calls=calls,
         fault=fault,
         graphs=graphs,
     )
+
+
+def _told(site: Compiled) -> str:
+    found = site_arguments(site)
+    how = found.get("mode") or found.get("backend") or f"options={found['options']}"
+    return ", ".join([str(how), *(f"{k}={found[k]}" for k in ("dynamic", "fullgraph") if found[k])])
+
+
+def _failed(error: BaseException, bench: Bench) -> Graphs:
+    """A capture that failed. Leaving it raises once more, so the first error tells where it happened."""
+    first = error
+    while first.__context__ is not None:
+        first = first.__context__
+    told = [fault_of("capture", each, bench.wanted) for each in dict.fromkeys((first, error))]
+    words = "; then ".join(f"{fault.kind}: {fault.message.strip().splitlines()[0]}" for fault in told if fault.message)
+    return Graphs("error", f"the capture failed: {words}", stack=tuple(step for fault in told for step in fault.stack))
+
+
+_NO_REFERENCE = Fault(
+    "compiled",
+    "no reference",
+    "a graph captured by hand cannot be switched off: write `reference(device)` beside `main(device)`, "
+    "giving the values that it should give",
+)
 
 
 @contextmanager

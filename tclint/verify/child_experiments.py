@@ -7,13 +7,13 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 import torch._dynamo
 
-from tclint.finding import Step
+from tclint.finding import Compiled, Step
 from tclint.verify import child_compile
 from tclint.verify.child_inputs import Call, Example, on_device
 from tclint.verify.child_listen import listening
@@ -35,6 +35,12 @@ class Bench:
     wanted: Callable[[str], bool]
     """Whether a file is the user's."""
     title: str
+    compiled: Compiled = field(default_factory=Compiled)
+    """The compile site of the region."""
+
+    def wrapped(self, target: Any, *, fullgraph: bool = False) -> Any:
+        """The target as the site compiles it, as far as Dynamo is concerned."""
+        return child_compile.compiled(target, fullgraph=fullgraph, dynamic=self.compiled.dynamic)
 
 
 class EagerFailed(Exception):
@@ -111,11 +117,12 @@ def run_eager(
 
 
 def run_breaks(
-    bench: Bench, example: Example, mode: str = "", dtype: torch.dtype | None = None, backend: str = "eager"
+    bench: Bench, example: Example, mode: str = "", dtype: torch.dtype | None = None, fullgraph: bool = False
 ) -> Run:
     """Graph breaks and compile errors of the example's calls."""
     covered, expected = run_eager(bench, example, mode, dtype)
-    return _compiled(bench, example, mode, dtype, backend, "breaks", _label(mode, dtype), covered, expected)
+    label = ", ".join(part for part in (_label(mode, dtype), "fullgraph" if fullgraph else "") if part)
+    return _compiled(bench, example, mode, dtype, "eager", "breaks", label, covered, expected, fullgraph=fullgraph)
 
 
 def run_recompiles(bench: Bench, example: Example, label: str, allowed: int, mode: str = "") -> Run:
@@ -135,6 +142,7 @@ def _compiled(
     covered: Mapping[str, tuple[int, ...]],
     expected: list[Any],
     allowed: int = 2,
+    fullgraph: bool = False,
 ) -> Run:
     torch._dynamo.reset()
     fault: Fault | None = None
@@ -143,7 +151,7 @@ def _compiled(
     target, calls = fresh(bench, example, mode, dtype)
     with child_compile.backend(backend), listening(bench.wanted) as heard:
         try:
-            function = child_compile.compiled(target) if example.wrap else target
+            function = bench.wrapped(target, fullgraph=fullgraph) if example.wrap else target
             for call in calls:
                 made += 1
                 outputs.append(function(*call.args, **call.kwargs))

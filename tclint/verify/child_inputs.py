@@ -6,6 +6,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -34,6 +35,8 @@ class Example:
     """False where the program compiles by itself."""
     given: bool = False
     """The calls are a sequence somebody chose: no sweep is added to them."""
+    reference: Callable[[], Any] | None = None
+    """What the calls must give, computed another way: a graph captured by hand cannot be switched off."""
 
 
 class NoInputs(Exception):
@@ -193,11 +196,13 @@ def build_and_calls_convention(job: Job, candidate: Candidate, module: ModuleTyp
 
 
 def main_convention(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
-    """`main(device)` runs the program."""
+    """`main(device)` runs the program; `reference(device)` gives the same values without CUDA graphs."""
     main = getattr(module, "main", None)
     if not inspect.isfunction(main) or list(inspect.signature(main).parameters) != ["device"]:
         return None
-    return Example("main(device)", lambda: main, lambda: [Call((job.device,))], wrap=False, given=True)
+    other = getattr(module, "reference", None)
+    reference = partial(other, job.device) if inspect.isfunction(other) else None
+    return Example("main(device)", lambda: main, lambda: [Call((job.device,))], False, True, reference)
 
 
 def _needs_arguments(function: Callable[..., Any]) -> bool:

@@ -11,11 +11,13 @@ from types import ModuleType
 
 import torch
 
+from tclint.verify import child_equal, child_pack
 from tclint.verify.child_cudagraph import run_cudagraphs
 from tclint.verify.child_experiments import (
     Bench,
     EagerFailed,
     fault_of,
+    fresh,
     run_breaks,
     run_eager,
     run_explain,
@@ -25,7 +27,7 @@ from tclint.verify.child_inputs import Call, Example, NoInputs, sources
 from tclint.verify.child_load import load
 from tclint.verify.child_sweep import SETTLED, Sweep, sweeps
 from tclint.verify.cover import is_project
-from tclint.verify.heard import Explain, Fault, Heard, Run
+from tclint.verify.heard import Equality, Explain, Fault, Heard, Run, Trial
 from tclint.verify.job import Candidate, Job, Place
 
 EXAMPLES = 3
@@ -43,6 +45,13 @@ class _Notes:
     tried: list[str] = field(default_factory=list)
     explain: Explain | None = None
     hint: str = ""
+    examples: dict[tuple[str, str], Example] = field(default_factory=dict)
+    """Those that ran, by candidate and source."""
+    records: list[child_equal.Record] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
+    swept: dict[str, list[Call]] = field(default_factory=dict)
+    """The calls of a sweep, by its label."""
+    packed: bool = False
 
 
 def carry_out(job: Job) -> Heard:
@@ -52,6 +61,7 @@ def carry_out(job: Job) -> Heard:
         seed=job.seed,
         wanted=lambda path: path in files or (not path.startswith(_OWN) and is_project(path, job.root)),
         title=job.candidates[0].name,
+        compiled=job.compiled,
     )
     notes = _Notes()
     for candidate in job.candidates:
@@ -72,6 +82,56 @@ def carry_out(job: Job) -> Heard:
         explain=notes.explain,
         sources=tuple(sorted(_imported(bench))),
         gpu=torch.cuda.get_device_name() if job.device.startswith("cuda") else "",
+        equality=_equality(job, bench, notes),
+    )
+
+
+def _equality(job: Job, bench: Bench, notes: _Notes) -> Equality | None:
+    """The record that was asked for, or the comparison with one."""
+    if job.record:
+        child_equal.save(job.record, notes.records)
+        troubles = [item.trouble for item in notes.records if item.trouble]
+        nothing = "" if notes.records else "it does not run in eager mode"
+        return Equality(trouble=troubles[0] if troubles else nothing, trials=tuple(notes.trials))
+    if not job.compare:
+        return None
+    if not notes.examples:
+        words = f"{notes.faults[-1].kind}: {notes.faults[-1].message[:200]}" if notes.faults else "nothing can be run"
+        return Equality(trouble=words)
+    parts = []
+    for old in child_equal.load(job.compare):
+        example = notes.examples.get((old.candidate, old.source)) or _made_again(job, old)
+        if example is None:
+            return Equality(trouble=f"{old.candidate} cannot be run any more on {old.source}")
+        parts.append(child_equal.compare(bench, old, example))
+    return _joined(parts)
+
+
+def _made_again(job: Job, old: child_equal.Record) -> Example | None:
+    """An example that the new source had no need of, as the first one reached everything."""
+    candidate = next((item for item in job.candidates if item.name == old.candidate), None)
+    if candidate is None:
+        return None
+    for example in sources(job, candidate, load(candidate.path, job.root)):
+        if isinstance(example, Example) and example.source == old.source:
+            return example
+    return None
+
+
+def _joined(parts: list[Equality]) -> Equality:
+    if not parts:
+        return Equality(trouble="nothing was recorded")
+    return Equality(
+        calls=sum(part.calls for part in parts),
+        shapes=max(part.shapes for part in parts),
+        seeds=max(part.seeds for part in parts),
+        tensors=sum(part.tensors for part in parts),
+        gradients=sum(part.gradients for part in parts),
+        worst=max(part.worst for part in parts),
+        differs=next((part.differs for part in parts if part.differs), ""),
+        trouble=next((part.trouble for part in parts if part.trouble), ""),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        trials=tuple(trial for part in parts for trial in part.trials),
     )
 
 
@@ -90,6 +150,15 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, bench: Bench,
             notes.tried.append(f"{candidate.name}: {example.source}: {failed.fault.kind}: {failed.fault.message[:200]}")
             continue
         notes.tried.append(f"{candidate.name}: {example.source}: ran")
+        notes.examples[candidate.name, example.source] = example
+        if job.pack and not notes.packed and not _unreached(job.places, notes.runs):
+            swept = notes.swept.get(run.label) if (run := child_pack.worst(notes.runs)) is not None else None
+            child_pack.write(job, bench, candidate, module, example, swept)
+            notes.packed = True
+        if job.record:
+            made, trials = child_equal.record(bench, candidate.name, example)
+            notes.records.append(made)
+            notes.trials += trials
         worked += 1
         if worked == EXAMPLES or not _unreached(job.places, notes.runs):
             return
@@ -101,7 +170,7 @@ def _experiments(job: Job, example: Example, bench: Bench, notes: _Notes) -> Non
     if effects - {"recompile", "cudagraph"}:
         _breaks(job, example, bench, notes)
     if "recompile" in effects:
-        notes.runs.extend(recompile_runs(example, bench))
+        notes.runs.extend(recompile_runs(example, bench, notes.swept))
     if "cudagraph" in effects:
         notes.runs.append(run_cudagraphs(bench, example))
 
@@ -112,6 +181,13 @@ def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
     half = torch.float16 if job.device.startswith("cuda") else torch.bfloat16
     failure: EagerFailed | None = None
     ran = 0
+    if job.compiled.fullgraph and example.wrap:
+        # The first break is an error there, and hides the others: the runs below find those.
+        for mode, _ in attempts:
+            try:
+                notes.runs.append(run_breaks(bench, example, mode, fullgraph=True))
+            except EagerFailed:
+                continue
     for mode, dtype in [*attempts, *([("eval", half)] if example.wrap else [])]:
         if ran and not _unconfirmed(job.places, notes.runs):
             break
@@ -129,8 +205,11 @@ def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
         raise failure
 
 
-def recompile_runs(example: Example, bench: Bench) -> Iterator[Run]:
-    """The example's own calls in order; or every sweep that it takes. Raises EagerFailed where it never runs."""
+def recompile_runs(example: Example, bench: Bench, swept_calls: dict[str, list[Call]] | None = None) -> Iterator[Run]:
+    """The example's own calls in order; or every sweep that it takes, noted in `swept_calls`.
+
+    Raises EagerFailed where it never runs.
+    """
     if example.given:
         yield run_recompiles(bench, example, f"{example.source}, in order", SETTLED)
         return
@@ -140,6 +219,8 @@ def recompile_runs(example: Example, bench: Bench) -> Iterator[Run]:
         if len(working) > SETTLED:
             swept = replace(example, calls=partial(_chosen, example, sweep, working))
             yield run_recompiles(bench, swept, sweep.label, sweep.allowed, "eval")
+            if swept_calls is not None:
+                swept_calls[sweep.label] = fresh(bench, swept, "eval", None)[1]
 
 
 def _chosen(example: Example, sweep: Sweep, working: list[int]) -> list[Call]:

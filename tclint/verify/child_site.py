@@ -5,6 +5,7 @@ Torch is not imported here: the program does that when it wants to, and only the
 
 from __future__ import annotations
 
+import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -12,7 +13,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 
@@ -67,31 +68,77 @@ class _WithId(logging.Formatter):
         return super().format(record).partition("\n")[0]
 
 
-def _stop_after(steps: int) -> Callable[[ModuleType], None]:
-    done = 0
+class _Counter:
+    """Ends the program after some steps: of its optimizer, or, where it never makes one, calls of what it compiled."""
 
-    def count(*_: Any, **__: Any) -> None:
-        nonlocal done
-        done += 1
-        if done == steps:
-            # Leaves through the program's own clean-up.
-            raise SystemExit(0)
-        if done > steps:
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        self.done = 0
+        self.trains = False
+
+    def _leave(self) -> None:
+        self.done += 1
+        if self.done > 1:
+            # Somebody caught the first one.
             os._exit(0)
+        # Leaves through the program's own clean-up.
+        raise SystemExit(0)
 
-    def hook(module: ModuleType) -> None:
+    def optimizers(self, module: ModuleType) -> None:
+        """Watch `torch.optim.optimizer`."""
         register = getattr(module, "register_optimizer_step_post_hook", None)
+        real = module.Optimizer.__init__
+        stepped = 0
+
+        def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+            self.trains = True
+            real(optimizer, *args, **kwargs)
+
+        def count(*_: Any, **__: Any) -> None:
+            nonlocal stepped
+            stepped += 1
+            if stepped >= self.steps:
+                self._leave()
+
         if register is not None:
+            module.Optimizer.__init__ = __init__
             register(count)
 
-    return hook
+    def compiled(self, module: ModuleType) -> None:
+        """Watch `torch._dynamo.eval_frame`: a model that is compiled block by block makes a step with many calls, so
+        the callable that is called most decides."""
+        context = getattr(module, "_TorchDynamoContext", None)
+        if context is None:
+            return
+        real = context.__call__
+        counter = self
+
+        def __call__(self: Any, fn: Any) -> Any:
+            made = real(self, fn)
+            if isinstance(made, type) or not isinstance(made, FunctionType):
+                return made
+            calls = 0
+
+            @functools.wraps(made)
+            def counted(*args: Any, **kwargs: Any) -> Any:
+                nonlocal calls
+                if calls >= counter.steps and not counter.trains:
+                    counter._leave()
+                calls += 1
+                return made(*args, **kwargs)
+
+            return counted
+
+        context.__call__ = __call__
 
 
 def install() -> None:
     sys.meta_path.insert(0, _After("torch._dynamo", _listen))
     steps = int(os.environ.get("TCLINT_STEPS", "0"))
     if steps:
-        sys.meta_path.insert(0, _After("torch.optim.optimizer", _stop_after(steps)))
+        counter = _Counter(steps)
+        sys.meta_path.insert(0, _After("torch.optim.optimizer", counter.optimizers))
+        sys.meta_path.insert(0, _After("torch._dynamo.eval_frame", counter.compiled))
 
 
 def _yield_to_real() -> None:

@@ -23,25 +23,25 @@ class Sweep:
     allowed: int = SETTLED
 
 
-def _map(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+def map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     if isinstance(value, torch.Tensor):
         return change(value)
     if type(value) in (list, tuple):
-        return type(value)(_map(item, change) for item in value)
+        return type(value)(map_tensors(item, change) for item in value)
     if type(value) is dict:
-        return {key: _map(item, change) for key, item in value.items()}
+        return {key: map_tensors(item, change) for key, item in value.items()}
     return value
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
+def tensors_of(value: Any) -> Iterator[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _tensors(item)
+            yield from tensors_of(item)
     elif isinstance(value, dict):
         for item in value.values():
-            yield from _tensors(item)
+            yield from tensors_of(item)
 
 
 def resized(call: Call, old: int, new: int, axes: tuple[int, ...]) -> Call:
@@ -53,7 +53,7 @@ def resized(call: Call, old: int, new: int, axes: tuple[int, ...]) -> Call:
                 tensor = tensor.index_select(axis, torch.arange(new, device=tensor.device) % old)
         return tensor
 
-    return Call(_map(call.args, change), _map(dict(call.kwargs), change))
+    return Call(map_tensors(call.args, change), map_tensors(dict(call.kwargs), change))
 
 
 def _replaced(call: Call, key: int | str, value: Any) -> Call:
@@ -65,7 +65,7 @@ def _replaced(call: Call, key: int | str, value: Any) -> Call:
 def sweeps(call: Call) -> Iterator[Sweep]:
     """Every sweep that makes sense for a call."""
     yield Sweep("the same call four times", lambda first: [first] * 4)
-    tensors = list(_tensors([*call.args, *call.kwargs.values()]))
+    tensors = list(tensors_of([*call.args, *call.kwargs.values()]))
     batch = next((int(tensor.shape[0]) for tensor in tensors if tensor.dim() > 1), 0)
     if batch:
         # Batch 1 is always a program of its own (0/1 specialisation).

@@ -37,6 +37,7 @@ def options_from(settings: Settings, device: str | None, timeout: float | None, 
         jobs=settings.jobs or 1,
         python=python or str(table.get("python", sys.executable)),
         factories=factories if isinstance(factories, dict) else {},
+        executor=str(table.get("executor", "")),
         cache_dir=None if settings.no_cache else (settings.cache_dir or None),
     )
 
@@ -112,10 +113,19 @@ def _progress(quiet: bool) -> Callable[[int, int, str], None] | None:
 @click.argument("arguments", nargs=-1)
 @click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1 …")
 @click.option("--trace", "trace_dir", metavar="DIR", help="Read an existing TORCH_TRACE folder; needs no torch.")
-@click.option("--steps", type=int, default=0, help="Stop the program after this many optimizer steps.")
+@click.option(
+    "--steps",
+    type=int,
+    default=0,
+    help="Stop the program after this many optimizer steps; where it has no optimizer, calls of a compiled object.",
+)
 @click.option("--repro", "repro_dir", metavar="DIR", help="Write a repro pack for every confirmed finding.")
 @click.option("--timeout", type=float, help="Seconds for one target.")
 @click.option("--python", "python", metavar="FILE", help="The interpreter that has torch.")
+@click.option("--jobs", "-j", type=int, help="Targets at a time; on CUDA one for each GPU.")
+@click.option("--memory", type=int, metavar="MB", help="Memory for one target.")
+@click.option("--executor", metavar="URL", help="ray://host:port runs the targets on a Ray cluster (extra: ray).")
+@click.option("--no-cache", is_flag=True, help="Ask again what is known already.")
 @click.option("--confirmed-only", is_flag=True, help="Show only what was confirmed.")
 @click.option("--output-format", default="full", help="How findings are written.")
 def command(
@@ -126,6 +136,10 @@ def command(
     repro_dir: str | None,
     timeout: float | None,
     python: str | None,
+    jobs: int | None,
+    memory: int | None,
+    executor: str | None,
+    no_cache: bool,
     confirmed_only: bool,
     output_format: str,
 ) -> int:
@@ -144,6 +158,13 @@ def command(
     inputs: Sequence[InputFile] = files.discover(paths or ["."], settings, cwd)
     report = engine.lint(inputs, settings)
     options = options_from(settings, device, timeout, python)
+    options = replace(
+        options,
+        jobs=jobs or options.jobs,
+        memory_mb=memory or options.memory_mb,
+        executor=executor if executor is not None else options.executor,
+        cache_dir=None if no_cache else options.cache_dir,
+    )
     claims = [f for f in report.findings if not f.code.startswith("TCL9")]
     if program:
         answers = verify_program(claims, list(program), options, steps=steps)
@@ -152,9 +173,14 @@ def command(
     else:
         answers = verify(claims, options, _progress(False))
     if repro_dir is not None:
+        from tclint.verify import NotConfirmed
+
         for verdict in answers.verdicts:
             if verdict.outcome is Outcome.CONFIRMED:
-                write_repro(verdict, options, repro_dir)
+                try:
+                    write_repro(verdict, options, repro_dir)
+                except NotConfirmed as error:
+                    print(f"tclint: no repro: {error}", file=sys.stderr)
     report = judged(report, answers, confirmed_only)
     from tclint.commands import emit
 

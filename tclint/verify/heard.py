@@ -52,6 +52,14 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """An operation that Inductor keeps out of the CUDA graph: why, and the user's frames, the innermost last."""
+
+    words: str
+    stack: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Graphs:
     """What happened to CUDA graphs in a run."""
 
@@ -61,6 +69,7 @@ class Graphs:
     skips: tuple[str, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
     stack: tuple[Step, ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +109,46 @@ class Explain:
 
 
 @dataclass(frozen=True, slots=True)
+class Trial:
+    """One sequence of calls, compiled: what Dynamo did, for a comparison of a file before and after a fix."""
+
+    label: str
+    """For people: "eval, batch 2, 3, 1, 8"."""
+    calls: int
+    allowed: int = 2
+    """How often a correct function may be compiled in this sequence."""
+    compiles: int = 0
+    """How often the code object was compiled that was compiled most."""
+    reasons: tuple[str, ...] = ()
+    """Why it was compiled again."""
+    breaks: tuple[Break, ...] = ()
+    traced: Lines = field(default_factory=dict)
+    fault: str = ""
+    """The compiled call raised, and the eager one had not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """Whether a target does the same before and after a change, on the same weights, inputs and seeds."""
+
+    calls: int = 0
+    shapes: int = 0
+    """How many different shapes of input the calls had."""
+    seeds: int = 0
+    tensors: int = 0
+    """How many tensors were compared: outputs, buffers afterwards, arguments afterwards."""
+    gradients: int = 0
+    worst: float = 0.0
+    """The largest difference between two elements that were compared."""
+    differs: str = ""
+    """The first thing that is not equal."""
+    trouble: str = ""
+    """Why nothing could be compared."""
+    notes: tuple[str, ...] = ()
+    trials: tuple[Trial, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Heard:
     """The whole answer of one child."""
 
@@ -119,6 +168,8 @@ class Heard:
     gpu: str = ""
     trouble: str = ""
     """Why there is no answer at all: the process died, hung, or was stopped."""
+    equality: Equality | None = None
+    """Where the job asked for a record or a comparison."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -153,7 +204,8 @@ def _frame(data: Mapping[str, Any]) -> Frame:
 def _graphs(data: Mapping[str, Any] | None) -> Graphs | None:
     if data is None:
         return None
-    return Graphs(**{**data, "skips": tuple(data.get("skips", ())), "stack": _steps(data.get("stack"))})
+    cuts = tuple(Cut(str(item["words"]), _steps(item.get("stack"))) for item in data.get("cuts", ()))
+    return Graphs(**{**data, "skips": tuple(data.get("skips", ())), "stack": _steps(data.get("stack")), "cuts": cuts})
 
 
 def _run(data: Mapping[str, Any]) -> Run:
@@ -170,6 +222,24 @@ def _run(data: Mapping[str, Any]) -> Run:
     )
 
 
+def _trial(data: Mapping[str, Any]) -> Trial:
+    return Trial(
+        **{
+            **data,
+            "reasons": tuple(data.get("reasons", ())),
+            "breaks": tuple(_break(item) for item in data.get("breaks", ())),
+            "traced": _lines(data.get("traced")),
+        }
+    )
+
+
+def _equality(data: Mapping[str, Any] | None) -> Equality | None:
+    if data is None:
+        return None
+    trials = tuple(_trial(item) for item in data.get("trials", ()))
+    return Equality(**{**data, "notes": tuple(data.get("notes", ())), "trials": trials})
+
+
 def heard_from_json(data: Mapping[str, Any]) -> Heard:
     """The inverse of `Heard.to_json`. Raises KeyError, TypeError or ValueError on anything else."""
     explain = data.get("explain")
@@ -181,6 +251,7 @@ def heard_from_json(data: Mapping[str, Any]) -> Heard:
             "tried": tuple(data.get("tried", ())),
             "sources": tuple(data.get("sources", ())),
             "explain": Explain(explain["graphs"], explain["breaks"], tuple(explain["reasons"])) if explain else None,
+            "equality": _equality(data.get("equality")),
         }
     )
 
@@ -197,15 +268,28 @@ def with_paths(heard: Heard, rename: Callable[[str], str]) -> Heard:
     def fault(item: Fault) -> Fault:
         return replace(item, stack=steps(item.stack))
 
+    def breaks(items: tuple[Break, ...]) -> tuple[Break, ...]:
+        return tuple(replace(b, path=rename(b.path), stack=steps(b.stack)) for b in items)
+
+    def trial(item: Trial) -> Trial:
+        return replace(item, breaks=breaks(item.breaks), traced=lines(item.traced))
+
+    def equality(item: Equality) -> Equality:
+        return replace(item, trials=tuple(trial(each) for each in item.trials))
+
+    def graphs(item: Graphs) -> Graphs:
+        cuts = tuple(replace(cut, stack=steps(cut.stack)) for cut in item.cuts)
+        return replace(item, stack=steps(item.stack), cuts=cuts)
+
     def run(item: Run) -> Run:
         return replace(
             item,
             covered=lines(item.covered),
             traced=lines(item.traced),
-            breaks=tuple(replace(b, path=rename(b.path), stack=steps(b.stack)) for b in item.breaks),
+            breaks=breaks(item.breaks),
             frames=tuple(replace(f, path=rename(f.path), traced=lines(f.traced)) for f in item.frames),
             fault=fault(item.fault) if item.fault else None,
-            graphs=replace(item.graphs, stack=steps(item.graphs.stack)) if item.graphs else None,
+            graphs=graphs(item.graphs) if item.graphs else None,
         )
 
     return replace(
@@ -213,4 +297,5 @@ def with_paths(heard: Heard, rename: Callable[[str], str]) -> Heard:
         runs=tuple(run(item) for item in heard.runs),
         faults=tuple(fault(item) for item in heard.faults),
         sources=tuple(rename(path) for path in heard.sources),
+        equality=equality(heard.equality) if heard.equality else None,
     )

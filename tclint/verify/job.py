@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from tclint.finding import Compiled
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -37,6 +39,14 @@ class Job:
     seed: int = 0
     factories: Mapping[str, str] = field(default_factory=dict)
     threads: int = 1
+    compiled: Compiled = field(default_factory=Compiled)
+    """How the targets are compiled where the program does not do it by itself."""
+    record: str = ""
+    """A file to write what the target computes to, for a comparison after a fix."""
+    compare: str = ""
+    """Such a file, written before the fix."""
+    pack: str = ""
+    """A folder to write what a script needs to do the same without tclint."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -53,5 +63,8 @@ def job_from_json(data: Mapping[str, Any]) -> Job:
             **data,
             "candidates": tuple(Candidate(**item) for item in data["candidates"]),
             "places": tuple(Place(**item) for item in data["places"]),
+            "compiled": Compiled(
+                **{**data["compiled"], "options": tuple((str(k), str(v)) for k, v in data["compiled"]["options"])}
+            ),
         }
     )

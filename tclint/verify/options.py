@@ -26,3 +26,9 @@ class VerifyOptions:
     executor: str = ""
     """Empty: this machine. "ray://host:port": an existing Ray cluster."""
     seed: int = 0
+    record: str = ""
+    """A folder: what every target computes is kept there, for a comparison."""
+    compare: str = ""
+    """A folder that was `record` before the sources changed: every target must compute the same now."""
+    keep: bool = False
+    """More questions will follow: the processes that have torch loaded stay, until `stop_servers` ends them."""

@@ -6,14 +6,18 @@ import os
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
 
 from tclint.finding import Effect, Finding
 from tclint.verify.cache import Cache
-from tclint.verify.heard import Heard, with_paths
+from tclint.verify.heard import Equality, Heard, with_paths
+from tclint.verify.job import Job
 from tclint.verify.options import VerifyOptions
-from tclint.verify.process import Limits, run_job, stop_servers
+from tclint.verify.process import Limits, run_job, stop_servers, visible_gpus
 from tclint.verify.statements import Outline, outline
 from tclint.verify.targets import Target, absolute, relative, targets_of
 from tclint.verify.verdict import Verdict, VerifyReport
@@ -33,18 +37,21 @@ def verify(findings: Sequence[Finding], options: VerifyOptions, progress: Progre
         return outline(absolute(path, root))
 
     by_finding: dict[int, Verdict] = {}
+    equalities: dict[int, Equality | None] = {}
     told: list[Heard] = []
     for target, raw in zip(targets, heards, strict=True):
         heard = with_paths(raw, lambda path: relative(path, root))
         told.append(heard)
         for finding, verdict in zip(target.findings, verdicts_of(target.findings, heard, outlines), strict=True):
             by_finding[id(finding)] = verdict
+            equalities[id(finding)] = heard.equality
     torch = next((heard.torch for heard in told if heard.torch), "")
     return VerifyReport(
         verdicts=tuple(by_finding[id(finding)] for finding in findings),
         missed=missed_of(findings, told, outlines),
         torch=torch,
         device=options.device,
+        equalities=tuple(equalities[id(finding)] for finding in findings),
     )
 
 
@@ -83,7 +90,8 @@ def _hear(targets: Sequence[Target], options: VerifyOptions, progress: Progress 
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-        stop_servers()
+        if not options.keep:
+            stop_servers()
     return [answers[number] for number in range(len(targets))]
 
 
@@ -132,9 +140,31 @@ def executor_for(options: VerifyOptions) -> Executor:
         from tclint.verify.cluster import RayExecutor
 
         return RayExecutor(options.executor, options.device)
+    if options.device == "cuda" and options.jobs > 1:
+        return GpuExecutor(visible_gpus()[: options.jobs] or ("",))
     # One child per GPU: two would measure each other's memory.
     jobs = 1 if options.device.startswith("cuda") else max(1, options.jobs)
     return ThreadPoolExecutor(jobs, thread_name_prefix="tclint-verify")
+
+
+class GpuExecutor(ThreadPoolExecutor):
+    """Threads that each wait for the child of one GPU, which sees no other."""
+
+    def __init__(self, gpus: Sequence[str]) -> None:
+        super().__init__(len(gpus), thread_name_prefix="tclint-verify")
+        self._free: SimpleQueue[str] = SimpleQueue()
+        for gpu in gpus:
+            self._free.put(gpu)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return super().submit(self._on_one, fn, *args, **kwargs)
+
+    def _on_one(self, fn: Callable[..., Any], job: Job, limits: Limits) -> Any:
+        gpu = self._free.get()
+        try:
+            return fn(job, replace(limits, gpu=gpu))
+        finally:
+            self._free.put(gpu)
 
 
 @lru_cache(maxsize=8)

@@ -42,9 +42,11 @@ class Limits:
     device: str = "cpu"
     timeout: float = 120
     memory_mb: int = 0
+    gpu: str = ""
+    """The one GPU that the child sees, as CUDA_VISIBLE_DEVICES names it; empty: all that the parent sees."""
 
 
-def environment(device: str, scratch: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
+def environment(device: str, scratch: str, base: Mapping[str, str] | None = None, gpu: str = "") -> dict[str, str]:
     """The parent's environment without what would change Dynamo's behaviour or let a run leave traces."""
     source = os.environ if base is None else base
     kept = {
@@ -66,7 +68,27 @@ def environment(device: str, scratch: str, base: Mapping[str, str] | None = None
     )
     if device == "cpu":
         kept["CUDA_VISIBLE_DEVICES"] = ""
+    elif gpu:
+        kept["CUDA_VISIBLE_DEVICES"] = gpu
     return kept
+
+
+def visible_gpus(base: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The GPUs of this machine that we may use, by the names that CUDA_VISIBLE_DEVICES takes. Asks the driver, not torch."""
+    named = (os.environ if base is None else base).get("CUDA_VISIBLE_DEVICES")
+    if named is not None:
+        return tuple(part.strip() for part in named.split(",") if part.strip() and part.strip() != "-1")
+    try:
+        done = subprocess.run(
+            ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return tuple(line.strip() for line in done.stdout.splitlines() if line.strip().isdigit())
 
 
 def default_memory_mb() -> int:
@@ -92,7 +114,7 @@ class Answer:
 class Server:
     """One fork server. Several threads may run jobs on it at once."""
 
-    def __init__(self, python: str, device: str) -> None:
+    def __init__(self, python: str, device: str, gpu: str = "") -> None:
         self.scratch = tempfile.mkdtemp(prefix="tclint-verify-")
         self.python = python
         self._lock = threading.Lock()
@@ -111,7 +133,7 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=self._log,
             cwd=self.scratch,
-            env=environment(device, self.scratch),
+            env=environment(device, self.scratch, gpu=gpu),
             start_new_session=True,
         )
         self._reader = threading.Thread(target=self._read, daemon=True, name="tclint-verify-events")
@@ -369,7 +391,7 @@ def _proportional_mb(pid: int) -> int:
     return _resident_mb(pid)
 
 
-_servers: dict[tuple[str, str], Server] = {}
+_servers: dict[tuple[str, str, str], Server] = {}
 _servers_lock = threading.Lock()
 
 
@@ -396,7 +418,7 @@ def _on_server(limits: Limits, run: Callable[[Server], _Told], failure: Callable
         return told
     # Some target killed the server, perhaps another one than this: ask again where nobody else can be hurt.
     try:
-        own = Server(limits.python, limits.device)
+        own = Server(limits.python, limits.device, limits.gpu)
     except ServerFailed as failed:
         return failure(f"torch cannot be imported by {limits.python}: {failed}")
     try:
@@ -406,7 +428,7 @@ def _on_server(limits: Limits, run: Callable[[Server], _Told], failure: Callable
 
 
 def _server(limits: Limits) -> Server:
-    key = (limits.python, limits.device)
+    key = (limits.python, limits.device, limits.gpu)
     with _servers_lock:
         server = _servers.get(key)
         if server is None or server.dead:

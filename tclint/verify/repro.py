@@ -10,12 +10,15 @@ import shlex
 import shutil
 import subprocess
 import textwrap
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tclint.verify.job import Job
 from tclint.verify.options import VerifyOptions
-from tclint.verify.process import CHILD, environment
-from tclint.verify.targets import absolute, targets_of
+from tclint.verify.process import Limits, environment, run_job, stop_servers
+from tclint.verify.targets import absolute, relative, targets_of
 from tclint.verify.verdict import Outcome, Verdict
 
 
@@ -23,56 +26,128 @@ class NotConfirmed(ValueError):
     """Only what Dynamo confirmed can be reproduced."""
 
 
-def script_of(job: Job, verdict: Verdict) -> str:
-    """A script that makes the target and its calls as verify did, and runs them under `torch.compile`."""
-    job_text = json.dumps(job.to_json(), indent=1)
-    words = textwrap.fill(f"{verdict.words} {verdict.gb_id}".strip(), 110)
-    return f'''"""{verdict.finding.path}:{verdict.finding.line} {verdict.finding.code}: {verdict.finding.message}
+def script_of(job: Job, recipe: Mapping[str, Any], verdict: Verdict) -> str:
+    """A script that makes the target and its calls as verify did, and runs them under `torch.compile`; without tclint."""
+    path, name = str(recipe["path"]), str(recipe["module"])
+    inner = [relative(folder, job.root) for folder in (_top(path), os.path.dirname(path), job.root)]
+    folders = list(dict.fromkeys("." if os.path.isabs(folder) else folder for folder in inner))
+    told = f"{verdict.finding.path}:{verdict.finding.line} {verdict.finding.code}: {verdict.finding.message}"
+    words = [told, "", *textwrap.wrap(f"{verdict.words} {verdict.gb_id}".strip(), 110), f"Inputs: {verdict.inputs}"]
+    lines = [
+        *(f"# {line}".rstrip() for line in "\n".join(words).splitlines()),
+        "",
+        "import importlib.util",
+        "import sys",
+        "from pathlib import Path",
+        "",
+        "HERE = Path(__file__).resolve().parent",
+        'SOURCE = HERE / "source"  # the files of the project that the target imports',
+        f"sys.path[:0] = [str(SOURCE / folder) for folder in {folders!r}]",
+        "",
+        "import torch",
+        "",
+    ]
+    if "." in name:
+        lines.append(f"module = importlib.import_module({name!r})")
+    else:
+        lines += [
+            f"spec = importlib.util.spec_from_file_location({name!r}, SOURCE / {relative(path, job.root)!r})",
+            "module = importlib.util.module_from_spec(spec)",
+            f"sys.modules[{name!r}] = module",
+            "spec.loader.exec_module(module)",
+        ]
+    lines += ["", f"torch.manual_seed({job.seed})", *_target_lines(job, recipe), ""]
+    return "\n".join(lines)
 
-{words}
-Inputs: {verdict.inputs}
-"""
 
-import json
-import sys
+def _target_lines(job: Job, recipe: Mapping[str, Any]) -> list[str]:
+    kind, device, mode = recipe["kind"], job.device, recipe["mode"]
+    if recipe["trouble"]:
+        return [f"# {recipe['trouble']}", 'raise SystemExit("write here: the target, and its calls")']
+    if kind == "main":
+        return [f"print(module.main({device!r}))"]
+    if kind == "build":
+        return ["function = module.build()", "for call in module.calls():", "    function(*call)"]
+    if kind == "get_inputs":
+        lines = [
+            f"target = module.{recipe['class']}(*module.get_init_inputs()).to({device!r})",
+            f"calls = [([x.to({device!r}) if torch.is_tensor(x) else x for x in module.get_inputs()], {{}})]",
+        ]
+        if mode:
+            lines.append(f"target.train({mode == 'train'})")
+    else:
+        lines = [
+            'kept = torch.load(HERE / "inputs.pt", weights_only=False)',
+            'target, calls = kept["target"], kept["calls"]',
+        ]
+    if not recipe["wrap"]:
+        return [*lines, "for args, kwargs in calls:", "    target(*args, **kwargs)"]
+    # What a graph overwrites shows in the calls that follow.
+    times = " * 5" if _effect(job) == "cudagraph" else ""
+    return [
+        *lines,
+        f"function = torch.compile(target, {_arguments(job)})",
+        f"for args, kwargs in calls{times}:",
+        "    function(*args, **kwargs)",
+    ]
 
-sys.path.insert(0, {str(CHILD.parents[2])!r})  # where tclint is installed: it makes the inputs
 
-import torch
+def _effect(job: Job) -> str:
+    return job.places[0].effect
 
-from tclint.verify.child_inputs import Example, sources
-from tclint.verify.child_load import load
-from tclint.verify.job import job_from_json
 
-job = job_from_json(json.loads(r"""{job_text}"""))
-mode = "reduce-overhead" if any(place.effect == "cudagraph" for place in job.places) else None
-for candidate in job.candidates:
-    module = load(candidate.path, job.root)
-    example = next((found for found in sources(job, candidate, module) if isinstance(found, Example)), None)
-    if example is None:
-        continue
-    print("inputs:", example.source)
-    torch.manual_seed(job.seed)
-    target = example.build()
-    backend = "inductor" if mode else "eager"
-    function = torch.compile(target, mode=mode, backend=backend) if example.wrap else target
-    for call in example.calls():
-        function(*call.args, **call.kwargs)
-    break
-'''
+def _arguments(job: Job) -> str:
+    """The arguments of `torch.compile`: the site's, and the backend of the experiment."""
+    site, effect = job.compiled, _effect(job)
+    found = [f"{name}={value!r}" for name, value in (("dynamic", site.dynamic), ("fullgraph", site.fullgraph)) if value]
+    if effect != "cudagraph":
+        backend = "aot_eager" if effect == "recompile" else "eager"
+        return ", ".join([f'backend="{backend}"', *found])
+    if site.backend == "cudagraphs":
+        return ", ".join(['backend="cudagraphs"', *found])
+    if ("triton.cudagraphs", "True") in site.options:
+        options = ", ".join(f"{name!r}: {value}" for name, value in site.options)
+        return ", ".join([f"options={{{options}}}", *found])
+    mode = site.mode if site.mode in ("reduce-overhead", "max-autotune") else "reduce-overhead"
+    return ", ".join([f'mode="{mode}"', *found])
+
+
+def _top(path: str) -> str:
+    """The folder that holds the top package of a file."""
+    folder = Path(path).parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return str(folder)
 
 
 def write_repro(verdict: Verdict, options: VerifyOptions, folder: str) -> Path:
-    """The pack of one confirmed finding: script, source, versions, command, and the trace of a run of it."""
+    """The pack of one confirmed finding: script, sources, inputs, versions, command, and the trace of a run of it."""
     if verdict.outcome is not Outcome.CONFIRMED:
         raise NotConfirmed(f"{verdict.finding.path}:{verdict.finding.line} is {verdict.outcome.value}")
     finding = verdict.finding
     stem = re.sub(r"\W+", "-", Path(finding.path).stem)
-    pack = Path(folder) / f"{finding.code}-{stem}-{finding.line}"
+    pack = (Path(folder) / f"{finding.code}-{stem}-{finding.line}").resolve()
     pack.mkdir(parents=True, exist_ok=True)
     (target,) = targets_of([finding], options)
-    (pack / "repro.py").write_text(script_of(target.job, verdict), encoding="utf-8")
-    shutil.copyfile(absolute(finding.path, options.root), pack / Path(finding.path).name)
+    job = replace(target.job, pack=str(pack))
+    limits = Limits(options.python, options.device, options.timeout, options.memory_mb)
+    try:
+        heard = run_job(job, limits)
+    finally:
+        if not options.keep:
+            stop_servers()
+    recipe_file = pack / "recipe.json"
+    if not recipe_file.is_file():
+        why = heard.trouble or "its line was not reached again"
+        raise NotConfirmed(f"{finding.path}:{finding.line} cannot be run once more: {why}")
+    recipe = json.loads(recipe_file.read_text(encoding="utf-8"))
+    recipe_file.unlink()
+    for source in (*heard.sources, absolute(finding.path, options.root)):
+        inner = relative(source, job.root)
+        if not os.path.isabs(inner):
+            (pack / "source" / inner).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, pack / "source" / inner)
+    (pack / "repro.py").write_text(script_of(job, recipe, verdict), encoding="utf-8")
     logs = "graph_breaks,recompiles,cudagraphs"
     command = f"TORCH_LOGS={logs} TORCH_TRACE=trace {shlex.quote(options.python)} repro.py"
     (pack / "command.txt").write_text(command + "\n", encoding="utf-8")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tclint.finding import Effect, Finding
+from tclint.finding import Compiled, Effect, Finding
 from tclint.verify.job import Candidate, Job, Place
 from tclint.verify.options import VerifyOptions
 from tclint.verify.statements import outline
@@ -74,11 +75,27 @@ def _candidate(path: str, name: str) -> Candidate | None:
 def targets_of(findings: Sequence[Finding], options: VerifyOptions) -> tuple[Target, ...]:
     """The findings grouped by what must run. CUDA-graph findings run apart: they need the real modes of each site."""
     root = os.path.realpath(options.root)
-    groups: dict[tuple[Candidate, bool], list[tuple[Finding, tuple[Candidate, ...]]]] = {}
+    groups: dict[tuple[Candidate, bool, Compiled], list[tuple[Finding, tuple[Candidate, ...]]]] = {}
     for finding in findings:
         candidates = candidates_of(finding, root)
-        groups.setdefault((candidates[0], finding.effect is Effect.CUDAGRAPH), []).append((finding, candidates))
+        graphs = finding.effect is Effect.CUDAGRAPH
+        groups.setdefault((candidates[0], graphs, _site(finding)), []).append((finding, candidates))
     return tuple(_target(members, root, options) for members in groups.values())
+
+
+def _site(finding: Finding) -> Compiled:
+    """What of the compile site an experiment heeds: all of it for CUDA graphs; the rest runs without Inductor."""
+    site = finding.compiled or Compiled()
+    return site if finding.effect is Effect.CUDAGRAPH else Compiled(dynamic=site.dynamic, fullgraph=site.fullgraph)
+
+
+def _record_file(folder: str, root: str, candidate: Candidate, finding: Finding) -> str:
+    """Where a target's record lies: the same name for the same target under another root."""
+    if not folder:
+        return ""
+    graphs = finding.effect is Effect.CUDAGRAPH
+    name = f"{relative(candidate.path, root)}:{candidate.name}:{graphs}:{_site(finding)}"
+    return os.path.join(folder, hashlib.sha256(name.encode()).hexdigest()[:24] + ".pt")
 
 
 def _target(members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str, options: VerifyOptions) -> Target:
@@ -98,5 +115,8 @@ def _target(members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str,
         seed=options.seed,
         factories=factories,
         threads=max(1, (os.cpu_count() or 1) // max(1, options.jobs)),
+        compiled=_site(members[0][0]),
+        record=_record_file(options.record, root, candidates[0], members[0][0]),
+        compare=_record_file(options.compare, root, candidates[0], members[0][0]),
     )
     return Target(job, tuple(finding for finding, _ in members))

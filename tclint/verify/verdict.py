@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from tclint.finding import Finding, Step
+from tclint.verify.heard import Equality
 
 
 class Outcome(str, Enum):
@@ -54,6 +55,8 @@ class VerifyReport:
     torch: str = ""
     device: str = ""
     notes: tuple[str, ...] = ()
+    equalities: tuple[Equality | None, ...] = ()
+    """By verdict: whether its target still computes what was recorded, where that was asked."""
 
     def of(self, finding: Finding) -> Verdict | None:
         return next((verdict for verdict in self.verdicts if verdict.finding == finding), None)

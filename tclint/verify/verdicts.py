@@ -142,7 +142,7 @@ def place_of(heard_break: Break, is_ours: Callable[[str], bool]) -> tuple[str, i
 _VENDORED = frozenset({"vendor", "third_party", "site-packages", "node_modules"})
 
 
-def _is_ours(path: str) -> bool:
+def is_ours(path: str) -> bool:
     # Relative paths are under the root: `with_paths` left everything else absolute. Vendored code is not the user's.
     if _VENDORED.intersection(path.split("/")):
         return False
@@ -153,7 +153,7 @@ def _graph_break(judging: _Judge) -> Verdict:
     runs = judging.runs("breaks") or judging.runs("recompiles")
     for run in runs:
         for item in run.breaks:
-            if judging.here(*place_of(item, _is_ours)) and not is_follow_on(item, run.breaks, judging.outlines):
+            if judging.here(*place_of(item, is_ours)) and not is_follow_on(item, run.breaks, judging.outlines):
                 return judging.verdict(Outcome.CONFIRMED, _break_words(item), run, gb_id=item.gb_id, stack=item.stack)
     for run in runs:
         if run.fault is not None and _fault_here(judging, run.fault):
@@ -185,7 +185,7 @@ def _break_words(item: Break) -> str:
 
 
 def _fault_here(judging: _Judge, fault: Fault) -> bool:
-    ours = [step for step in fault.stack if _is_ours(step.path)]
+    ours = [step for step in fault.stack if is_ours(step.path)]
     return bool(ours) and judging.here(ours[-1].path, ours[-1].line)
 
 
@@ -276,7 +276,7 @@ def _holds(judging: _Judge, frame: Frame) -> bool:
     path = judging.finding.path
     if judging.touches(frame.traced.get(path, ())):
         return True
-    if _is_ours(frame.path) and frame.path != path:
+    if is_ours(frame.path) and frame.path != path:
         return False
     function = judging.outlines(path).function_at(judging.span.start)
     if function is None:
@@ -326,6 +326,11 @@ def _cudagraph(judging: _Judge) -> Verdict:
             words = "CUDA graphs need a CUDA device"
             return judging.verdict(Outcome.INCONCLUSIVE, words, hint="run with --device cuda")
         return _nothing_ran(judging)
+    for run in runs:
+        for cut in run.graphs.cuts if run.graphs is not None else ():
+            ours = [step for step in cut.stack if is_ours(step.path)]
+            if ours and judging.here(ours[-1].path, ours[-1].line):
+                return judging.verdict(Outcome.CONFIRMED, cut.words, run, stack=cut.stack)
     hurt = [run for run in runs if run.graphs is not None and run.graphs.outcome != "fine"]
     hurt.sort(key=lambda run: not _graphs_here(judging, run))
     path = judging.finding.path
@@ -377,17 +382,17 @@ def missed_of(findings: Sequence[Finding], heards: Iterable[Heard], outlines: Ou
     for heard in heards:
         for run in heard.runs:
             for item in run.breaks:
-                path, line = place_of(item, _is_ours)
+                path, line = place_of(item, is_ours)
                 if (path, line) in claimed or is_follow_on(item, run.breaks, outlines):
                     continue
-                if _is_ours(path):
+                if is_ours(path):
                     key = (path, line, item.kind)
                     entry = Missed(
                         path, line, Effect.GRAPH_BREAK.value, _break_words(item), item.gb_id, item.stack, run.target
                     )
                     found.setdefault(key, entry)
             for frame in run.frames if run.experiment == "recompiles" else ():
-                if _too_often(frame, run) and _is_ours(frame.path) and not recompiling & {frame.path, *frame.traced}:
+                if _too_often(frame, run) and is_ours(frame.path) and not recompiling & {frame.path, *frame.traced}:
                     words = _recompile_words(frame, run)
                     entry = Missed(frame.path, frame.line, Effect.RECOMPILE.value, words, "", (), run.target)
                     found.setdefault((frame.path, frame.line, "recompile"), entry)

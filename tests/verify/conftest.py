@@ -6,10 +6,12 @@ import importlib.util
 import os
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tclint.verify.process import stop_servers
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +23,13 @@ def torch_python() -> str:
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed")
     return sys.executable
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_server_is_left() -> Iterator[None]:
+    """Tests keep the processes that have torch loaded (`keep=True`): loading it is most of their time."""
+    yield
+    stop_servers()
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from tclint.verify import (
     verify_trace,
     write_repro,
 )
+from tclint.verify.process import stop_servers
 
 pytestmark = [pytest.mark.dynamo, pytest.mark.slow]
 Project = Callable[[str, str], Path]
@@ -55,7 +56,7 @@ MODEL = """
 @pytest.fixture
 def run(torch_python: str, tmp_path: Path) -> Callable[..., VerifyReport]:
     def verified(*findings: Finding, **more: object) -> VerifyReport:
-        options = VerifyOptions(python=torch_python, root=str(tmp_path), **more)  # type: ignore[arg-type]
+        options = VerifyOptions(python=torch_python, root=str(tmp_path), keep=True, **more)  # type: ignore[arg-type]
         return verify(findings, options)
 
     return verified
@@ -170,7 +171,11 @@ def test_a_fork_may_start_over_as_a_new_program(
     project: Project, run: Callable[..., VerifyReport], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TCLINT_VERIFY_SPAWN", "1")
-    assert outcomes(run(finding_at(project("model.py", MODEL), "# branch"))) == ["confirmed"]
+    stop_servers()
+    try:
+        assert outcomes(run(finding_at(project("model.py", MODEL), "# branch"))) == ["confirmed"]
+    finally:
+        stop_servers()
 
 
 def test_a_missing_gpu_is_said(project: Project, run: Callable[..., VerifyReport]) -> None:
@@ -244,6 +249,30 @@ def test_the_users_own_program(project: Project, torch_python: str, tmp_path: Pa
     assert "status 0" in report.notes[0]
 
 
+def test_a_program_without_an_optimizer_stops_after_calls(project: Project, torch_python: str, tmp_path: Path) -> None:
+    """Blocks compiled one by one make a step of many calls; the count is of the one that is called most."""
+    project("model.py", MODEL)
+    script = project(
+        "serve.py",
+        """
+        import torch
+        from model import Model, helper
+
+        model = torch.compile(Model(4).eval(), backend="eager")
+        again = torch.compile(helper, backend="eager")
+        for step in range(1000):
+            again(model(torch.ones(2, 4)))
+            print("step", step, flush=True)
+        raise SystemExit("the recorder did not stop it")
+        """,
+    )
+    findings = [finding_at(tmp_path / "model.py", mark) for mark in ("# branch", "# clean")]
+    options = VerifyOptions(root=str(tmp_path), timeout=120)
+    report = verify_program(findings, [torch_python, str(script)], options, steps=3)
+    assert outcomes(report) == ["confirmed", "refuted"], report.verdicts
+    assert "status 0" in report.notes[0]
+
+
 def test_a_trace_from_elsewhere(project: Project, torch_python: str, tmp_path: Path) -> None:
     import subprocess
 
@@ -262,11 +291,65 @@ def confirmed(project: Project, run: Callable[..., VerifyReport]) -> Verdict:
 
 
 def test_a_repro_pack(project: Project, run: Callable[..., VerifyReport], torch_python: str, tmp_path: Path) -> None:
-    options = VerifyOptions(python=torch_python, root=str(tmp_path))
+    options = VerifyOptions(python=torch_python, root=str(tmp_path), keep=True)
     pack = write_repro(confirmed(project, run), options, str(tmp_path / "packs"))
-    assert {"repro.py", "model.py", "command.txt", "versions.json", "output.txt", "trace"} <= set(os.listdir(pack))
+    assert {"repro.py", "source", "command.txt", "versions.json", "output.txt", "trace"} <= set(os.listdir(pack))
     assert "Data-dependent" in (pack / "output.txt").read_text(encoding="utf-8")
     assert json.loads((pack / "versions.json").read_text(encoding="utf-8"))["torch"]
+    runs_alone(pack, torch_python, tmp_path)
+
+
+def runs_alone(pack: Path, torch_python: str, tmp_path: Path) -> None:
+    """The pack runs where neither tclint nor the project is: elsewhere, and with what it holds."""
+    import subprocess
+
+    assert "tclint" not in (pack / "repro.py").read_text(encoding="utf-8")
+    for path in tmp_path.glob("*.py"):
+        path.unlink()
+    code = "import runpy, sys; runpy.run_path(sys.argv[1]); assert not any('tclint' in m for m in sys.modules)"
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [torch_python, "-c", code, str(pack / "repro.py")]
+    done = subprocess.run(command, cwd="/", env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_repro_pack_of_a_recompile_holds_the_calls(
+    project: Project, run: Callable[..., VerifyReport], torch_python: str, tmp_path: Path
+) -> None:
+    project("pkg/__init__.py", "")
+    project("pkg/ops.py", "LIMIT = 3\n")
+    path = project(
+        "pkg/net.py",
+        """
+        import torch
+        from pkg.ops import LIMIT
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.calls = 0
+
+            def forward(self, x):
+                self.calls += 1  # here
+                return x * self.calls + LIMIT
+
+        def get_init_inputs():
+            return []
+
+        def get_inputs():
+            return [torch.ones(2, 3)]
+        """,
+    )
+    line = finding_at(path, "# here", Effect.RECOMPILE).line
+    (verdict,) = run(finding_on("pkg/net.py", line, Effect.RECOMPILE, function="Net.forward")).verdicts
+    assert verdict.outcome is Outcome.CONFIRMED, verdict
+    pack = write_repro(
+        verdict, VerifyOptions(python=torch_python, root=str(tmp_path), keep=True), str(tmp_path / "packs")
+    )
+    assert (pack / "source" / "pkg" / "ops.py").is_file()
+    output = (pack / "output.txt").read_text(encoding="utf-8")
+    assert "Recompiling function forward" in output, output[-2000:]
+    runs_alone(pack, torch_python, tmp_path)
 
 
 def test_only_confirmed_findings_have_a_repro(

@@ -9,15 +9,17 @@ import sys
 import textwrap
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from verify_helpers import finding_at
 
-from tclint.verify import Outcome, VerifyOptions, verify
+from tclint.verify import Outcome, Verdict, VerifyOptions, verify
 
 pytestmark = [pytest.mark.dynamo, pytest.mark.slow]
+Answers = tuple[dict[str, Verdict], set[str]]
+"""The verdicts by name, and the files that were not as before."""
 
 HEAD = """
     import os
@@ -57,29 +59,67 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted(BAD))
-def test_bad_target_is_inconclusive_and_siblings_run_on(
-    kind: str, project: Callable[[str, str], Path], torch_python: str
-) -> None:
-    line, reason = BAD[kind]
-    bad = project("bad.py", HEAD + f"            {line}" + TAIL)
-    good = project("good.py", GOOD)
-    before = bad.read_bytes()
-    options = VerifyOptions(
-        timeout=15 if "memory" in reason else 6, memory_mb=3000, jobs=2, python=torch_python, root=str(bad.parent)
-    )
-    report = verify([finding_at(bad, "# here"), finding_at(good, "# here")], options)
-    assert report.verdicts[0].outcome is Outcome.INCONCLUSIVE, report.verdicts[0].words
-    assert reason in report.verdicts[0].words
-    assert report.verdicts[0].hint
-    assert report.verdicts[1].outcome is Outcome.CONFIRMED, report.verdicts[1].words
-    assert bad.read_bytes() == before
-    assert sorted(path.name for path in bad.parent.iterdir()) == ["bad.py", "good.py"]
+TOGETHER = sorted(kind for kind in BAD if kind != "kills its parent")
+"""What takes others with it runs by itself."""
+
+
+def sources(folder: Path, kinds: Sequence[str]) -> dict[str, Path]:
+    found = {}
+    for kind in kinds:
+        found[kind] = folder / f"{kind.replace(' ', '_')}.py"
+        found[kind].write_text(textwrap.dedent(HEAD + f"            {BAD[kind][0]}" + TAIL))
+    for name in ("first_good", "second_good"):
+        found[name] = folder / f"{name}.py"
+        found[name].write_text(textwrap.dedent(GOOD))
+    return found
+
+
+@pytest.fixture(scope="module")
+def together(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """Every bad target at once, among good ones: one run, one process with torch loaded."""
+    return answers(torch_python, tmp_path_factory.mktemp("faults"), TOGETHER)
+
+
+def answers(torch_python: str, folder: Path, kinds: Sequence[str]) -> Answers:
+    paths = sources(folder, kinds)
+    before = {name: path.read_bytes() for name, path in paths.items()}
+    # Memory is given time to run out; what hangs is given the same, and no more.
+    options = VerifyOptions(timeout=15, memory_mb=3000, jobs=2, python=torch_python, root=str(folder))
+    report = verify([finding_at(path, "# here") for path in paths.values()], options)
+    left = sorted(path.name for path in folder.iterdir())
+    after = {name: path.read_bytes() for name, path in paths.items()}
+    assert left == sorted(path.name for path in paths.values())
+    return dict(zip(paths, report.verdicts, strict=True)), {name for name in paths if after[name] != before[name]}
+
+
+@pytest.mark.parametrize("kind", TOGETHER)
+def test_bad_target_is_inconclusive(kind: str, together: Answers) -> None:
+    verdicts, changed = together
+    assert verdicts[kind].outcome is Outcome.INCONCLUSIVE, verdicts[kind].words
+    assert BAD[kind][1] in verdicts[kind].words
+    assert verdicts[kind].hint
+    assert kind not in changed
+
+
+@pytest.mark.parametrize("name", ["first_good", "second_good"])
+def test_siblings_run_on(name: str, together: Answers) -> None:
+    verdicts, changed = together
+    assert verdicts[name].outcome is Outcome.CONFIRMED, verdicts[name].words
+    assert not changed
+
+
+def test_a_target_that_kills_its_parent_harms_nobody_else(torch_python: str, tmp_path: Path) -> None:
+    verdicts, changed = answers(torch_python, tmp_path, ["kills its parent"])
+    told = verdicts["kills its parent"]
+    assert told.outcome is Outcome.INCONCLUSIVE, told.words
+    assert BAD["kills its parent"][1] in told.words
+    assert [verdicts[name].outcome for name in ("first_good", "second_good")] == [Outcome.CONFIRMED] * 2
+    assert not changed
 
 
 def test_a_loud_target_is_judged_all_the_same(project: Callable[[str, str], Path], torch_python: str) -> None:
     loud = project("loud.py", HEAD + "            for _ in range(60): os.write(1, b'x' * 10**6)" + TAIL)
-    options = VerifyOptions(timeout=60, python=torch_python, root=str(loud.parent))
+    options = VerifyOptions(timeout=60, python=torch_python, root=str(loud.parent), keep=True)
     (verdict,) = verify([finding_at(loud, "# here")], options).verdicts
     assert verdict.outcome in (Outcome.REFUTED, Outcome.NOT_REACHED), verdict.words
 
@@ -88,7 +128,7 @@ def test_files_written_beside_the_target_do_not_reach_the_working_copy(
     project: Callable[[str, str], Path], torch_python: str
 ) -> None:
     writer = project("writer.py", HEAD + "            open('left.txt', 'w').write('x')" + TAIL)
-    options = VerifyOptions(timeout=60, python=torch_python, root=str(writer.parent))
+    options = VerifyOptions(timeout=60, python=torch_python, root=str(writer.parent), keep=True)
     verify([finding_at(writer, "# here")], options)
     assert [path.name for path in writer.parent.iterdir()] == ["writer.py"]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +16,15 @@ import pytest
 from verify_helpers import finding_on
 
 import tclint.verify
-from tclint.finding import Effect, Step
+from tclint.finding import Compiled, Effect, Step
 from tclint.verify import VerifyOptions
 from tclint.verify.cache import Cache
 from tclint.verify.examples import example, registered
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
 from tclint.verify.heard import Heard, Run
 from tclint.verify.job import Candidate, Job, Place, job_from_json
-from tclint.verify.process import environment
+from tclint.verify.parent import executor_for
+from tclint.verify.process import Limits, environment, visible_gpus
 from tclint.verify.repair import repairs
 from tclint.verify.statements import outline_of
 from tclint.verify.targets import candidates_of, targets_of
@@ -90,6 +93,19 @@ def test_cuda_graph_findings_run_apart(project: Callable[[str, str], Path]) -> N
     assert [len(target.findings) for target in targets] == [2, 1]
 
 
+def test_findings_of_other_sites_run_apart_and_under_their_own_site(project: Callable[[str, str], Path]) -> None:
+    path = project("m.py", SOURCE)
+    site = Compiled(mode="max-autotune", dynamic=True, fullgraph=True, options=(("triton.cudagraphs", "True"),))
+    plain = finding_on("m.py", 4, function="Model.forward")
+    full = replace(plain, compiled=site)
+    graph = replace(full, effect=Effect.CUDAGRAPH)
+    options = VerifyOptions(root=str(path.parent))
+    jobs = [target.job for target in targets_of([plain, full, graph], options)]
+    assert [job.compiled for job in jobs] == [Compiled(), Compiled(dynamic=True, fullgraph=True), site]
+    for job in jobs:
+        assert job_from_json(json.loads(json.dumps(job.to_json()))) == job
+
+
 def test_statements_and_functions() -> None:
     outline = outline_of("@d\ndef f(\n    x,\n):\n    y = g(\n        x\n    )\n    if y:\n        return 1\n")
     assert list(outline.statement(6, 6)) == [5, 6, 7]
@@ -115,6 +131,31 @@ def test_the_environment_is_scrubbed() -> None:
     assert "TORCH_TRACE" not in found
     assert (found["HOME"], found["PYTHONDONTWRITEBYTECODE"], found["CUDA_VISIBLE_DEVICES"]) == ("/h", "1", "")
     assert "CUDA_VISIBLE_DEVICES" not in environment("cuda", "/tmp/s", base)
+
+
+def test_one_child_for_each_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, 5,7")
+    assert visible_gpus() == ("3", "5", "7")
+    assert visible_gpus({"CUDA_VISIBLE_DEVICES": "-1"}) == ()
+    assert environment("cuda", "/tmp/x", {}, "5")["CUDA_VISIBLE_DEVICES"] == "5"
+    assert environment("cpu", "/tmp/x", {}, "5")["CUDA_VISIBLE_DEVICES"] == ""
+    busy: list[str] = []
+    seen: set[str] = set()
+
+    def work(job: Job, limits: Limits) -> str:
+        assert limits.gpu not in busy
+        busy.append(limits.gpu)
+        seen.add(limits.gpu)
+        time.sleep(0.01)
+        busy.remove(limits.gpu)
+        return limits.gpu
+
+    job = Job("/r", (), ())
+    with executor_for(VerifyOptions(device="cuda", jobs=2)) as pool:
+        done = [pool.submit(work, job, Limits("python", "cuda")) for _ in range(20)]
+        assert {future.result() for future in done} == seen == {"3", "5"}
+    with executor_for(VerifyOptions(device="cuda:1", jobs=2)) as pool:
+        assert pool.submit(work, job, Limits("python", "cuda:1")).result() == ""
 
 
 def test_the_cache_holds_until_a_source_changes(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from verify_helpers import finding_on
 
 from tclint.finding import Effect, Finding, Step
-from tclint.verify.heard import Break, Fault, Frame, Graphs, Heard, Run, heard_from_json, with_paths
+from tclint.verify.heard import Break, Cut, Fault, Frame, Graphs, Heard, Run, heard_from_json, with_paths
 from tclint.verify.statements import Outline, outline_of
 from tclint.verify.verdict import Outcome, Verdict
 from tclint.verify.verdicts import missed_of, verdicts_of
@@ -171,6 +171,16 @@ def test_cuda_graph_faults_confirm(outcome: str) -> None:
     graphs = Graphs(outcome, "what torch said")
     found = verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), heard(experiment="cudagraphs", graphs=graphs))
     assert (found.outcome, found.words) == (Outcome.CONFIRMED, "what torch said")
+
+
+def test_an_operation_kept_out_of_the_graph_confirms_its_own_line_only() -> None:
+    """Also where no graph has more than one part, as behind a break."""
+    cut = Cut("Inductor keeps aten.index_put_ out of the CUDA graph", (Step("m.py", 3, "forward"),))
+    told = heard(experiment="cudagraphs", graphs=Graphs("fine", cuts=(cut,)), calls=5, breaks=())
+    found = verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), told)
+    assert (found.outcome, found.words) == (Outcome.CONFIRMED, cut.words)
+    assert verdict(finding_on("m.py", 4, Effect.CUDAGRAPH), told).outcome is Outcome.REFUTED
+    assert heard_from_json(told.to_json()) == told
 
 
 def test_cuda_graphs_that_are_fine_refute() -> None:

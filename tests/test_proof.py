@@ -1,0 +1,296 @@
+"""Fixes that the compiler has to agree with: what is kept, what is not, and what is said of each."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tclint import config, proof
+from tclint.cli import main
+from tclint.files import discover
+from tclint.finding import Finding
+from tclint.verify import Outcome, Verdict, VerifyReport
+from tclint.verify.heard import Break, Equality, Trial
+
+NET = b"""\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x):
+        print("hi")
+        x = self.fc(x)
+        if x.max() > 0.1:
+            x = x / 2
+        return x
+"""
+FINE = Equality(calls=9, shapes=3, seeds=2, tensors=9, gradients=2, trials=(Trial("eval", 3, 1, 1),))
+
+
+# --- the judgement ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "why"),
+    [
+        (FINE, FINE, ""),
+        (FINE, replace(FINE, differs="output[0] differs by up to 1"), "the values change: output[0]"),
+        (replace(FINE, trouble="no call runs"), FINE, "nothing could be compared: no call runs"),
+        (FINE, replace(FINE, trouble="KeyError"), "nothing could be compared: KeyError"),
+        (FINE, replace(FINE, calls=2), "only 2 calls could be made"),
+        (FINE, replace(FINE, trials=(Trial("eval", 3, 1, 2, ("0/0: n == 1",)),)), "a new recompile: compiled 2 times"),
+        (FINE, replace(FINE, trials=(Trial("eval", 3, 2, 2),)), ""),
+        (replace(FINE, trials=(Trial("eval", 3, 1, 4),)), replace(FINE, trials=(Trial("eval", 3, 1, 4),)), ""),
+        (FINE, replace(FINE, trials=(Trial("eval", 3, fault="AssertionError: no"),)), "the compiled call fails"),
+    ],
+)
+def test_what_counts_as_unequal(was: Equality, now: Equality, why: str) -> None:
+    told = proof.unequal(was, now)
+    assert told.startswith(why)
+    assert bool(told) == bool(why)
+
+
+class Judge:
+    """Stands in for verify: answers what it is told to, and keeps what it was shown."""
+
+    def __init__(self, after: dict[str, str], equality: Equality = FINE) -> None:
+        self.after, self.equality = after, equality
+        self.seen: list[bytes] = []
+
+    def __call__(self, findings: Sequence[Finding], about: proof.Inquiry) -> VerifyReport:
+        self.seen.append(Path(about.root, "net.py").read_bytes())
+        first = bool(about.record)
+        outcomes = ["confirmed" if first else self.after.get(f.code, "refuted") for f in findings]
+        verdicts = tuple(
+            Verdict(f, Outcome(o), "said", "", (), "2.13", "cpu") for f, o in zip(findings, outcomes, strict=True)
+        )
+        shown = FINE if first else self.equality
+        return VerifyReport(verdicts, torch="2.13", device="cpu", equalities=(shown,) * len(findings))
+
+
+def proved(tmp_path: Path, judge: Judge) -> proof.Proved:
+    (tmp_path / "net.py").write_bytes(NET)
+    settings = config.load(["net.py"], cwd=str(tmp_path), isolated=True, overrides={"no-cache": True})
+    files = discover(["net.py"], settings, str(tmp_path))
+    found = proof.prove(files, settings, judge, str(tmp_path), unsafe=True)
+    assert (tmp_path / "net.py").read_bytes() == NET
+    return found
+
+
+def test_a_fix_that_does_not_hold_is_not_kept(tmp_path: Path) -> None:
+    judge = Judge({"TCL101": "confirmed"})
+    found = proved(tmp_path, judge)
+    (after,) = found.done.fixed.contents.values()
+    assert b"is_compiling" in after
+    assert b"torch.where" not in after
+    assert [line.split(":")[1] for line in found.proofs] == ["11 TCL108"]
+    assert [line for line in found.rejected if "13 TCL101: fix rejected: still there" in line]
+    assert judge.seen[0] == NET
+    assert b"torch.where" in judge.seen[1]
+    assert b"torch.where" not in judge.seen[2]
+
+
+def test_values_that_change_reject_every_fix_that_changes_them(tmp_path: Path) -> None:
+    found = proved(tmp_path, Judge({}, replace(FINE, differs="output[0] differs by up to 1")))
+    assert found.done.fixed.contents == {}
+    assert found.proofs == []
+    assert [line.split(": ", 1)[1] for line in found.rejected] == [
+        "fix rejected: the values change: output[0] differs by up to 1"
+    ] * 2
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        (3, False),
+        # The line that another finding of the old source stands on, and cannot repair: it was there all along.
+        (16, True),
+    ],
+)
+def test_a_new_break_rejects_and_a_predicted_one_does_not(line: int, kept: bool, tmp_path: Path) -> None:
+    source = NET.replace(b"return x", b'return x * len(open("f").read())')
+    heard = Break("net.py", line, "Unsupported", "words")
+    judge = Judge({}, replace(FINE, trials=(Trial("eval", 3, 1, 1, breaks=(heard,)),)))
+    (tmp_path / "net.py").write_bytes(source)
+    settings = config.load(["net.py"], cwd=str(tmp_path), isolated=True, overrides={"no-cache": True})
+    files = discover(["net.py"], settings, str(tmp_path))
+    found = proof.prove(files, settings, judge, str(tmp_path), unsafe=True)
+    assert bool(found.done.fixed.contents) is kept, found.rejected
+    assert any("a new break at line 3" in line for line in found.rejected) is not kept
+
+
+def test_a_shadow_holds_the_sources_and_links_the_rest(tmp_path: Path) -> None:
+    project, folder = tmp_path / "project", tmp_path / "shadow"
+    (project / "pkg" / "data").mkdir(parents=True)
+    folder.mkdir()
+    for name in ("pkg/a.py", "pkg/b.py", "pkg/data/w.bin", "top.txt"):
+        (project / name).write_text(name)
+    proof.shadow(str(project), str(folder), {"pkg/a.py": b"new"}, ["pkg/a.py", "pkg/b.py", "../else.py"])
+    assert (folder / "pkg/a.py").read_text() == "new"
+    assert (folder / "pkg/b.py").read_text() == "pkg/b.py"
+    assert not (folder / "pkg/b.py").is_symlink()
+    assert (folder / "pkg/data").is_symlink()
+    assert (folder / "top.txt").read_text() == "top.txt"
+    assert (project / "pkg/a.py").read_text() == "pkg/a.py"
+
+
+# --- the compiler's word ------------------------------------------------------------------------------------------------
+
+WRONG = '''\
+"""A rule whose fixes are wrong, each in its own way."""
+
+import ast
+
+from tclint.finding import Applicability, Effect, Fix, Severity
+from tclint.rewrite import Place
+from tclint.rule import Rule
+
+TEXTS = {
+    "good": "x = x * 1",
+    "values": "x = x + 0.001",
+    "gradients": "x = x * 2 - x.detach()",
+    "break": "torch._dynamo.graph_break()",
+    "recompile": "self.count += 1; x = x + 0 * self.count",
+    "shapes": "x = x + 0 * sum(range(x.shape[0] * (x.shape[0] > 2)))",
+    "crash": "torch._dynamo.mark_dynamic(x, 0)",
+    "eager": "raise ValueError('no')",
+    "dtype": "x = x.double()",
+    "argument": "x0.data.zero_()",
+}
+
+
+class Wrong(Rule):
+    """Replaces a print by something."""
+
+    code, name = "BAD101", "wrong"
+    effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    calls = ("builtins.print",)
+
+    def on_call(self, event):
+        yield self.finding(event, "print", help="wrong")
+
+    def fix(self, finding, event):
+        place = Place(event)
+        return Fix("wrong", Applicability.SAFE, (place.replace(event.node, TEXTS[event.node.args[0].value]),))
+'''
+
+MODEL = """
+class {name}(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+        self.count = 0
+
+    def forward(self, x):
+        x0 = x
+        x = self.fc(x)
+{body}
+        return x
+"""
+
+WHY = {
+    "good": "fixed and proven (",
+    "values": "fix rejected: the values change: output[0] differs by up to 0.001 in eager mode (train, seed 0)",
+    "gradients": "fix rejected: the values change: gradient[",
+    "break": "fix rejected: still there: ",
+    "recompile": "fix rejected: a new recompile: compiled ",
+    "shapes": "fix rejected: a new recompile: compiled ",
+    "crash": "fix rejected: still there: ",
+    "eager": "fix rejected: ",
+    "dtype": "fix rejected: the values change: output[0] is float64[",
+    "argument": "fix rejected: the values change: argument[0]",
+}
+
+
+def models(**bodies: Sequence[str]) -> str:
+    text = "import torch\nfrom torch import nn\n\n"
+    for name, kinds in bodies.items():
+        text += MODEL.format(name=name, body="\n".join(f'        print("{kind}")' for kind in kinds))
+    return text
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], str, str]:
+    """One run of `--fix --verify` over a model for each kind of fix: what was said of each, the file before and after."""
+    pytest.importorskip("torch")
+    folder = tmp_path_factory.mktemp("wrong")
+    (folder / "lint").mkdir()
+    (folder / "lint" / "wrong.py").write_text(WRONG)
+    (folder / "pyproject.toml").write_text('[tool.tclint]\nrules = ["lint"]\nselect = ["BAD"]\njobs = 2\n')
+    source = models(**{kind.capitalize(): [kind] for kind in WHY}, Both=["values", "good"])
+    (folder / "model.py").write_text(source)
+    said: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr("tclint.commands._say", said.append)
+        assert main(["model.py", "--fix", "--verify", "--no-cache"]) == 1
+    lines = source.splitlines()
+    told: dict[str, str] = {}
+    owner = ""
+    for number, text in enumerate(lines, 1):
+        if text.startswith("class "):
+            owner = text.split()[1].partition("(")[0].lower()
+        if "print(" in text:
+            kind = text.split('"')[1]
+            key = kind if owner != "both" else f"both, {kind}"
+            told[key] = next((s.split(": ", 1)[1] for s in said if s.startswith(f"model.py:{number} ")), "")
+    return told, source, (folder / "model.py").read_text()
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [*WHY, "both, values", "both, good"])
+def test_a_wrong_fix_is_rejected(kind: str, outcome: tuple[dict[str, str], str, str]) -> None:
+    told, _, _ = outcome
+    assert told[kind].startswith(WHY[kind.removeprefix("both, ")]), told[kind]
+    assert told[kind].count("\n") == 0
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_only_what_is_proven_is_written(outcome: tuple[dict[str, str], str, str]) -> None:
+    _, before, after = outcome
+    assert after == before.replace('print("good")', "x = x * 1")
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_fix_with_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two files: the hazard stands in one, and is compiled from the other, which imports it from the shadow."""
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.py").write_bytes(NET)
+    (tmp_path / "train.py").write_text(
+        textwrap.dedent("""\
+        import torch
+        from net import Net
+
+        class Outer(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = Net()
+
+            def forward(self, x):
+                return self.net(x)
+
+        model = torch.compile(Outer())
+        model(torch.ones(2, 8))
+        """)
+    )
+    assert main(["net.py", "--fix", "--unsafe-fixes", "--verify", "--isolated", "--no-cache"]) == 0
+    err = capsys.readouterr().err
+    assert "net.py:11 TCL108: fixed and proven (cpu, torch" in err
+    assert "net.py:13 TCL101: fixed and proven" in err
+    assert "19 calls, 7 shapes, 2 seeds: " in err
+    assert " gradients equal in eager and compiled (largest difference 0)" in err
+    assert "breaks 2 before, 0 after" in err
+    assert b"x = torch.where(x.max() > 0.1, x / 2, x)" in (tmp_path / "net.py").read_bytes()
