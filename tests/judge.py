@@ -343,6 +343,7 @@ def cuda_outcome(path: Path) -> dict[str, str]:
         warnings.simplefilter("always")
         module = _load(path)
         run = module.main if hasattr(module, "main") else functools.partial(_reduce_overhead, module)
+        sizes = _SizesEar()
         _seed()
         try:
             got, outcome, detail = run("cuda"), "", ""
@@ -357,6 +358,8 @@ def cuda_outcome(path: Path) -> dict[str, str]:
                 outcome, detail = "skip", str(inductor)
             elif inductor.get("cudagraph_partitions", 1) > 1:
                 outcome, detail = "partition", str(inductor)
+            elif sizes.recorded >= 3:
+                outcome, detail = "rerecord", f"a CUDA graph for each of {sizes.recorded} sizes"
             elif slow:
                 outcome, detail = "slow", slow[0]
             else:
@@ -364,6 +367,20 @@ def cuda_outcome(path: Path) -> dict[str, str]:
                 outcome = "fine" if torch.allclose(torch.tensor(got), torch.tensor(want), 1e-3, 1e-3) else "wrong"
                 detail = f"{got} for {want}"
     return {"label": module.OUTCOME, "outcome": outcome, "detail": detail}
+
+
+class _SizesEar(logging.Handler):
+    """Counts the sizes that a CUDA graph is recorded for: Inductor says so in a log nobody reads."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.recorded = 0
+        logger = logging.getLogger("torch._inductor.cudagraph_trees.__cudagraphs")
+        logger.addHandler(self)
+        logger.setLevel(logging.DEBUG)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.recorded += "recording cudagraph tree for symint key" in record.getMessage().lower()
 
 
 def _reduce_overhead(module: ModuleType, device: str) -> list[float]:
