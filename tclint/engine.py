@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tclint import facts, suppress, versions
@@ -19,7 +21,7 @@ from tclint.program import Data, Import, Module, Program
 from tclint.report import Problem, Report, Site
 from tclint.rule import Rule, load_rules
 from tclint.source import UNREADABLE, Unparsable, broken, decode
-from tclint.units import INTERNAL, Bench, File, Found, Group, Place, Result, Root, Sites
+from tclint.units import INTERNAL, Bench, Found, Group, Place, Result, Sites, left
 
 if TYPE_CHECKING:
     from tclint.config import Settings
@@ -305,7 +307,9 @@ class _Run:
         bench = self.bench
         bench.built = set().union(*(self.facts[m.path].built for m in modules))
         # A file is entered as soon as it is read: not all trees stay in memory.
-        tasks = [Task("files", tuple(m.path for m in some)) for some in _grouped(modules)]
+        groups_of = [*_grouped(modules)]
+        bench.alone = self._alone(groups_of)
+        tasks = [Task("files", tuple(m.path for m in some)) for some in groups_of]
         groups = [*map(Group.unpacked, self._values(tasks, sites.learned, self._still_outermost))]
         entered = [file for group in groups for file in group.files]
         for module, file in zip(modules, entered, strict=True):
@@ -314,27 +318,48 @@ class _Run:
         self.assumed = any(file.roots for file in entered)
         results = [group.result for group in groups]
         reached: set[Place] = sites.result.reached.union(*(r.reached for r in results))
-        left = {
+        rest = {
             module.path: ordinals
             for module, file in zip(modules, entered, strict=True)
-            if (ordinals := tuple(r.ordinal for r in file.roots if self._left(r, file, reached)))
+            if not file.alone and (ordinals := left(file, reached))
         }
-        tasks = [Task("roots", tuple(some), tuple(left[path] for path in some)) for some in _grouped([*left])]
+        tasks = [Task("roots", tuple(some), tuple(rest[path] for path in some)) for some in _grouped([*rest])]
         return [*results, *map(Result.unpacked, self._values(tasks, sites.learned))]
 
-    def _still_outermost(self, value: Any) -> bool:
-        return all(self.bench.outermost(file.roots) == file.entered for file in Group.unpacked(value).files)
+    def _alone(self, groups: Iterable[Sequence[Module]]) -> set[str]:
+        """Files that no root or compile site outside their group can lead to, going by the words of imports."""
+        mentioned: dict[str, set[str]] = {}
+        for module in self.chosen:
+            for word in self.facts[module.path].words:
+                mentioned.setdefault(word, set()).add(module.path)
+        found = set()
+        for group in groups:
+            paths = {module.path for module in group}
+            for module in group:
+                folder, name = os.path.split(os.path.splitext(f"{module.directory}/{os.path.basename(module.path)}")[0])
+                if all(mentioned.get(word, paths) <= paths for word in (name, os.path.basename(folder))):
+                    found.add(module.path)
+        return found
 
-    @staticmethod
-    def _left(root: Root, file: File, reached: set[Place]) -> bool:
-        return root.ordinal not in file.entered and (root.place is None or root.place not in reached)
+    def _still_outermost(self, paths: tuple[str, ...], value: Any) -> bool:
+        files = Group.unpacked(value).files
+        return all(
+            self.bench.outermost(file.roots) == file.entered and file.alone == (path in self.bench.alone)
+            for path, file in zip(paths, files, strict=True)
+        )
 
     def _values(
-        self, tasks: Sequence[Task], learned: Sequence[Fact], holds: Callable[[Any], bool] | None = None
+        self,
+        tasks: Sequence[Task],
+        learned: Sequence[Fact],
+        holds: Callable[[tuple[str, ...], Any], bool] | None = None,
     ) -> list[Any]:
         """What some parts gave: from the cache, or interpreted now, with what was learned from the compile sites."""
         keys = [" ".join(map(str, task)) for task in tasks]
-        kept = [self._recall(key, learned, holds) for key in keys]
+        kept = [
+            self._recall(key, learned, partial(holds, task.paths) if holds is not None else None)
+            for key, task in zip(keys, tasks, strict=True)
+        ]
         missing = [i for i, value in enumerate(kept) if value is None]
         if missing:
             if learned and self.live is None:

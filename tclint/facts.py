@@ -20,6 +20,9 @@ _EXAMPLES: Final = re.compile(rb"^def (programs|calls)\(\)", re.M)
 # Read backwards, so that the bracket comes first: there are far fewer brackets than words.
 _CALLED: Final = re.compile(rb"\(([A-Za-z0-9_]*[A-Z])(?![A-Za-z0-9_]| +ssalc)")
 
+_IMPORT: Final = re.compile(rb"import\b")
+_WORD: Final = re.compile(rb"[A-Za-z_]\w*")
+
 
 class Facts(NamedTuple):
     """What decides how a file takes part in a run."""
@@ -37,6 +40,8 @@ class Facts(NamedTuple):
     """May hold comments that silence findings."""
     built: frozenset[str]
     """Class names the file calls: a module built by another is no outermost root."""
+    words: frozenset[str]
+    """Every word of its import statements: the files it can lead to are named by some of them."""
     listeners: tuple[str, ...]
     """Codes of the rules about whole files that want to see it."""
 
@@ -44,15 +49,17 @@ class Facts(NamedTuple):
 def survey(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Sequence[bytes]]]) -> Facts:
     """The facts of a file. `names` are functions known to compile, `triggers` the texts that rules wait for, by code."""
     forward = b"forward" in data
+    compiling = compiles(data) or any(name in data for name in names)
     return Facts(
         root=forward and _FORWARD.search(data) is not None,
         forward=forward,
-        compiles=compiles(data) or any(name in data for name in names),
+        compiles=compiling,
         examples=(b"def programs()" in data or b"def calls()" in data) and _EXAMPLES.search(data) is not None,
         torch=b"torch" in data,
         asks=b"graphed_callables" in data or b"mark_unbacked" in data,
         comments=b"tclint:" in data or b"noqa" in data,
         built=_built(data) if forward else frozenset(),
+        words=_import_words(data) if forward or compiling else frozenset(),
         listeners=tuple(code for code, texts in triggers if any(text in data for text in texts)),
     )
 
@@ -65,3 +72,15 @@ def compiles(data: bytes) -> bool:
 def _built(data: bytes) -> frozenset[str]:
     """The names with a capital that are called, as classes are."""
     return frozenset(name[::-1].decode() for name in set(_CALLED.findall(data[::-1])))
+
+
+def _import_words(data: bytes) -> frozenset[str]:
+    """The words of all lines that import, and of the brackets that follow."""
+    found: set[bytes] = set()
+    for match in _IMPORT.finditer(data):
+        start = data.rfind(b"\n", 0, match.start()) + 1
+        end = data.find(b"\n", match.end())
+        if data[match.end() : match.end() + 8].lstrip(b" \t\\").startswith(b"("):
+            end = data.find(b")", match.end())
+        found.update(_WORD.findall(data, start, end if end >= 0 else len(data)))
+    return frozenset(word.decode() for word in found)

@@ -53,7 +53,7 @@ SAYS: Final = frozenset(
 )
 
 
-@functools.lru_cache(maxsize=1)  # fixes come file by file
+@functools.lru_cache(maxsize=4)  # fixes come file by file, some look at a second one
 def _lines(path: str, data: bytes) -> list[str]:
     return _NEWLINE.split(decode(path, data))
 
@@ -740,14 +740,20 @@ within = _within
 
 def _ancestors(root: ast.AST, node: ast.AST) -> list[ast.AST]:
     here = position(node)
+    line, last = here[0], here[2]
     for child in ast.iter_child_nodes(root):
-        if _same(child, node) and hasattr(child, "lineno"):
-            return [root]
-        at = position(child)
-        if not hasattr(child, "lineno") or (at[:2] <= here[:2] and here[2:] <= at[2:]):
-            found = _ancestors(child, node)
-            if found:
-                return [root, *found]
+        first: int | None = getattr(child, "lineno", None)
+        if first is not None:
+            # Most siblings stand on other lines.
+            if first > line or child.end_lineno < last:  # type: ignore[attr-defined]
+                continue
+            if _same(child, node):
+                return [root]
+            if not _within(node, child):
+                continue
+        found = _ancestors(child, node)
+        if found:
+            return [root, *found]
     return []
 
 

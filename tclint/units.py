@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -99,6 +99,8 @@ class File:
     roots: tuple[Root, ...]
     entered: tuple[int, ...]
     """The roots that count as outermost: nobody builds a class of that name."""
+    alone: bool
+    """No file outside the group leads there: what the outermost roots left was entered too."""
 
 
 @dataclass(slots=True)
@@ -109,12 +111,14 @@ class Group:
     result: Result
 
     def packed(self) -> Any:
-        files = [(encode(f.problem), [(r.ordinal, r.name, r.place) for r in f.roots], f.entered) for f in self.files]
+        files = [
+            (encode(f.problem), [(r.ordinal, r.name, r.place) for r in f.roots], f.entered, f.alone) for f in self.files
+        ]
         return files, self.result.packed()
 
     @classmethod
     def unpacked(cls, value: Any) -> Group:
-        files = [File(decode(row[0]), tuple(Root(*root) for root in row[1]), row[2]) for row in value[0]]
+        files = [File(decode(row[0]), tuple(Root(*root) for root in row[1]), *row[2:]) for row in value[0]]
         return cls(files, Result.unpacked(value[1]))
 
 
@@ -153,6 +157,8 @@ class Bench:
         self.mentions_compile = re.compile(b"|".join((facts.COMPILES, *map(re.escape, names))))
         self.built: set[str] = set()
         """The names of classes that some file calls."""
+        self.alone: set[str] = set()
+        """The files that none of another group imports."""
         self._fixes: dict[Any, Any] = {}
         self._modules = {m.path: m for m in program.modules}
         self._absolute = {m.path: f"{m.directory}/{m.path.rpartition('/')[2]}" for m in program.modules}
@@ -171,7 +177,10 @@ class Bench:
             roots = self._roots(interp, module)
             entered = self.outermost(roots)
             self._enter(interp, examples, module, entered)
-            files.append(File(module.problem, roots, entered))
+            files.append(File(module.problem, roots, entered, module.path in self.alone))
+        for module, file in zip(modules, files, strict=True):
+            if file.alone:
+                self._enter(interp, examples, module, left(file, interp.reached))
         return Group(files, self._finish(interp))
 
     def outermost(self, roots: Iterable[Root]) -> tuple[int, ...]:
@@ -347,6 +356,13 @@ class Bench:
                 return finding
             self._fixes[key] = fix
         return replace(finding, fix=fix) if fix is not None else finding
+
+
+def left(file: File, reached: Container[Place]) -> tuple[int, ...]:
+    """The roots of a file that are still to be entered."""
+    return tuple(
+        r.ordinal for r in file.roots if r.ordinal not in file.entered and (r.place is None or r.place not in reached)
+    )
 
 
 def place_of(function: Function) -> Place:
