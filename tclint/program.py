@@ -23,8 +23,8 @@ Data = bytes | Callable[[], bytes]
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
-_KEPT_LINES: Final = 150_000  # of whole files
-_KEPT_FUNCTION_LINES: Final = 80_000  # of functions read again
+_KEPT_LINES: Final = 220_000  # of whole files
+_KEPT_FUNCTION_LINES: Final = 100_000  # of functions read again
 _CLASS_LINES: Final = 300
 
 
