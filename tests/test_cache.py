@@ -404,6 +404,8 @@ def test_watch(project: Project) -> None:
             env=environment(),
             stdout=out,
             stderr=err,
+            # Where the tests run in a background job, SIGINT is ignored, and a child would inherit that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         try:
             wait_for(project.root / "err", 1)

@@ -186,6 +186,8 @@ def test_nothing_is_left_running(
         env={**os.environ, name: value},
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        # Where the tests run in a background job, SIGINT is ignored, and a child would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         assert wait_until(lambda: len(marked(mark)) >= 4, 180), marked(mark)

@@ -78,7 +78,7 @@ def test_what_inductor_keeps_out_is_heard_with_its_line(torch_python: str, tmp_p
 
         for _ in range(2):
             torch._dynamo.reset()
-            with graphs._watching() as seen:
+            with graphs.watching() as seen:
                 f(torch.ones(4, 8), torch.ones(4, dtype=torch.bool), torch.ones(4, 8))
             cuts = [cut for cut in seen.cuts.values() if "index_put" in cut.words]
             print(cuts[0].words, cuts[0].stack[-1].line)
