@@ -26,6 +26,8 @@ class Dispatcher:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = rules
         self.found: dict[tuple[str, int, int, str], tuple[Finding, Rule, Event]] = {}
+        self.made: dict[tuple[str, int, int, str], Finding] = {}
+        """What rules made of each place so far, recorded or not."""
         self.problems: list[Problem] = []
         self._crashed: set[tuple[str, str]] = set()
         self._by_kind: dict[str, dict[type[Event], list[tuple[Rule, Handler]]]] = {EAGER: {}, COMPILED: {}, SEEN: {}}
@@ -42,7 +44,7 @@ class Dispatcher:
 
     def restart(self) -> None:
         """Forget what was found, and let the rules forget what they saw."""
-        self.found = {}
+        self.found, self.made = {}, {}
         self.problems = []
         self._crashed = set()
         for rule in self.rules:

@@ -16,7 +16,7 @@ from tclint import events, versions
 from tclint import packs as installed_packs
 from tclint.config import UserError, did_you_mean
 from tclint.events import Event, span_of
-from tclint.finding import Compiled, Confidence, Effect, Finding, Fix, Label, Severity
+from tclint.finding import RANK, Compiled, Confidence, Effect, Finding, Fix, Label, Severity
 from tclint.values import NAMED, PROVEN, Tensor
 
 if TYPE_CHECKING:
@@ -83,11 +83,17 @@ class Rule:
             confidence = _CONFIDENCE[about.conf if about is not None else PROVEN]
         if "except" in frame.blocks or ".rare" in frame.env:
             confidence = Confidence.LOW  # a handler runs only when something already went wrong
+        # A line is met again in every context it is called in; the first finding as sure as this one is the one that stays.
+        made = frame.interp.dispatcher.made
+        place = (frame.module.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0), self.code)
+        before = made.get(place)
+        if before is not None and RANK[before.confidence.value] >= RANK[confidence.value]:
+            return before
         if about is not None and not labels and about.origin.line and about.origin.line != getattr(node, "lineno", 0):
             text = about.origin.text()
             labels = (Label(about.origin.line, f"tensor since here: {text}" if text else "tensor since here"),)
         line = getattr(node, "lineno", 1)
-        return Finding(
+        found = made[place] = Finding(
             code=self.code,
             name=self.name,
             path=frame.module.path,
@@ -104,6 +110,7 @@ class Rule:
             eager=frame.region is None,
             compiled=_compiled(frame.region.site) if frame.region is not None else None,
         )
+        return found
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         """A repair for a finding of this rule, if there is one."""

@@ -276,7 +276,7 @@ class Bench:
             elif not roots and not site.decorator and not site.test and not _external(target):
                 unresolved.append(site.path)
         result = self._harvest(interp)
-        interp.dispatcher.found = {}
+        interp.dispatcher.found, interp.dispatcher.made = {}, {}
         return Sites(result, precise, unresolved, knowledge.facts(interp))
 
     def around(
