@@ -21,6 +21,7 @@ from tclint.finding import (
     Severity,
     Span,
     Step,
+    Verification,
 )
 from tclint.output import lines
 from tclint.output.palette import wants_color
@@ -217,6 +218,12 @@ def test_concise() -> None:
     first, second = render("concise").splitlines()
     assert first.startswith("models/vlm.py:3:23: TCL102[tokenizer-in-forward] read on every step;")
     assert second == "wide.py:1:12: TCL103[scalar-read] item, 100% of the time"
+
+
+def test_concise_says_the_verdict() -> None:
+    judged = replace(REPORT.findings[1], verified=Verification("confirmed", "Dynamo said so"))
+    text = output.renderer("concise")(replace(REPORT, findings=(judged,)), color=False, width=80, sources={})
+    assert text == "wide.py:1:12: TCL103[scalar-read] item, 100% of the time [confirmed]\n"
 
 
 def test_json() -> None:

@@ -27,5 +27,6 @@ def render(
     for finding in report.findings:
         place = paint.bold(f"{shown(finding.place)}:{finding.span.line}:{finding.span.column}:")
         code = paint.severity(finding.severity.value, f"{finding.code}[{finding.name}]")
-        lines.append(f"{place} {code} {shown(' '.join(words.message(finding).splitlines()))}\n")
+        verdict = f" [{finding.verified.outcome}]" if finding.verified is not None else ""
+        lines.append(f"{place} {code} {shown(' '.join(words.message(finding).splitlines()))}{verdict}\n")
     return "".join(lines)
