@@ -40,7 +40,7 @@ for version in "${wanted[@]}"; do
     if ! { [[ -x $env/bin/python ]] || "$python" -m venv "$env"; } ||
         ! "$env/bin/python" -m pip install -q --disable-pip-version-check \
             'click>=8.1' 'libcst>=1.5' 'pathspec>=0.12' 'rich>=13' "tomli>=2; python_version < '3.11'" \
-            'pytest>=8' 'hypothesis>=6' jsonschema pytest-xdist build numpy; then
+            'pytest>=8' 'hypothesis>=6' jsonschema xmlschema pytest-xdist 'setuptools>=77' 'pygls>=2' build numpy; then
         summary+=("$version: could not be set up")
         status=1
         continue
