@@ -9,9 +9,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-# Pages with a place in the navigation that come later. Any other page that is missing fails the build.
-RESERVED: tuple[str, ...] = ()
-
 GROUPS = {
     "1": "Graph breaks (1xx)",
     "2": "Recompiles (2xx)",
@@ -23,7 +20,7 @@ GROUPS = {
 
 def on_config(config: Any) -> Any:
     docs = Path(config["docs_dir"])
-    config["nav"] = [_with_rules(entry, docs) for entry in _there(config["nav"], docs)]
+    config["nav"] = [_with_rules(entry, docs) for entry in config["nav"]]
     return config
 
 
@@ -32,20 +29,6 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     if page.file.src_uri != "hazards.md":
         return markdown
     return re.sub(r"\b(TCL\d{3})(?= [a-z])", r"[\1](rules/\1.md)", markdown)
-
-
-def _there(nav: list[Any], docs: Path) -> list[Any]:
-    """The navigation without the reserved pages that do not exist yet."""
-    kept: list[Any] = []
-    for entry in nav:
-        if isinstance(entry, dict):
-            ((title, target),) = entry.items()
-            if isinstance(target, list):
-                entry = {title: _there(target, docs)}
-            elif target in RESERVED and not (docs / target).exists():
-                continue
-        kept.append(entry)
-    return kept
 
 
 def _with_rules(entry: Any, docs: Path) -> Any:

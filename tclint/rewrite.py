@@ -189,17 +189,9 @@ class Place:
         span = self.span(node)
         return Edit(self.path, Span(span.end_line, span.end_column, span.end_line, span.end_column), text)
 
-    def insert_before(self, node: ast.AST, text: str) -> Edit:
-        span = self.span(node)
-        return Edit(self.path, Span(span.line, span.column, span.line, span.column), text)
-
     def append(self, node: ast.AST, text: str) -> Edit:
         """`.clone()` behind an expression, in brackets where it needs them."""
         return self.insert_after(node, text) if _is_atom(node) else self.replace(node, f"({self.source(node)}){text}")
-
-    def keep_only(self, whole: ast.AST, part: ast.AST, text: str | None = None) -> Edit:
-        """Replace an expression by one of its parts."""
-        return self.replace(whole, self.operand(part) if text is None else text)
 
     def insert_line(self, line: int, text: str) -> Edit:
         """A whole new line before `line`; one beyond the last line goes to the end of the file."""

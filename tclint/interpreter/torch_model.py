@@ -130,10 +130,6 @@ WHILE_COMPILING: Final[Mapping[str, Value]] = {
 }
 
 
-def dtype_of(name: str) -> str:
-    return _DTYPES.get(name, "")
-
-
 def _dtype_argument(args: Args, keywords: Keywords) -> str:
     value = keywords.get("dtype")
     candidates = [value] if value is not None else list(args)

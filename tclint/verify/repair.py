@@ -110,10 +110,6 @@ def _wanted_had(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]
     yield from _dims(inputs, int(found[2]), int(found[1]))
 
 
-def _had_wanted(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    yield from _dims(inputs, int(found[1]), int(found[2]))
-
-
 def _side(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _spatial(inputs, (int(found[2]),))
     yield from _dims(inputs, int(found[1]), int(found[2]))
