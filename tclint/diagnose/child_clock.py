@@ -1,4 +1,5 @@
-"""Times warm steps: candidates take turns in short blocks, so that a drifting clock or a busy neighbour hits all alike."""
+"""Times warm steps: candidates take turns in short blocks, so that a drifting clock hits all alike, and a block during
+which a neighbour held the host does not count."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import gc
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree
 
+from tclint.diagnose.child_host import SLOWER, Host
 from tclint.diagnose.measurement import Timing
 from tclint.verify.child_inputs import Call
 
@@ -31,7 +33,10 @@ class Effort:
     block: float
     """Seconds of one block: long against the clock's resolution and one synchronisation."""
     least: int = 11
+    """Quiet rounds to have before the time is over."""
     most: int = 101
+    patience: float = 2.0
+    """How many times `seconds` to go on where the host is hardly ever quiet."""
 
 
 FULL = Effort(seconds=5.0, warm=0.7, block=0.02)
@@ -68,17 +73,43 @@ def timings(
     for name, step in steps.items():
         with contexts.get(name, nullcontext)():
             counts[name] = _warmed(step, device, how)
-    taken: dict[str, list[float]] = {name: [] for name in steps}
     names = list(steps)
-    end = time.perf_counter() + how.seconds
+    rounds: list[Round] = []
+    host = Host(device)
+    start = time.perf_counter()
     with _no_collection():
-        for number in range(how.most):
-            for name in names if number % 2 == 0 else reversed(names):
-                with contexts.get(name, nullcontext)():
-                    taken[name].append(_block(steps[name], counts[name], device))
-            if number + 1 >= how.least and time.perf_counter() > end:
-                break
-    return {name: _timing(values, counts[name]) for name, values in taken.items()}
+        while not _enough(rounds, host.best, time.perf_counter() - start, how):
+            taken: dict[str, float] = {}
+            with host.settled():
+                before = host.pace()
+                for name in names if len(rounds) % 2 == 0 else reversed(names):
+                    with contexts.get(name, nullcontext)():
+                        taken[name] = _block(steps[name], counts[name], device)
+                rounds.append(Round(taken, max(before, host.pace())))
+    kept = quietest(rounds, host.best, how.least)
+    return {name: _timing([each.taken[name] for each in kept], counts[name], len(rounds)) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One block of every candidate."""
+
+    taken: Mapping[str, float]
+    pace: float
+    """The host's, before it or after it: the slower of the two."""
+
+
+def quietest(rounds: Sequence[Round], best: float, least: int) -> Sequence[Round]:
+    """The rounds that count: those with a host at its best; on one that hardly ever is, the best there are."""
+    quiet = [each for each in rounds if each.pace <= best * SLOWER]
+    return quiet if len(quiet) >= least else sorted(rounds, key=lambda each: each.pace)[:least]
+
+
+def _enough(rounds: Sequence[Round], best: float, spent: float, how: Effort) -> bool:
+    if len(rounds) < how.least:
+        return False
+    quiet = sum(each.pace <= best * SLOWER for each in rounds)
+    return quiet >= how.most or spent > how.seconds * (1 if quiet >= how.least else how.patience)
 
 
 def _warmed(step: Step, device: str, how: Effort) -> int:
@@ -103,9 +134,10 @@ def _block(step: Step, count: int, device: str) -> float:
     return (time.perf_counter() - start) / count
 
 
-def _timing(values: list[float], steps: int) -> Timing:
+def _timing(values: list[float], steps: int, rounds: int) -> Timing:
     low, middle, high = statistics.quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
-    return Timing(median_ms=middle * 1e3, spread_ms=(high - low) * 1e3, blocks=len(values), steps=steps)
+    disturbed = rounds - len(values)
+    return Timing(middle * 1e3, (high - low) * 1e3, blocks=len(values), steps=steps, disturbed=disturbed)
 
 
 @contextmanager

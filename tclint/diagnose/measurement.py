@@ -18,6 +18,8 @@ class Timing:
     blocks: int
     steps: int
     """Steps in one block."""
+    disturbed: int = 0
+    """Blocks that do not count: the host itself was slow before or after them."""
 
 
 # --- breaks -----------------------------------------------------------------------------------------------------------

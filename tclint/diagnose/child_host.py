@@ -1,0 +1,81 @@
+"""The host that launches the steps: on which core, and whether a neighbour slows it down just now.
+
+A step of a small model on a GPU is as long as its launches take, and those are the host's work. On a shared machine a
+neighbour makes a core slower for seconds at a time, by a third and more; a median over such a phase is the neighbour's.
+A fixed piece of work, timed before and after each block, tells the phases apart.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+SLOWER = 1.12
+"""How much longer than at best the fixed work may take on a quiet host: a neighbour costs a third, turbo states 6 %."""
+_ROUNDS = 20_000
+"""About half a millisecond: long against the clock, short against a block."""
+_TASKS = Path("/proc/self/task")
+_BACKWARD = "pt_autograd"
+"""What PyTorch calls the threads that run the backward pass."""
+
+
+class Host:
+    def __init__(self, device: str) -> None:
+        # On a CPU the step itself uses many cores: it is not for us to say which.
+        self.cores = _allowed() if device.startswith("cuda") else ()
+        self.best = float("inf")
+        """What the fixed work takes when nobody disturbs it."""
+        for _ in range(10):
+            self.pace()
+
+    def pace(self) -> float:
+        """What the fixed work takes just now."""
+        took = statistics.median(_work() for _ in range(3))
+        self.best = min(self.best, took)
+        return took
+
+    @contextmanager
+    def settled(self) -> Iterator[Host]:
+        """On one core, together with the threads of the backward pass, which would else wake up anywhere."""
+        if len(self.cores) < 2:
+            yield self
+            return
+        try:
+            self._choose()
+            yield self
+        finally:
+            _pin(self.cores)
+
+    def _choose(self) -> None:
+        """The first core that is quiet, beginning with the one that was last."""
+        for number, core in enumerate(self.cores):
+            _pin((core,))
+            if self.pace() <= self.best * SLOWER:
+                self.cores = (*self.cores[number:], *self.cores[:number])
+                return
+
+
+def _allowed() -> tuple[int, ...]:
+    """The cores this process may use, where the system lets it choose among them."""
+    return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_setaffinity") else ()
+
+
+def _pin(cores: tuple[int, ...]) -> None:
+    os.sched_setaffinity(0, cores)
+    for task in _TASKS.iterdir():
+        try:
+            if (task / "comm").read_text().startswith(_BACKWARD):
+                os.sched_setaffinity(int(task.name), cores)
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # a thread that has ended meanwhile
+
+
+def _work() -> float:
+    start = time.perf_counter()
+    for _ in range(_ROUNDS):
+        pass
+    return time.perf_counter() - start
