@@ -81,11 +81,14 @@ def timings(
         while not _enough(rounds, host.best, time.perf_counter() - start, how):
             taken: dict[str, float] = {}
             with host.settled():
-                before = host.pace()
+                paces = [host.pace()]
+                began, queued = time.perf_counter(), host.waited()
                 for name in names if len(rounds) % 2 == 0 else reversed(names):
                     with contexts.get(name, nullcontext)():
                         taken[name] = _block(steps[name], counts[name], device)
-                rounds.append(Round(taken, max(before, host.pace())))
+                    paces.append(host.pace())
+                lost = (host.waited() - queued) / (time.perf_counter() - began)
+                rounds.append(Round(taken, max(paces) * (1 + lost)))
     kept = quietest(rounds, host.best, how.least)
     return {name: _timing([each.taken[name] for each in kept], counts[name], len(rounds)) for name in names}
 
@@ -96,13 +99,13 @@ class Round:
 
     taken: Mapping[str, float]
     pace: float
-    """The host's, before it or after it: the slower of the two."""
+    """The host's, before, between and after the blocks: the slowest, and longer by the share of time spent in a queue."""
 
 
 def quietest(rounds: Sequence[Round], best: float, least: int) -> Sequence[Round]:
-    """The rounds that count: those with a host at its best; on one that hardly ever is, the best there are."""
-    quiet = [each for each in rounds if each.pace <= best * SLOWER]
-    return quiet if len(quiet) >= least else sorted(rounds, key=lambda each: each.pace)[:least]
+    """The rounds that count: of those with a host at its best, the better half; or the best there are."""
+    quiet = sum(each.pace <= best * SLOWER for each in rounds)
+    return sorted(rounds, key=lambda each: each.pace)[: max(least, quiet // 2)]
 
 
 def _enough(rounds: Sequence[Round], best: float, spent: float, how: Effort) -> bool:

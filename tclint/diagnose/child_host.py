@@ -2,7 +2,8 @@
 
 A step of a small model on a GPU is as long as its launches take, and those are the host's work. On a shared machine a
 neighbour makes a core slower for seconds at a time, by a third and more; a median over such a phase is the neighbour's.
-A fixed piece of work, timed before and after each block, tells the phases apart.
+A fixed piece of work, timed before and after each block, tells the phases apart; what other processes of the same system
+take is told by its scheduler.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ SLOWER = 1.12
 _ROUNDS = 20_000
 """About half a millisecond: long against the clock, short against a block."""
 _TASKS = Path("/proc/self/task")
+_QUEUE = Path("/proc/thread-self/schedstat")
 _BACKWARD = "pt_autograd"
 """What PyTorch calls the threads that run the backward pass."""
 
@@ -37,6 +39,13 @@ class Host:
         took = statistics.median(_work() for _ in range(3))
         self.best = min(self.best, took)
         return took
+
+    def waited(self) -> float:
+        """Seconds that this thread has stood in the queue for a core so far; 0 where the system does not tell."""
+        try:
+            return int(_QUEUE.read_text().split()[1]) / 1e9
+        except (OSError, IndexError, ValueError):
+            return 0.0
 
     @contextmanager
     def settled(self) -> Iterator[Host]:

@@ -19,7 +19,7 @@ class Timing:
     steps: int
     """Steps in one block."""
     disturbed: int = 0
-    """Blocks that do not count: the host itself was slow before or after them."""
+    """Blocks that do not count: the host itself was slower before or after them than around the others."""
 
 
 # --- breaks -----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from tclint.config import UserError, did_you_mean
 
-MODES = ("default", "reduce-overhead", "max-autotune-no-cudagraphs")
+AUTOTUNE = "max-autotune-no-cudagraphs"
+MODES = ("default", "reduce-overhead", AUTOTUNE)
 REENTRY = "re-entry"
 
 
@@ -21,13 +22,17 @@ class Diagnostic:
     """Each runs in a child of its own."""
     cuda_parts: tuple[str, ...] = ()
     """Those that need CUDA."""
+    last: tuple[str, ...] = ()
+    """Those that may take minutes: they get what time the others leave."""
 
 
 # In the order of what is asked first: a run that is out of time lacks the last ones.
 DIAGNOSTICS = (
     Diagnostic("breaks", "graph breaks and recompiles", 60),
     Diagnostic("speed", "eager against compiled", 90),
-    Diagnostic("modes", "compile modes and CUDA graphs", 30, (*MODES, REENTRY), ("reduce-overhead", REENTRY)),
+    Diagnostic(
+        "modes", "compile modes and CUDA graphs", 30, (*MODES, REENTRY), ("reduce-overhead", REENTRY), (AUTOTUNE,)
+    ),
     Diagnostic("guards", "guard overhead", 20),
     Diagnostic("numerics", "eager against compiled values", 45),
     Diagnostic("latency", "whole against regional compilation", 60),

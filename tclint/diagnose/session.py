@@ -81,6 +81,41 @@ class _Told:
     files: set[str] = field(default_factory=set)
 
 
+@dataclass
+class _Made:
+    """What the parts of one diagnostic have come to, by the name of the part."""
+
+    results: dict[str, Any] = field(default_factory=dict)
+    troubles: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def merged(self, parts: tuple[str, ...]) -> Any:
+        """One result, in the order of the parts, whenever they ran."""
+        first, *others = (self.results[part] for part in parts if part in self.results)
+        for other in others:
+            changes: dict[str, Any] = {}
+            for each in fields(first):
+                mine, theirs = getattr(first, each.name), getattr(other, each.name)
+                together = (*mine, *theirs) if isinstance(mine, tuple) else mine if mine is not None else theirs
+                changes[each.name] = together
+            first = replace(first, **changes)
+        return first
+
+    def state(self, name: str, parts: tuple[str, ...]) -> State:
+        troubles = [(part, self.troubles[part]) for part in parts if part in self.troubles]
+        said = "; ".join(f"{part}: {words}" if part else words for part, words in troubles)
+        if self.results:
+            return State(name, "done", said, self.seconds)
+        if troubles and all(words == NEEDS_CUDA for _, words in troubles):
+            return State(name, NEEDS_CUDA, "", self.seconds)
+        if troubles and all(words.startswith("not applicable: ") for _, words in troubles):
+            return State(name, "not applicable", troubles[0][1].removeprefix("not applicable: "), self.seconds)
+        if troubles and all(words == NEEDS_CUDA or words.startswith("not begun: ") for _, words in troubles):
+            why = next(words for _, words in troubles if words != NEEDS_CUDA)
+            return State(name, "not begun", why.removeprefix("not begun: "), self.seconds)
+        return State(name, "failed", said, self.seconds)
+
+
 def diagnose(target: Target, options: Options, settings: Settings, progress: Progress) -> Diagnosis:
     session = Session(target, options, settings, progress)
     try:
@@ -103,24 +138,25 @@ class Session:
         return self.options.total - (time.monotonic() - self.began) if self.options.total else float("inf")
 
     def run(self) -> Diagnosis:
-        parts = {each.name: self._parts(each) for each in DIAGNOSTICS}
-        total = sum(len(parts[name]) for name in self.options.names)
+        chosen = [each for each in DIAGNOSTICS if each.name in self.options.names]
+        tasks = [(each, part) for each in chosen for part in self._parts(each)]
+        tasks.sort(key=lambda task: task[1] in task[0].last)
+        total = len(tasks)
+        made = {each.name: _Made() for each in DIAGNOSTICS}
+        for done, (diagnostic, part) in enumerate(tasks):
+            self._part(diagnostic, part, made[diagnostic.name], done, total)
         results: dict[str, Any] = {}
         states: list[State] = []
-        done = 0
         for diagnostic in DIAGNOSTICS:
             name = diagnostic.name
-            if name not in self.options.names:
+            if diagnostic not in chosen:
                 states.append(State(name, "left out"))
-                continue
-            if not parts[name]:
+            elif not self._parts(diagnostic):
                 states.append(State(name, "left out", "give --ablate 'NAME;NAME=VALUE' to try Inductor's options"))
-                continue
-            result, state = self._diagnostic(diagnostic, parts[name], done, total)
-            done += len(parts[name])
-            states.append(state)
-            if result is not None:
-                results[name] = result
+            else:
+                states.append(made[name].state(name, self._parts(diagnostic)))
+                if made[name].results:
+                    results[name] = made[name].merged(self._parts(diagnostic))
         rows = self._lint(results)
         diagnosis = Diagnosis(
             SCHEMA,
@@ -144,39 +180,24 @@ class Session:
     def _parts(self, diagnostic: Diagnostic) -> tuple[str, ...]:
         return self.options.ablate if diagnostic.name == "ablate" else diagnostic.parts
 
-    def _diagnostic(self, diagnostic: Diagnostic, parts: tuple[str, ...], done: int, total: int) -> tuple[Any, State]:
-        """All parts of one diagnostic, each in a child of its own."""
+    def _part(self, diagnostic: Diagnostic, part: str, made: _Made, done: int, total: int) -> None:
+        """One part of a diagnostic, in a child of its own."""
+        if part in diagnostic.cuda_parts and not self.options.device.startswith("cuda"):
+            made.troubles[part] = NEEDS_CUDA
+            return
+        if self.left < 5:
+            made.troubles[part] = (
+                f"not begun: the run's {self.options.total:g} s are used up (--total 0 lifts the limit)"
+            )
+            return
         began = time.monotonic()
-        results: list[Any] = []
-        troubles: list[tuple[str, str]] = []
-        for number, part in enumerate(parts):
-            title = f"{diagnostic.name} {part}".strip()
-            if part in diagnostic.cuda_parts and not self.options.device.startswith("cuda"):
-                troubles.append((part, NEEDS_CUDA))
-                continue
-            if self.left < 5:
-                why = f"not begun: the run's {self.options.total:g} s are used up (--total 0 lifts the limit)"
-                troubles.append((part, why))
-                continue
-            self.progress(title, done + number, total)
-            status, words, result = self.ask(self.order(diagnostic.name, diagnostic.budget, part))
-            if result is not None:
-                results.append(result)
-            if words:
-                troubles.append((part, words if status != "not applicable" else f"{status}: {words}"))
-        said = "; ".join(f"{part}: {words}" if part else words for part, words in troubles)
-        seconds = time.monotonic() - began
-        if results:
-            return _merged(results), State(diagnostic.name, "done", said, seconds)
-        if troubles and all(words == NEEDS_CUDA for _, words in troubles):
-            return None, State(diagnostic.name, NEEDS_CUDA, "", seconds)
-        if troubles and all(words.startswith("not applicable: ") for _, words in troubles):
-            why = troubles[0][1].removeprefix("not applicable: ")
-            return None, State(diagnostic.name, "not applicable", why, seconds)
-        if troubles and all(words == NEEDS_CUDA or words.startswith("not begun: ") for _, words in troubles):
-            why = next(words for _, words in troubles if words != NEEDS_CUDA)
-            return None, State(diagnostic.name, "not begun", why.removeprefix("not begun: "), seconds)
-        return None, State(diagnostic.name, "failed", said, seconds)
+        self.progress(f"{diagnostic.name} {part}".strip(), done, total)
+        status, words, result = self.ask(self.order(diagnostic.name, diagnostic.budget, part))
+        made.seconds += time.monotonic() - began
+        if result is not None:
+            made.results[part] = result
+        if words:
+            made.troubles[part] = words if status != "not applicable" else f"{status}: {words}"
 
     def order(self, name: str, budget: float, part: str = "") -> Order:
         own = budget * (QUICKER if self.options.quick else 1)
@@ -246,15 +267,3 @@ class Session:
         self.findings = self.linted.findings
         results["breaks"] = linting.explained(breaks, self.findings, cwd)
         return linting.rows_of(self.findings, self.heard, cwd)
-
-
-def _merged(results: list[Any]) -> Any:
-    """The parts of one diagnostic as one."""
-    first = results[0]
-    for other in results[1:]:
-        changes: dict[str, Any] = {}
-        for each in fields(first):
-            mine, theirs = getattr(first, each.name), getattr(other, each.name)
-            changes[each.name] = (*mine, *theirs) if isinstance(mine, tuple) else mine if mine is not None else theirs
-        first = replace(first, **changes)
-    return first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,6 +33,8 @@ from tclint.verify.job import Candidate, Job, Place
 
 EXAMPLES = 3
 """Most examples that are run for one job, once they work."""
+SOON = 5.0
+"""Seconds that the calls may take on the CPU, so that sizes are tried there before they are tried on a GPU."""
 
 
 _OWN = os.path.join(os.path.dirname(os.path.realpath(__file__)), "")
@@ -230,15 +233,31 @@ def _chosen(example: Example, sweep: Sweep, working: list[int]) -> list[Call]:
 
 def working_calls(example: Example, sweep: Sweep, bench: Bench) -> list[int]:
     """Which calls of a sweep run in eager mode: a length the model does not take is no finding."""
-    found = []
-    for number in range(len(sweep.calls(example.calls()[0]))):
-        single = replace(example, calls=partial(_chosen, example, sweep, [number]))
+
+    def runs(numbers: list[int], where: Bench) -> bool:
         try:
-            run_eager(bench, single, "eval")
+            run_eager(where, replace(example, calls=partial(_chosen, example, sweep, numbers)), "eval")
         except EagerFailed:
-            continue
-        found.append(number)
-    return found
+            return False
+        return True
+
+    numbers = list(range(len(sweep.calls(example.calls()[0]))))
+    host = replace(bench, device="cpu")
+    if bench.device != host.device and _runs_soon(example, host):
+        # An index out of range is an exception on a CPU. On a GPU it is an assertion in a kernel, after which nothing
+        # runs in this process any more.
+        numbers = [number for number in numbers if runs([number], host)]
+    return [number for number in numbers if runs([number], bench)]
+
+
+def _runs_soon(example: Example, bench: Bench) -> bool:
+    """Whether the example's own calls run there, in a time that can be spent on every size."""
+    start = time.perf_counter()
+    try:
+        run_eager(bench, example, "eval")
+    except EagerFailed:
+        return False
+    return time.perf_counter() - start < SOON
 
 
 def _unconfirmed(places: tuple[Place, ...], runs: list[Run]) -> list[Place]:

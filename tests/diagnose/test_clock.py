@@ -42,13 +42,14 @@ def test_on_a_host_that_is_never_quiet_the_best_rounds_count() -> None:
 
 
 def test_disturbed_rounds_are_counted_and_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    paces = iter([1.0] * 10 + [2.0] * 24 + [1.0] * 1000)
+    paces = iter([1.0] * 10 + [2.0] * 36 + [1.0] * 1000)
     monkeypatch.setattr(child_host, "_work", lambda: 0.0)
     monkeypatch.setattr(Host, "pace", lambda self: _told(self, next(paces)))
     how = Effort(seconds=0.0, warm=0.0, block=1e-4, least=5, patience=float("inf"))
     told = timings({"a": lambda: sum(range(100)), "b": lambda: sum(range(300))}, "cpu", child_clock.effort(True))
-    assert told["a"].blocks == told["b"].blocks == child_clock.QUICK.most
-    assert told["a"].disturbed == 12
+    most = child_clock.QUICK.most
+    assert told["a"].blocks == told["b"].blocks == most // 2
+    assert told["a"].disturbed == 12 + most - most // 2
     assert told["a"].median_ms < told["b"].median_ms
     paces = iter([1.0] * 10 + [2.0] * 40 + [1.0] * 1000)
     told = timings({"a": lambda: sum(range(100))}, "cpu", how)

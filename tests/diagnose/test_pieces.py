@@ -6,11 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from diagnosis_helpers import timing
 
 from tclint.cli import main
-from tclint.config import UserError
+from tclint.config import Settings, UserError
 from tclint.diagnose import plan
 from tclint.diagnose.cost import stub
+from tclint.diagnose.measurement import Guards, ModeRow, Modes
+from tclint.diagnose.order import Order
+from tclint.diagnose.session import Options, Session
 from tclint.diagnose.target import parse
 
 Write = Callable[[str, str], Path]
@@ -78,3 +82,24 @@ def test_mistakes_are_named(
     monkeypatch.chdir(tmp_path)
     assert main(["diagnose", *args]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_what_may_take_minutes_runs_last_and_is_shown_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def ask(self: Session, order: Order, free: bool = False) -> tuple[str, str, object]:
+        asked.append(f"{order.diagnostic} {order.part}".strip())
+        if order.diagnostic == "modes":
+            return "done", "", Modes(rows=(ModeRow(order.part, 1.0, timing(1.0), timing(1.0)),))
+        return "not applicable", "", Guards(timing(1.0), timing(1.0))
+
+    monkeypatch.setattr(Session, "ask", ask)
+    target = parse("timm.models:resnet18", [str(tmp_path)])
+    options = Options(names=("modes", "guards"), device="cuda", cwd=str(tmp_path))
+    told = Session(target, options, Settings(), lambda *_: None).run()
+    slow = f"modes {plan.AUTOTUNE}"
+    assert asked == ["modes default", "modes reduce-overhead", f"modes {plan.REENTRY}", "guards", slow]
+    assert told.modes is not None
+    assert [row.mode for row in told.modes.rows] == [*plan.MODES, plan.REENTRY]

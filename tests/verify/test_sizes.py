@@ -1,0 +1,69 @@
+"""Which sizes of a sweep a model takes: found out where a wrong one raises, not where it ends the process."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+
+from tclint.verify import child_plan
+from tclint.verify.child_experiments import Bench, EagerFailed
+from tclint.verify.child_inputs import Call, Example
+from tclint.verify.child_sweep import sweeps
+from tclint.verify.heard import Fault
+
+
+class Positions(torch.nn.Module):
+    """Takes eleven positions at most."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = torch.nn.Embedding(11, 4)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.table(torch.arange(ids.shape[1], device=ids.device)) + ids[..., None]
+
+
+EXAMPLE = Example("test", Positions, lambda: [Call((torch.zeros(4, 10, dtype=torch.long),))])
+LENGTH = next(each for each in sweeps(EXAMPLE.calls()[0]) if each.label.startswith("length"))
+
+
+def bench(device: str) -> Bench:
+    return Bench(device=device, seed=0, wanted=lambda path: False, title="test")
+
+
+def lengths(numbers: list[int]) -> list[int]:
+    return [LENGTH.calls(EXAMPLE.calls()[0])[number].args[0].shape[1] for number in numbers]
+
+
+def test_a_length_that_the_model_does_not_take_is_left_out() -> None:
+    found = lengths(child_plan.working_calls(EXAMPLE, LENGTH, bench("cpu")))
+    assert found
+    assert max(found) <= 11
+    assert len(found) < len(LENGTH.calls(EXAMPLE.calls()[0]))
+
+
+def test_no_size_goes_to_a_gpu_that_has_not_run_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, on_gpu = child_plan.run_eager, []
+
+    def run_eager(where: Bench, example: Example, mode: str = "") -> object:
+        if where.device == "cpu":
+            return real(where, example, mode)
+        on_gpu.append(example.calls()[0].args[0].shape[1])
+        return {}, []
+
+    monkeypatch.setattr(child_plan, "run_eager", run_eager)
+    found = lengths(child_plan.working_calls(EXAMPLE, LENGTH, bench("cuda")))
+    assert found == on_gpu == lengths(child_plan.working_calls(EXAMPLE, LENGTH, bench("cpu")))
+
+
+def test_a_model_for_gpus_alone_is_tried_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_eager(where: Bench, example: Example, mode: str = "") -> object:
+        if where.device == "cpu":
+            raise EagerFailed(Fault("eager", "RuntimeError", "needs cuda"))
+        return {}, []
+
+    monkeypatch.setattr(child_plan, "run_eager", run_eager)
+    assert len(child_plan.working_calls(EXAMPLE, LENGTH, bench("cuda"))) == len(LENGTH.calls(EXAMPLE.calls()[0]))
