@@ -1,4 +1,4 @@
-"""Python numbers that may stay tensors, or need no numpy: what TCL103, TCL117, TCL304 and TCL508 offer."""
+"""Python numbers that may stay tensors, or need no numpy: what TCL103, TCL117 and TCL508 offer."""
 
 from __future__ import annotations
 

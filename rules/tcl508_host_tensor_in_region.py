@@ -39,7 +39,7 @@ class HostTensorInRegion(Rule):
     `--unsafe-fixes` adds `device=`: wrong where the tensor is meant to stay on the CPU.
 
     A tensor that is moved (`.to(x.device)`) is not flagged. Where no CUDA device is in sight the confidence is low.
-    Regions with CUDA graphs have TCL304.
+    In a region with CUDA graphs Inductor skips the graph for some of them: TCL304.
     """
 
     code, name = "TCL508", "host-tensor-in-region"
