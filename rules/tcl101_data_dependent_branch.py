@@ -10,7 +10,7 @@ from tclint.finding import Effect, Finding, Fix, Severity
 from tclint.rewrite import display, position
 from tclint.rule import Rule, whole_frame
 from tclint.rules._branches import contains_fix, fix_branch, without_bool
-from tclint.values import ARRAY, PROVEN, UNKNOWN, Scalar, Seq, Tensor, tensor_of
+from tclint.values import ARRAY, PROVEN, UNKNOWN, Scalar, Seq, Tensor, Union, tensor_of
 
 
 class DataDependentBranch(Rule):
@@ -47,6 +47,7 @@ class DataDependentBranch(Rule):
 
     code, name = "TCL101", "data-dependent-branch"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    subjects = {"branch": (Tensor, Union, Scalar)}
     graph_breaks = ("GB0170", "GB0124", "GB0207")
     calls = ("builtins.bool", "builtins.sorted", "list.remove", "list.index", "list.count", "list.sort")
 

@@ -47,6 +47,7 @@ class TokenizerInForward(Rule):
 
     code, name = "TCL102", "tokenizer-in-forward"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    subjects = {"attribute": (Object,)}
     graph_breaks = ("GB0156", "GB0147")
     calls = ("tokenizer.*", "builtins.len")
 

@@ -8,7 +8,7 @@ from typing import Final
 from tclint.events import Call, Event, Operation, Store, Subscript
 from tclint.finding import Effect, Finding, Severity
 from tclint.rule import Rule, whole_frame
-from tclint.values import CONSTANT, PROVEN, RAW, Scalar, Seq, Tensor, Value, tensor_of
+from tclint.values import CONSTANT, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, tensor_of
 
 # Which arguments of a call are sizes, counts or positions: indices (a star: all from there on), and keyword names.
 _METHODS: Final[dict[str, tuple[tuple[int, ...], bool, tuple[str, ...]]]] = {
@@ -92,6 +92,7 @@ class TensorAsSize(Rule):
 
     code, name = "TCL104", "tensor-as-size"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    subjects = {"subscript": (Tensor, Seq, Object)}
     graph_breaks = ("GB0033", "GB0124", "GB0059")
     calls = ("builtins.range", "builtins.slice", *("Tensor." + n for n in _METHODS), *_FUNCTIONS)
 

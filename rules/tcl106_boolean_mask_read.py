@@ -37,6 +37,7 @@ class BooleanMaskRead(Rule):
 
     code, name = "TCL106", "boolean-mask-read"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    subjects = {"subscript": (Tensor,)}
     graph_breaks = ("GB0036",)
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:

@@ -35,6 +35,7 @@ class RequiresGradWrite(Rule):
 
     code, name = "TCL112", "requires-grad-write"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    subjects = {"attribute": (Tensor,)}
     graph_breaks = ("GB0206", "GB0125", "GB0123", "GB0225", "GB0264", "GB0226", "GB0056", "GB0220", "GB9186", "GB0104")
     calls = (
         "torch.nn.*",

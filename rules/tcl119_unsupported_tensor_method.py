@@ -49,6 +49,7 @@ class UnsupportedTensorMethod(Rule):
 
     code, name = "TCL119", "unsupported-tensor-method"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    subjects = {"branch": (Scalar,)}
     graph_breaks = (
         "GB0148",
         "GB0117",

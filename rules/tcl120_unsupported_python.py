@@ -42,6 +42,7 @@ class UnsupportedPython(Rule):
 
     code, name = "TCL120", "unsupported-python"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    subjects = {"subscript": (Object,), "program_call": (ClassValue,), "loop": (Seq,)}
     graph_breaks = (
         "GB8977",
         "GB0003",

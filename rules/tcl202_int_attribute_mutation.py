@@ -50,6 +50,7 @@ class IntAttributeMutation(Rule):
 
     code, name = "TCL202", "int-attribute-mutation"
     effect, severity = Effect.RECOMPILE, Severity.HIGH
+    subjects = {"attribute": (Instance,)}
     calls = ("list.append", "list.extend", "list.insert")
 
     def on_store(self, event: Store) -> Iterator[Finding]:

@@ -95,6 +95,7 @@ class IntSpecialised(Rule):
 
     code, name = "TCL205", "int-specialised"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
+    subjects = {"subscript": (Tensor, Object)}
     calls = tuple(_OPS)
 
     def on_call(self, event: Call) -> Iterator[Finding]:

@@ -56,6 +56,7 @@ class ShapeBranch(Rule):
 
     code, name = "TCL207", "shape-branch"
     effect, severity = Effect.RECOMPILE, Severity.LOW
+    subjects = {"branch": (Scalar,)}
     calls = ("number.bit_length", "numpy.prod", "numpy.sqrt", "numpy.log2")
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:

@@ -42,6 +42,7 @@ class ModuleStateChanges(Rule):
 
     code, name = "TCL212", "module-state-changes"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
+    subjects = {"attribute": (Instance,), "loop": (Object,)}
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         if not isinstance(event.receiver, Instance):

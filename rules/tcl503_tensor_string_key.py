@@ -42,6 +42,7 @@ class TensorStringKey(Rule):
 
     code, name = "TCL503", "tensor-string-key"
     effect, severity = Effect.SILENT, Severity.HIGH
+    subjects = {"subscript": (Dict,)}
     calls = ("dict.get", "dict.pop", "dict.setdefault")
 
     def on_call(self, event: Call) -> Iterator[Finding]:

@@ -49,6 +49,7 @@ class LruCacheInRegion(Rule):
 
     code, name = "TCL511", "lru-cache-in-region"
     effect, severity = Effect.SLOW, Severity.LOW
+    subjects = {"program_call": (FunctionValue,)}
     torch = ">=2.6"
 
     def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:

@@ -30,7 +30,8 @@ class Dispatcher:
         """What rules made of each place so far, recorded or not."""
         self.problems: list[Problem] = []
         self._crashed: set[tuple[str, str]] = set()
-        self._by_kind: dict[str, dict[type[Event], list[tuple[Rule, Handler]]]] = {EAGER: {}, COMPILED: {}, SEEN: {}}
+        self._by_kind: dict[str, dict[tuple[type[Event], type | None], list[tuple[Rule, Handler]]]]
+        self._by_kind = {EAGER: {}, COMPILED: {}, SEEN: {}}
         self._by_call: dict[str, dict[str, list[tuple[Rule, Handler]]]] = {EAGER: {}, COMPILED: {}, SEEN: {}}
         self._callers = [r for r in rules if hasattr(r, "on_call")]
         self._exact: dict[str, list[Rule]] = {}
@@ -50,13 +51,16 @@ class Dispatcher:
         for rule in self.rules:
             rule.restart()
 
-    def handlers(self, kind: type[Event], region: Region | None) -> list[tuple[Rule, Handler]]:
+    def handlers(self, kind: type[Event], region: Region | None, subject: type | None) -> list[tuple[Rule, Handler]]:
+        """Who wants such an event about a value of such a type."""
         state = EAGER if region is None else COMPILED if region.evidence is None else SEEN
-        known = self._by_kind[state].get(kind)
+        known = self._by_kind[state].get((kind, subject))
         if known is None:
             method = "on_" + kind.kind
-            known = self._by_kind[state][kind] = [
-                (r, getattr(r, method)) for r in self.rules if hasattr(r, method) and _looks(r, state)
+            known = self._by_kind[state][kind, subject] = [
+                (r, getattr(r, method))
+                for r in self.rules
+                if hasattr(r, method) and _looks(r, state) and _wants(r, kind, subject)
             ]
         return known
 
@@ -93,6 +97,11 @@ class Dispatcher:
             self._crashed.add((rule.code, path))
             what = f"rule {rule.code} failed here: {type(error).__name__}: {error}; the other rules went on"
             self.problems.append(Problem(path, line, CRASHED, what))
+
+
+def _wants(rule: Rule, kind: type[Event], subject: type | None) -> bool:
+    wanted = rule.subjects.get(kind.kind)
+    return wanted is None or (subject is not None and issubclass(subject, wanted))
 
 
 def _looks(rule: Rule, state: str) -> bool:

@@ -465,7 +465,7 @@ def _grouped(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
 
     An edit costs whole groups, so they are small where all is quick anyway.
     """
-    size = min(16, 1 + len(items) // 160)
+    size = 1 + len(items) // 160 if len(items) < 1000 else min(64, len(items) // 32)
     for start in range(0, len(items), size):
         yield items[start : start + size]
 

@@ -20,6 +20,8 @@ class Event:
 
     __slots__ = ("_chain", "compiled", "frame", "node")
     kind = ""
+    subject = ""
+    """The field with the value that the event is about, always the first after the node."""
 
     def __init__(self, frame: Frame, node: ast.AST) -> None:
         self.frame = frame
@@ -58,6 +60,7 @@ class Branch(Event):
 
     __slots__ = ("keyword", "test")
     kind = "branch"
+    subject = "test"
 
     def __init__(self, frame: Frame, node: ast.AST, test: Value, keyword: str) -> None:
         super().__init__(frame, node)
@@ -104,6 +107,7 @@ class ProgramCall(Event):
 
     __slots__ = ("args", "function", "keywords", "result")
     kind = "program_call"
+    subject = "function"
 
     def __init__(
         self, frame: Frame, node: ast.AST, function: Any, args: Sequence[Value], keywords: Mapping[str, Value]
@@ -153,6 +157,7 @@ class Attribute(Event):
 
     __slots__ = ("name", "receiver")
     kind = "attribute"
+    subject = "receiver"
 
     def __init__(self, frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
         super().__init__(frame, node)
@@ -193,6 +198,7 @@ class Subscript(Event):
 
     __slots__ = ("index", "receiver", "result")
     kind = "subscript"
+    subject = "receiver"
 
     def __init__(self, frame: Frame, node: ast.AST, receiver: Value, index: Value, result: Value) -> None:
         super().__init__(frame, node)
@@ -219,6 +225,7 @@ class Loop(Event):
 
     __slots__ = ("comprehension", "iterable")
     kind = "loop"
+    subject = "iterable"
 
     def __init__(self, frame: Frame, node: ast.AST, iterable: Value, comprehension: bool) -> None:
         super().__init__(frame, node)
@@ -231,6 +238,7 @@ class Return(Event):
 
     __slots__ = ("value", "yields")
     kind = "return"
+    subject = "value"
 
     def __init__(self, frame: Frame, node: ast.AST, value: Value, yields: bool = False) -> None:
         super().__init__(frame, node)
@@ -338,10 +346,9 @@ def span_of(module: Module, node: ast.AST) -> Span:
 
 
 def _characters(module: Module, line: int, offset: int) -> int:
-    lines = module.byte_lines()
-    if line > len(lines):
+    if not offset or module.data.isascii():
         return offset
-    return len(lines[line - 1][:offset].decode("utf-8", "replace"))
+    return len(module.text_of(line, line)[:offset].decode("utf-8", "replace"))
 
 
 def subject(value: Value) -> Tensor | None:

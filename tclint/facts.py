@@ -49,6 +49,7 @@ class Facts(NamedTuple):
 def survey(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Sequence[bytes]]]) -> Facts:
     """The facts of a file. `names` are functions known to compile, `triggers` the texts that rules wait for, by code."""
     forward = b"forward" in data
+    held = {text: text in data for _, texts in triggers for text in texts}
     compiling = compiles(data) or any(name in data for name in names)
     return Facts(
         root=forward and _FORWARD.search(data) is not None,
@@ -60,7 +61,7 @@ def survey(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Se
         comments=b"tclint:" in data or b"noqa" in data,
         built=_built(data) if forward else frozenset(),
         words=_import_words(data) if forward or compiling else frozenset(),
-        listeners=tuple(code for code, texts in triggers if any(text in data for text in texts)),
+        listeners=tuple(code for code, texts in triggers if any(held[text] for text in texts)),
     )
 
 

@@ -23,12 +23,13 @@ Data = bytes | Callable[[], bytes]
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
-_KEPT_LINES: Final = 220_000  # of whole files
+_KEPT_LINES: Final = 300_000  # of whole files
 _KEPT_FUNCTION_LINES: Final = 100_000  # of functions read again
 _CLASS_LINES: Final = 300
 
 
 _NEWLINE: Final = re.compile(rb"\n")
+_ANY_NEWLINE: Final = re.compile(rb"\r\n?|\n")
 
 
 class Import:
@@ -192,7 +193,6 @@ class Module:
 
     __slots__ = (
         "_at",
-        "_byte_lines",
         "_classes",
         "_data",
         "_functions",
@@ -200,6 +200,7 @@ class Module:
         "_names",
         "_nodes",
         "_offsets",
+        "_plain",
         "_rebound",
         "_spans",
         "_stars",
@@ -253,8 +254,8 @@ class Module:
         self._at: dict[int, Function] = {}
         self._heads: dict[int, ast.ClassDef] = {}  # classes without their bodies
         self._offsets: array[int] | None = None
+        self._plain: bool | None = None  # lines can be parsed by themselves
         self._tree: ast.Module | None = None
-        self._byte_lines: list[bytes] | None = None
         self._rebound: frozenset[str] | None = None
 
     def rebinds(self, name: str) -> bool:
@@ -265,12 +266,6 @@ class Module:
             found = [n for n in nodes(self.tree) if type(n) is ast.Global]
             self._rebound = frozenset(name for node in found for name in node.names)
         return name in self._rebound
-
-    def byte_lines(self) -> list[bytes]:
-        """The lines as the parser counts them (never at a form feed or a Unicode line separator)."""
-        if self._byte_lines is None:
-            self._byte_lines = self.data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        return self._byte_lines
 
     @property
     def names(self) -> dict[str, Definition]:
@@ -350,24 +345,26 @@ class Module:
             if function is not None and function._node is None:
                 function.keep(inner)  # type: ignore[arg-type]
 
-    def text_of(self, first: int, last: int) -> bytes | None:
-        """The lines `first` to `last` as they stand in the file; None where bytes and parser may not count alike."""
+    def text_of(self, first: int, last: int) -> bytes:
+        """The lines `first` to `last`, as the parser counts them (never at a form feed or a Unicode line separator)."""
+        data = self.data
         if self._offsets is None:
-            data = self.data
-            plain = b"\r" not in data and b"\f" not in data and (data.isascii() or b"coding" not in data[:400])
-            self._offsets = array("L", [0] if plain else [])
-            if plain:
-                self._offsets.extend(match.end() for match in _NEWLINE.finditer(data))
-                self._offsets.append(len(data))
-        if not self._offsets:
-            return None
-        return self.data[self._offsets[first - 1] : self._offsets[last]]
+            ends = _NEWLINE if b"\r" not in data else _ANY_NEWLINE
+            self._offsets = array("L", [0])
+            self._offsets.extend(match.end() for match in ends.finditer(data))
+            self._offsets.append(len(data))
+        offsets = self._offsets
+        return data[offsets[min(first - 1, len(offsets) - 1)] : offsets[min(last, len(offsets) - 1)]]
 
     def _reread(self, first: int, last: int, column: int) -> ast.AST | None:
         """The statement that stands alone on some lines, parsed without the rest of the file."""
-        text = self.text_of(first, last)
-        if text is None:
+        if self._plain is None:
+            data = self.data
+            self._plain = b"\f" not in data and (data.isascii() or b"coding" not in data[:400])
+        if not self._plain:
+            # The parser might read these lines otherwise than in their file.
             return None
+        text = self.text_of(first, last)
         if column and first > 1:
             # Line numbers and columns come out as in the file: a block opened on the line above, at its place.
             text = b"\n" * (first - 2) + b"if 1:\n" + text

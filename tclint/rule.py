@@ -8,7 +8,7 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,7 +17,7 @@ from tclint import packs as installed_packs
 from tclint.config import UserError, did_you_mean
 from tclint.events import Event, span_of
 from tclint.finding import RANK, Compiled, Confidence, Effect, Finding, Fix, Label, Severity
-from tclint.values import NAMED, PROVEN, Tensor
+from tclint.values import NAMED, PROVEN, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.config import Settings
@@ -30,6 +30,7 @@ _CONFIDENCE = (Confidence.LOW, Confidence.LOW, Confidence.MEDIUM, Confidence.HIG
 SCOPES = ("region", "seen", "eager", "any")
 
 
+SUBJECTS = tuple(sorted(kind.kind for kind in events.EVENTS if kind.subject))
 KINDS = (*sorted(kind.kind for kind in events.EVENTS), "module")
 """The events: a rule listens to one with a method `on_<kind>`."""
 
@@ -44,6 +45,7 @@ class Rule:
     `scope` says where the rule looks: in compiled code (`region`), only where calls of it were seen (`seen`), in the eager
     code around it (`eager`), or everywhere (`any`).
     `calls` names the calls that `on_call` wants: dotted names, a trailing `*` for a prefix.
+    `subjects` narrows other events to those about values of some types: `{"subscript": (Tensor,)}`.
     `triggers` are byte strings; `on_module` sees only files that contain one of them.
     """
 
@@ -56,6 +58,7 @@ class Rule:
     torch: ClassVar[str] = ""
     scope: ClassVar[str] = "region"
     calls: ClassVar[Iterable[str]] = ()
+    subjects: ClassVar[Mapping[str, tuple[type[Value], ...]]] = {}
     triggers: ClassVar[tuple[bytes, ...]] = ()
 
     def __init__(self) -> None:
@@ -248,6 +251,9 @@ def _made(kind: type[Rule], origin: str) -> Rule:
                 or f"; there are {', '.join(KINDS)}"
             )
             raise RuleError(f"{origin}: rule {kind.code} listens with `on_{event}`, and no event is called so{hint}")
+    for event in kind.subjects:
+        if event not in SUBJECTS:
+            raise RuleError(f"{origin}: rule {kind.code}: `subjects` is for {', '.join(SUBJECTS)}, not {event!r}")
     if "call" in listening and not kind.calls:
         raise RuleError(f"{origin}: rule {kind.code} has on_call and no `calls`: name the calls it wants")
     try:

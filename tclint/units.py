@@ -406,7 +406,7 @@ def _copy_of(finding: Finding, event: Event) -> tuple[str, int, int] | None:
         return None
     node = function.node
     text = source_of(function.module, node)
-    digest = hashlib.sha1(b"\n".join(line.strip() for line in text.split(b"\n"))).hexdigest()
+    digest = hashlib.sha1(b"\n".join(line.strip() for line in text.rstrip().split(b"\n"))).hexdigest()
     return (digest, finding.span.line - node.lineno, finding.span.column - node.col_offset)
 
 
@@ -460,4 +460,4 @@ def _external(target: Value) -> bool:
 def source_of(module: Module, node: ast.AST) -> bytes:
     """The text of a function, its decorators included."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])  # type: ignore[attr-defined]
-    return b"\n".join(module.byte_lines()[first - 1 : node.end_lineno])  # type: ignore[attr-defined]
+    return module.text_of(first, node.end_lineno)  # type: ignore[attr-defined]

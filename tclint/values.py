@@ -32,7 +32,6 @@ STATIC_OUT: Final = 512  # bound inside a manual CUDA-graph capture
 SPARSE: Final = 1024  # a sparse layout
 ARRAY: Final = 2048  # a numpy array, which Dynamo traces as a tensor
 CONSTANT: Final = 4096  # built from constants alone: Dynamo can fold some reads
-VIEWED: Final = 8192  # a view of something else
 STALE: Final = 16384  # owned by a CUDA graph that has run again since
 DETACHED: Final = 32768  # cut off from autograd, so nothing keeps its storage alive
 
@@ -159,7 +158,8 @@ class Tensor(Value):
         self.origin = origin
         self.base = base  # name of the root parameter it aliases
         self.site = site  # the compile site that owns its storage
-        self.key: Any = ("t", conf, dtype, ndim if ndim == 0 else -1, flags, site)
+        # A floating and an unknown type are called alike: a function is not interpreted for each of them.
+        self.key: Any = ("t", conf, dtype if dtype != "f" else "", ndim if ndim == 0 else -1, flags, site)
         if shape is not None or marks:
             self.key = (*self.key, shape, marks)
 
@@ -175,7 +175,7 @@ class Tensor(Value):
     def view(self, origin: Origin, ndim: int = -1, flags: int = 0) -> Tensor:
         """A tensor that shares this one's storage."""
         kept = self.flags & ~RAW
-        return Tensor(self.conf, self.dtype, ndim, kept | flags | VIEWED, origin, self.base, self.site)
+        return Tensor(self.conf, self.dtype, ndim, kept | flags, origin, self.base, self.site)
 
     def __repr__(self) -> str:
         return f"Tensor({self.conf},{self.dtype},{self.ndim},{self.flags})"

@@ -180,7 +180,7 @@ class Interpreter:
     def emit(self, kind: type[events.Event], frame: Frame, node: ast.AST, *details: Any) -> None:
         if self.quiet or not frame.module.report:
             return
-        handlers = self.dispatcher.handlers(kind, frame.region)
+        handlers = self.dispatcher.handlers(kind, frame.region, type(details[0]) if kind.subject else None)
         if handlers:
             self.dispatcher.dispatch(handlers, kind(frame, node, *details))
 
