@@ -239,6 +239,7 @@ class _Run:
             return Facts(*row)
 
         self.facts = {m.path: look(m) for m in self.program.modules}
+        self.bench.listeners = {path: known.listeners for path, known in self.facts.items()}
         self.chosen = [
             m for m in self.program.modules if m.explicit or self.facts[m.path].compiles or self.facts[m.path].root
         ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -159,6 +159,8 @@ class Bench:
         """The names of classes that some file calls."""
         self.alone: set[str] = set()
         """The files that none of another group imports."""
+        self.listeners: Mapping[str, Container[str]] = {}
+        """For each file, the codes of the rules about whole files that want to see it."""
         self._fixes: dict[Any, Any] = {}
         self._modules = {m.path: m for m in program.modules}
         self._absolute = {m.path: f"{m.directory}/{m.path.rpartition('/')[2]}" for m in program.modules}
@@ -233,8 +235,23 @@ class Bench:
         """Ask the rules about whole files."""
         interp = self._fresh()
         for module in modules:
-            _module_rules(interp, module)
+            self._module_rules(interp, module)
         return self._finish(interp)
+
+    def _module_rules(self, interp: Interpreter, module: Module) -> None:
+        if not module.report:
+            return
+        dispatcher = interp.dispatcher
+        for rule in dispatcher.rules:
+            handler = getattr(rule, "on_module", None)
+            if handler is None or rule.code not in self.listeners[module.path]:
+                continue
+            event = ModuleEvent(interp.module_frame(module))
+            try:
+                for finding in handler(event):
+                    dispatcher.record(finding, rule, event)  # type: ignore[arg-type]
+            except Exception as error:
+                dispatcher.crashed(rule, module.path, 1, error)
 
     def _fresh(self) -> Interpreter:
         self.dispatcher.restart()
@@ -295,7 +312,7 @@ class Bench:
             if named or module in asking or module.path in sites:
                 self._enter_module(module)
         for module in {m.path: m for m in (*eager, *with_examples)}.values():
-            _module_rules(interp, module)
+            self._module_rules(interp, module)
         return self._harvest(interp)
 
     def _enter_module(self, module: Module, only: re.Pattern[bytes] | None = None) -> None:
@@ -373,22 +390,6 @@ def _copy(rule: Rule) -> Rule:
     new = type(rule)()
     new.target, new.settings = rule.target, rule.settings
     return new
-
-
-def _module_rules(interp: Interpreter, module: Module) -> None:
-    if not module.report:
-        return
-    dispatcher = interp.dispatcher
-    for rule in dispatcher.rules:
-        handler = getattr(rule, "on_module", None)
-        if handler is None or not any(t in module.data for t in rule.triggers):
-            continue
-        event = ModuleEvent(interp.module_frame(module))
-        try:
-            for finding in handler(event):
-                dispatcher.record(finding, rule, event)  # type: ignore[arg-type]
-        except Exception as error:
-            dispatcher.crashed(rule, module.path, 1, error)
 
 
 def _failure(function: Function, error: BaseException) -> Problem:

@@ -395,8 +395,8 @@ class Union(Value):
 
     def __init__(self, options: tuple[Value, ...]) -> None:
         self._options = options
-        self.depth: int = max((o.depth for o in options if isinstance(o, (Seq, Dict))), default=0)
-        self.key = ("u", frozenset(o.key for o in options))
+        self.depth: int = max([o.depth for o in options])
+        self.key = ("u", frozenset([o.key for o in options]))
 
     @property
     def options(self) -> tuple[Value, ...]:
@@ -470,6 +470,8 @@ def join_all(values: Iterable[Value]) -> Value:
 
 
 def _join_tensors(a: Tensor, b: Tensor) -> Tensor:
+    if a.key == b.key and a.dtype == b.dtype and a.ndim == b.ndim and a.base == b.base and a.origin.line:
+        return a
     return Tensor(
         min(a.conf, b.conf),
         a.dtype if a.dtype == b.dtype else "",

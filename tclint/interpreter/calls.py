@@ -143,7 +143,7 @@ def call_node(frame: Frame, node: ast.Call) -> Value:
     func_node = node.func
     if type(func_node) is ast.Attribute:
         base = func_node.value
-        if frame.paths and type(base) is ast.Name:
+        if type(base) is ast.Name and base.id in frame.paths:
             override = frame.env.get(f"{base.id}.{func_node.attr}")
             if override is not None:
                 args, keywords, open_ended = arguments(frame, node)

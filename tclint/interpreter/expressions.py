@@ -107,7 +107,7 @@ def path_of(node: ast.expr) -> str | None:
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
     base = node.value
-    if frame.paths and type(base) is ast.Name:
+    if type(base) is ast.Name and base.id in frame.paths:
         value = frame.env.get(f"{base.id}.{node.attr}")
         if value is not None:
             return value
@@ -267,7 +267,7 @@ def _refine(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env | Non
 def _put(env: Env, place: str, value: Value, frame: Frame) -> None:
     env[place] = value
     if "." in place:
-        frame.paths = True
+        frame.paths.add(place.partition(".")[0])
 
 
 def _current(frame: Frame, place: str, node: ast.expr) -> Value:

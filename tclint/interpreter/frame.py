@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tclint.program import Class, Function, Module
 
 Env = dict[str, Value]
+_new = tuple.__new__
 
 
 class Frame:
@@ -75,7 +76,7 @@ class Frame:
         self.blocks: list[str] = []
         self.breaks: list[list[Env]] = []
         self.continues: list[list[Env]] = []
-        self.paths = False
+        self.paths: set[str] = set()  # the names of which `env` holds paths
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
         # False under no_grad, True where nothing around turns gradients off, None where the caller is not in sight.
@@ -84,7 +85,8 @@ class Frame:
         self.in_lambda = False
 
     def origin(self, node: ast.AST) -> Origin:
-        return Origin(getattr(node, "lineno", 0), node)
+        # As `Origin(…)`, which goes through a function of its own; made a million times in a large run.
+        return _new(Origin, (getattr(node, "lineno", 0), node))
 
     def chain(self, line: int) -> tuple[Step, ...]:
         """Why this line is compiled: from the compile site inwards."""
@@ -104,7 +106,7 @@ class Frame:
 
     def set(self, name: str, value: Value) -> None:
         self.env[name] = value
-        if self.paths:
+        if name in self.paths:
             prefix = name + "."
             stale = [k for k in self.env if k.startswith(prefix)]
             for k in stale:
@@ -112,7 +114,7 @@ class Frame:
 
     def set_path(self, path: str, value: Value) -> None:
         self.env[path] = value
-        self.paths = True
+        self.paths.add(path.partition(".")[0])
 
 
 def join_env(a: Env | None, b: Env | None) -> Env | None:

@@ -125,6 +125,7 @@ class Interpreter:
         self._field_names: dict[Class, list[str]] = {}
         self._external_base: dict[Class, str] = {}
         self._evaluating: set[tuple[str, str]] = set()
+        self._externals: dict[str, External] = {}
         self._compile_names: dict[str, bool] = {}
         self._tokenizer = re.compile("|".join(fnmatch.translate(p) for p in self.options.tokenizers) or r"(?!)")
         self._module_frames: dict[str, Frame] = {}
@@ -302,7 +303,10 @@ class Interpreter:
             return _CONSTANTS[dotted]
         if value.name.startswith("torch.") and value.name.endswith("()"):
             return UNKNOWN
-        return External(_ALIASES.get(dotted, dotted))
+        found = self._externals.get(dotted)
+        if found is None:
+            found = self._externals[dotted] = External(_ALIASES.get(dotted, dotted))
+        return found
 
     def module_attribute(self, module: Module, name: str) -> Value:
         value = self.module_value(module, name)
@@ -469,7 +473,7 @@ class Interpreter:
         if region is None and frame is not None:
             region_key = ("eager", frame.grad)
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
-        key: Any = (*identity, tuple((n, v.key) for n, v in env.items()))
+        key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         known = self._memo.get(key)
         if known is not None:
             if key in self._graphing:
