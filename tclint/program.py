@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Final
 
 from tclint.report import Problem
@@ -26,10 +26,6 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _KEPT_LINES: Final = 380_000  # of whole files
 _KEPT_FUNCTION_LINES: Final = 40_000  # of functions read again
 _CLASS_LINES: Final = 300
-
-
-_NEWLINE: Final = re.compile(rb"\n")
-_ANY_NEWLINE: Final = re.compile(rb"\r\n?|\n")
 
 
 class Import:
@@ -349,10 +345,7 @@ class Module:
         """The lines `first` to `last`, as the parser counts them (never at a form feed or a Unicode line separator)."""
         data = self.data
         if self._offsets is None:
-            ends = _NEWLINE if b"\r" not in data else _ANY_NEWLINE
-            self._offsets = array("L", [0])
-            self._offsets.extend(match.end() for match in ends.finditer(data))
-            self._offsets.append(len(data))
+            self._offsets = array("L", accumulate(map(len, data.splitlines(keepends=True)), initial=0))
         offsets = self._offsets
         return data[offsets[min(first - 1, len(offsets) - 1)] : offsets[min(last, len(offsets) - 1)]]
 
