@@ -252,7 +252,7 @@ class _Run:
                 continue
             if module.path in chosen:
                 self._check(module, "tree", self._index)
-            elif module.path in self.reported and self.facts[module.path].torch:
+            elif module.path in self.reported and self.facts[module.path].torch and not module.indexed:
                 self._check(module, "compile", lambda module: broken(module.path, module.data))
 
     def _check(self, module: Module, how: str, problem: Callable[[Module], Problem | None]) -> None:
@@ -366,7 +366,9 @@ class _Run:
             if learned and self.live is None:
                 self._go_live()
             for i, (value, read) in zip(
-                missing, run_tasks(self.bench, [tasks[i] for i in missing], self.jobs), strict=True
+                missing,
+                run_tasks(self.bench, [tasks[i] for i in missing], self.jobs, self.cache is not None),
+                strict=True,
             ):
                 kept[i] = self._remember(keys[i], learned, value, read)
                 if self.progress is not None and tasks[i].kind == "files":

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from tclint.units import Bench
+    from tclint.units import Bench, Group, Result
 
 _ENOUGH: Final = 300
 """Files from which on a second process pays."""
@@ -44,11 +44,15 @@ def available() -> int:
     return os.cpu_count() or 1
 
 
-def run_tasks(bench: Bench, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Any, list[str]]]:
-    """The packed result of each task and the paths of the files it was read from, in order."""
+def run_tasks(bench: Bench, tasks: Sequence[Task], jobs: int, packed: bool) -> Iterator[tuple[Any, list[str]]]:
+    """The result of each task and the paths of the files it was read from, in order.
+
+    `packed`: as plain values, which can be kept. Results from other processes always are.
+    """
     if jobs <= 1 or len(tasks) <= _CHUNK:
         for task in tasks:
-            yield _run(bench, task)
+            result, read = _run(bench, task)
+            yield result.packed() if packed else result, read
         return
     import multiprocessing
 
@@ -79,17 +83,18 @@ def _start() -> None:
 
 def _run_chunk(tasks: Sequence[Task]) -> list[tuple[Any, list[str]]]:
     assert _bench is not None
-    return [_run(_bench, task) for task in tasks]
+    done = [_run(_bench, task) for task in tasks]
+    return [(result.packed(), read) for result, read in done]
 
 
-def _run(bench: Bench, task: Task) -> tuple[Any, list[str]]:
+def _run(bench: Bench, task: Task) -> tuple[Group | Result, list[str]]:
     modules = [bench.module(path) for path in task.paths]
-    value: Any
+    result: Group | Result
     with bench.program.watched() as touched:
         if task.kind == "files":
-            value = bench.group(modules).packed()
+            result = bench.group(modules)
         elif task.kind == "roots":
-            value = bench.assumed(zip(modules, task.ordinals, strict=True)).packed()
+            result = bench.assumed(zip(modules, task.ordinals, strict=True))
         else:
-            value = bench.whole_files(modules).packed()
-    return value, sorted(m.path for m in touched)
+            result = bench.whole_files(modules)
+    return result, sorted(m.path for m in touched)

@@ -55,7 +55,8 @@ SAYS: Final = frozenset(
 
 @functools.lru_cache(maxsize=4)  # fixes come file by file, some look at a second one
 def _lines(path: str, data: bytes) -> list[str]:
-    return _NEWLINE.split(decode(path, data))
+    text = decode(path, data)
+    return _NEWLINE.split(text) if "\r" in text else text.split("\n")
 
 
 class Place:

@@ -78,6 +78,8 @@ class Result:
 
     @classmethod
     def unpacked(cls, value: Any) -> Result:
+        if isinstance(value, cls):
+            return value
         found, problems, reached, sites, reach = value
         return cls([Found(decode(each), copy) for each, copy in found], list(decode(problems)), reached, sites, reach)
 
@@ -118,6 +120,8 @@ class Group:
 
     @classmethod
     def unpacked(cls, value: Any) -> Group:
+        if isinstance(value, cls):
+            return value
         files = [File(decode(row[0]), tuple(Root(*root) for root in row[1]), *row[2:]) for row in value[0]]
         return cls(files, Result.unpacked(value[1]))
 
