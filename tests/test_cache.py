@@ -79,9 +79,9 @@ def interpreted(monkeypatch: pytest.MonkeyPatch) -> list[parallel.Task]:
     tasks: list[parallel.Task] = []
     original = engine.run_tasks
 
-    def listen(bench: object, wanted: Sequence[parallel.Task], jobs: int) -> object:
+    def listen(bench: object, wanted: Sequence[parallel.Task], jobs: int, packed: bool) -> object:
         tasks.extend(wanted)
-        return original(bench, wanted, jobs)  # type: ignore[arg-type]
+        return original(bench, wanted, jobs, packed)  # type: ignore[arg-type]
 
     monkeypatch.setattr(engine, "run_tasks", listen)
     return tasks
