@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 # A file can only hold a root if one of these is in it; everything else is read when a root leads there.
 COMPILES: Final = (
-    rb"(?<!\bre)\.compile\b|import compile\b|_dynamo\.optimize|mark_unbacked|cudagraph|CUDAGraph|graphed_callables"
+    rb"(?<!\bre)\.compile\b|import compile\b|\bcompile as\b|(?<![\w.])compile\(|@compile\b|_dynamo\.optimize|mark_unbacked"
+    rb"|cudagraph|CUDAGraph|graphed_callables"
 )
 # Looking for each plain text first is far faster than one large pattern.
 _PARTS: Final = [(re.compile(p), re.sub(rb"\(\?.*?\)|\\b|\\", b"", p)) for p in COMPILES.split(b"|")]
@@ -67,7 +68,10 @@ def survey(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Se
 
 def compiles(data: bytes) -> bool:
     """Whether `COMPILES` matches."""
-    return any(literal in data and pattern.search(data) for pattern, literal in _PARTS)
+    named = b"compile" in data
+    return any(
+        (named or b"compile" not in literal) and literal in data and pattern.search(data) for pattern, literal in _PARTS
+    )
 
 
 def _built(data: bytes) -> frozenset[str]:

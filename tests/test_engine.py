@@ -59,6 +59,7 @@ SITES = {
     "decorator-with-options": (
         "@torch.compile(mode='max-autotune', dynamic=True)\ndef f(x):\n    return x.max().item()  # here\n"
     ),
+    "imported with others": "from torch import Tensor, compile\n\n@compile\ndef f(x: Tensor):\n    return x / x.max().item()  # here\n",
     "imported": "from torch import compile\n\n@compile\ndef f(x):\n    return x / x.max().item()  # here\n",
     "renamed": "import torch as t\n\n@t.compile\ndef f(x):\n    return x / x.max().item()  # here\n",
     "call": "def f(x):\n    return x / x.max().item()  # here\n\ng = torch.compile(f, fullgraph=False)\n",

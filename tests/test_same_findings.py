@@ -1,0 +1,83 @@
+"""Cache, processes and prefilter save time and change nothing: on the fixtures, and on libraries where they are installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tclint import config, engine, facts, files
+from tclint.finding import Finding
+
+ROOT = Path(__file__).resolve().parent.parent
+LIBRARIES = ("torch/nn", "timm", "transformers/models", "diffusers/models")
+
+
+def library(name: str) -> Path | None:
+    """Where a library lies: under $TCLINT_LIBRARIES (a site-packages folder), or installed beside us."""
+    given = os.environ.get("TCLINT_LIBRARIES")
+    if given:
+        return Path(given, name) if Path(given, name).is_dir() else None
+    package, _, inside = name.partition("/")
+    found = importlib.util.find_spec(package)
+    return Path(found.origin).parent / inside if found is not None and found.origin else None
+
+
+def _folders() -> list[object]:
+    slow = pytest.mark.slow
+    return [ROOT / "fixtures", *(pytest.param(name, id=name.replace("/", "."), marks=slow) for name in LIBRARIES)]
+
+
+@pytest.fixture(params=_folders(), ids=lambda each: each.name if isinstance(each, Path) else None)
+def folder(request: pytest.FixtureRequest) -> Path:
+    if isinstance(request.param, Path):
+        return request.param
+    found = library(request.param)
+    if found is None or not found.is_dir():
+        pytest.skip(f"{request.param} is not installed; $TCLINT_LIBRARIES may name a site-packages folder that has it")
+    return found
+
+
+def printed(folder: Path, *options: str, seed: str = "0") -> bytes:
+    command = [sys.executable, "-m", "tclint", "--isolated", "--output-format", "json", *options, "."]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
+    assert done.returncode in (0, 1), done.stderr.decode()
+    return done.stdout
+
+
+def test_cache_and_processes_change_no_byte(folder: Path, tmp_path: Path) -> None:
+    fresh = printed(folder, "--no-cache", "--jobs", "1")
+    kept = ("--cache-dir", str(tmp_path / "cache"))
+    assert printed(folder, "--no-cache", "--jobs", "3", seed="1") == fresh
+    assert printed(folder, *kept, "--jobs", "2") == fresh
+    assert printed(folder, *kept) == fresh
+
+
+def findings(folder: Path) -> list[tuple[object, ...]]:
+    settings = config.load(["."], cwd=str(folder), isolated=True, overrides={"jobs": 1})
+    report = engine.lint(files.discover(["."], settings, str(folder)), settings)
+    return [_told(finding) for finding in report.findings]
+
+
+def _told(finding: Finding) -> tuple[object, ...]:
+    return (finding.sort_key, finding.confidence, finding.message)
+
+
+def test_the_prefilter_changes_no_finding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every file by itself: which of them share a part must not depend on how many there are.
+    monkeypatch.setattr(engine, "_grouped", lambda items: ([item] for item in items))
+    filtered = findings(folder)
+    survey = facts.survey
+
+    def everything(data: bytes, *args: object) -> facts.Facts:
+        # As if every file held a root: all of them are read, and asked for what they hold.
+        return survey(data, *args)._replace(root=True, forward=True, torch=True)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(facts, "survey", everything)
+    assert findings(folder) == filtered
+    assert filtered
