@@ -53,15 +53,15 @@ class TokenizerInForward(Rule):
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         if isinstance(event.receiver, Object) and event.receiver.name == "tokenizer":
-            yield self._finding(event, f"`.{event.name}` of a tokenizer")
+            yield self._finding(event, f"`.{event.name}` of a tokenizer is read")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "builtins.len":
             first = event.args[0] if event.args else None
             if isinstance(first, Object) and first.name == "tokenizer":
-                yield self._finding(event, "`len()` of a tokenizer")
+                yield self._finding(event, "`len()` of a tokenizer is asked")
             return
-        what = "a tokenizer is called" if event.method == "__call__" else f"`.{event.method}()` of a tokenizer"
+        what = "a tokenizer is called" if event.method == "__call__" else f"`.{event.method}()` of a tokenizer is called"
         yield self._finding(event, what)
 
     def _finding(self, event: Attribute | Call, what: str) -> Finding:
