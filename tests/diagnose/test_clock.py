@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tclint.diagnose import child_clock, child_host
 from tclint.diagnose.child_clock import Effort, Round, quietest, timings
 from tclint.diagnose.child_host import SLOWER, Host
 
@@ -42,18 +41,27 @@ def test_on_a_host_that_is_never_quiet_the_best_rounds_count() -> None:
 
 
 def test_disturbed_rounds_are_counted_and_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    paces = iter([1.0] * 10 + [2.0] * 36 + [1.0] * 1000)
-    monkeypatch.setattr(child_host, "_work", lambda: 0.0)
+    monkeypatch.setattr(Host, "waited", lambda self: 0.0)
     monkeypatch.setattr(Host, "pace", lambda self: _told(self, next(paces)))
-    how = Effort(seconds=0.0, warm=0.0, block=1e-4, least=5, patience=float("inf"))
-    told = timings({"a": lambda: sum(range(100)), "b": lambda: sum(range(300))}, "cpu", child_clock.effort(True))
-    most = child_clock.QUICK.most
-    assert told["a"].blocks == told["b"].blocks == most // 2
-    assert told["a"].disturbed == 12 + most - most // 2
+    both = {"a": lambda: sum(range(100)), "b": lambda: sum(range(3000))}
+    paces = iter([1.0] * 10 + [2.0] * 36 + [1.0] * 1000)
+    told = timings(both, "cpu", Effort(seconds=float("inf"), warm=0.0, block=1e-5, most=41))
+    assert told["a"].blocks == told["b"].blocks == 20, "the better half of 41 quiet rounds"
+    assert told["a"].disturbed == 12 + 21
     assert told["a"].median_ms < told["b"].median_ms
     paces = iter([1.0] * 10 + [2.0] * 40 + [1.0] * 1000)
-    told = timings({"a": lambda: sum(range(100))}, "cpu", how)
+    patient = Effort(seconds=1e-9, warm=0.0, block=1e-5, least=5, patience=float("inf"))
+    told = timings({"a": both["a"]}, "cpu", patient)
     assert (told["a"].blocks, told["a"].disturbed) == (5, 20)
+
+
+def test_time_in_the_queue_counts_as_slowness(monkeypatch: pytest.MonkeyPatch) -> None:
+    stood = iter(range(10_000))
+    monkeypatch.setattr(Host, "pace", lambda self: _told(self, 1.0))
+    monkeypatch.setattr(Host, "waited", lambda self: float(next(stood)))
+    told = timings({"a": lambda: None}, "cpu", Effort(seconds=0.01, warm=0.0, block=1e-5, least=5, most=7))
+    assert told["a"].blocks == 5, "no round was quiet: the best ones count"
+    assert told["a"].disturbed > 0
 
 
 def _told(host: Host, pace: float) -> float:
