@@ -61,7 +61,9 @@ class TokenizerInForward(Rule):
             if isinstance(first, Object) and first.name == "tokenizer":
                 yield self._finding(event, "`len()` of a tokenizer is asked")
             return
-        what = "a tokenizer is called" if event.method == "__call__" else f"`.{event.method}()` of a tokenizer is called"
+        what = (
+            "a tokenizer is called" if event.method == "__call__" else f"`.{event.method}()` of a tokenizer is called"
+        )
         yield self._finding(event, what)
 
     def _finding(self, event: Attribute | Call, what: str) -> Finding:

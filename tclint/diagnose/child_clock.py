@@ -76,8 +76,8 @@ def timings(
     names = list(steps)
     rounds: list[Round] = []
     host = Host(device)
-    start = time.perf_counter()
     with _no_collection():
+        start = time.perf_counter()
         while not _enough(rounds, host.best, time.perf_counter() - start, how):
             taken: dict[str, float] = {}
             with host.settled():
