@@ -31,16 +31,16 @@ class Effort:
     """For all candidates together, after the warm-up."""
     warm: float
     block: float
-    """Seconds of one block: long against the clock's resolution and one synchronisation."""
+    """Seconds of one block: long against one synchronisation, short enough to fit between two turns of a neighbour."""
     least: int = 11
-    """Quiet rounds to have before the time is over."""
-    most: int = 101
+    """Quiet blocks of each candidate to have before the time is over."""
+    most: int = 401
     patience: float = 2.0
     """How many times `seconds` to go on where the host is hardly ever quiet."""
 
 
-FULL = Effort(seconds=5.0, warm=0.7, block=0.02)
-QUICK = Effort(seconds=2.0, warm=0.3, block=0.01, least=7, most=41)
+FULL = Effort(seconds=3.0, warm=0.5, block=0.005)
+QUICK = Effort(seconds=2.0, warm=0.3, block=0.005, least=7, most=101)
 
 
 def effort(quick: bool) -> Effort:
@@ -74,44 +74,45 @@ def timings(
         with contexts.get(name, nullcontext)():
             counts[name] = _warmed(step, device, how)
     names = list(steps)
-    rounds: list[Round] = []
+    blocks: dict[str, list[Block]] = {name: [] for name in names}
     host = Host(device)
-    with _no_collection():
+    with _no_collection(), host.settled():
         start = time.perf_counter()
-        while not _enough(rounds, host.best, time.perf_counter() - start, how):
-            taken: dict[str, float] = {}
-            with host.settled():
-                paces = [host.pace()]
+        while not _enough(blocks, host.best, time.perf_counter() - start, how):
+            before = host.chosen()
+            for name in names:
                 began, queued = time.perf_counter(), host.waited()
-                for name in names if len(rounds) % 2 == 0 else reversed(names):
-                    with contexts.get(name, nullcontext)():
-                        taken[name] = _block(steps[name], counts[name], device)
-                    paces.append(host.pace())
+                with contexts.get(name, nullcontext)():
+                    taken = _block(steps[name], counts[name], device)
                 lost = (host.waited() - queued) / (time.perf_counter() - began)
-                rounds.append(Round(taken, max(paces) * (1 + lost)))
-    kept = quietest(rounds, host.best, how.least)
-    return {name: _timing([each.taken[name] for each in kept], counts[name], len(rounds)) for name in names}
+                after = host.pace()
+                blocks[name].append(Block(taken, max(before, after) * (1 + lost)))
+                before = after
+            names.reverse()
+    return {name: _timing(blocks[name], host.best, counts[name], how.least) for name in steps}
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
-    """One block of every candidate."""
-
-    taken: Mapping[str, float]
+class Block:
+    taken: float
+    """Seconds of one step in it."""
     pace: float
-    """The host's, before, between and after the blocks: the slowest, and longer by the share of time spent in a queue."""
+    """The host's, before and after: the slower, and longer by the share of time spent in a queue."""
 
 
-def quietest(rounds: Sequence[Round], best: float, least: int) -> Sequence[Round]:
-    """The rounds that count: of those with a host at its best, the better half; or the best there are."""
-    quiet = sum(each.pace <= best * SLOWER for each in rounds)
-    return sorted(rounds, key=lambda each: each.pace)[: max(least, quiet // 2)]
+def quietest(blocks: Sequence[Block], best: float, least: int) -> Sequence[Block]:
+    """The blocks that count: of those with a host at its best, the better half; or the best there are."""
+    return sorted(blocks, key=lambda each: each.pace)[: max(least, _quiet(blocks, best) // 2)]
 
 
-def _enough(rounds: Sequence[Round], best: float, spent: float, how: Effort) -> bool:
-    if len(rounds) < how.least:
+def _quiet(blocks: Sequence[Block], best: float) -> int:
+    return sum(each.pace <= best * SLOWER for each in blocks)
+
+
+def _enough(blocks: Mapping[str, Sequence[Block]], best: float, spent: float, how: Effort) -> bool:
+    if any(len(each) < how.least for each in blocks.values()):
         return False
-    quiet = sum(each.pace <= best * SLOWER for each in rounds)
+    quiet = min(_quiet(each, best) for each in blocks.values())
     return quiet >= how.most or spent > how.seconds * (1 if quiet >= how.least else how.patience)
 
 
@@ -137,9 +138,10 @@ def _block(step: Step, count: int, device: str) -> float:
     return (time.perf_counter() - start) / count
 
 
-def _timing(values: list[float], steps: int, rounds: int) -> Timing:
+def _timing(blocks: Sequence[Block], best: float, steps: int, least: int) -> Timing:
+    values = [each.taken for each in quietest(blocks, best, least)]
     low, middle, high = statistics.quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
-    disturbed = rounds - len(values)
+    disturbed = len(blocks) - len(values)
     return Timing(middle * 1e3, (high - low) * 1e3, blocks=len(values), steps=steps, disturbed=disturbed)
 
 

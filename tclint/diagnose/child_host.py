@@ -29,6 +29,7 @@ class Host:
     def __init__(self, device: str) -> None:
         # On a CPU the step itself uses many cores: it is not for us to say which.
         self.cores = _allowed() if device.startswith("cuda") else ()
+        self._pinned = -1
         self.best = float("inf")
         """What the fixed work takes when nobody disturbs it."""
         for _ in range(10):
@@ -48,29 +49,38 @@ class Host:
             return 0.0
 
     @contextmanager
-    def settled(self) -> Iterator[Host]:
-        """On one core, together with the threads of the backward pass, which would else wake up anywhere."""
-        if len(self.cores) < 2:
-            yield self
-            return
+    def settled(self) -> Iterator[None]:
+        """Whatever cores are chosen meanwhile, in the end the process may use all of them again."""
+        allowed = self.cores
         try:
-            self._choose()
-            yield self
+            yield
         finally:
-            _pin(self.cores)
+            if allowed:
+                _pin(allowed)
+                self._pinned = -1
 
-    def _choose(self) -> None:
-        """The first core that is quiet, beginning with the one that was last."""
+    def chosen(self) -> float:
+        """The pace on a core that is quiet: the one it was last, or the first of the others, or any.
+
+        One core, together with the threads of the backward pass, which would else wake up anywhere.
+        """
+        if not self.cores:
+            return self.pace()
         for number, core in enumerate(self.cores):
-            _pin((core,))
-            if self.pace() <= self.best * SLOWER:
+            if core != self._pinned:
+                _pin((core,))
+                self._pinned = core
+            pace = self.pace()
+            if pace <= self.best * SLOWER:
                 self.cores = (*self.cores[number:], *self.cores[:number])
-                return
+                break
+        return pace
 
 
 def _allowed() -> tuple[int, ...]:
     """The cores this process may use, where the system lets it choose among them."""
-    return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_setaffinity") else ()
+    cores = tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_setaffinity") else ()
+    return cores if len(cores) > 1 else ()
 
 
 def _pin(cores: tuple[int, ...]) -> None:

@@ -45,6 +45,8 @@ def measure_speed(subject: Subject) -> Speed:
         rows.append(row)
         steps.append(own)
         subject.save(Speed(tuple(rows), what, tuple(notes)))
+    if subject.order.again:
+        return Speed(tuple(rows), what)
     # Last of all: a profiler that was on once may slow down every launch after it.
     rows = [_counted(row, own, subject.device) for row, own in zip(rows, steps, strict=True)]
     return Speed(tuple(rows), what, tuple(notes))
@@ -63,6 +65,9 @@ def _row(subject: Subject, kind: str) -> tuple[SpeedRow, dict[str, Step]]:
     first = seconds(compiled, subject.device)
     steps = {"eager": eager, "compiled": compiled}
     took = timings(steps, subject.device, effort(subject.order.quick))
+    row = SpeedRow(kind, took["eager"], took["compiled"], first)
+    if subject.order.again:
+        return row, steps
     notes: list[str] = []
     peaks: dict[str, Any] = {}
     for name, step in steps.items():
@@ -70,7 +75,7 @@ def _row(subject: Subject, kind: str) -> tuple[SpeedRow, dict[str, Step]]:
             peaks[f"{name}_peak_mb"] = peak_mb(step, subject.device, before)
         except RuntimeError as error:
             notes.append(f"the peak memory of {name} cannot be told: {str(error).splitlines()[0][:200]}")
-    return SpeedRow(kind, took["eager"], took["compiled"], first, notes=tuple(notes), **peaks), steps
+    return replace(row, notes=tuple(notes), **peaks), steps
 
 
 def _counted(row: SpeedRow, steps: dict[str, Step], device: str) -> SpeedRow:

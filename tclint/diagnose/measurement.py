@@ -19,7 +19,7 @@ class Timing:
     steps: int
     """Steps in one block."""
     disturbed: int = 0
-    """Blocks that do not count: the host itself was slower before or after them than around the others."""
+    """Blocks that do not count: the host itself was slower around them, or another process was faster."""
 
 
 # --- breaks -----------------------------------------------------------------------------------------------------------
@@ -95,6 +95,8 @@ class SpeedRow:
     compiled_peak_mb: float | None = None
     eager_launches: int | None = None
     compiled_launches: int | None = None
+    processes: int = 1
+    """In how many it was measured, one after another; each time is that of the fastest."""
     notes: tuple[str, ...] = ()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tclint.config import UserError, did_you_mean
@@ -17,19 +17,21 @@ class Diagnostic:
     name: str
     title: str
     budget: float
-    """Seconds after which its child begins nothing more; a quarter of it with --quick."""
+    """Seconds after which its child begins nothing more; a third of it with --quick."""
     parts: tuple[str, ...] = ("",)
     """Each runs in a child of its own."""
     cuda_parts: tuple[str, ...] = ()
     """Those that need CUDA."""
     last: tuple[str, ...] = ()
     """Those that may take minutes: they get what time the others leave."""
+    repeats: int = 0
+    """How many more times it is measured, in processes of their own, spread over the run."""
 
 
 # In the order of what is asked first: a run that is out of time lacks the last ones.
 DIAGNOSTICS = (
     Diagnostic("breaks", "graph breaks and recompiles", 60),
-    Diagnostic("speed", "eager against compiled", 90),
+    Diagnostic("speed", "eager against compiled", 90, repeats=2),
     Diagnostic(
         "modes", "compile modes and CUDA graphs", 30, (*MODES, REENTRY), ("reduce-overhead", REENTRY), (AUTOTUNE,)
     ),
@@ -40,6 +42,32 @@ DIAGNOSTICS = (
     Diagnostic("ablate", "Inductor options one by one", 30),
 )
 NAMES = tuple(each.name for each in DIAGNOSTICS)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one child is asked for."""
+
+    diagnostic: Diagnostic
+    part: str
+    again: bool = False
+
+
+def schedule(
+    diagnostics: Sequence[Diagnostic], parts: Callable[[Diagnostic], Sequence[str]], quick: bool
+) -> list[Task]:
+    """All tasks, in their order: what may take minutes last, and repeats as far from each other as they can be."""
+    all_once = [Task(each, part) for each in diagnostics for part in parts(each)]
+    tasks = [task for task in all_once if task.part not in task.diagnostic.last]
+    for diagnostic in () if quick else diagnostics:
+        own = [place for place, task in enumerate(tasks) if task.diagnostic is diagnostic]
+        if not own:
+            continue
+        after = len(tasks) - 1 - own[-1]
+        for turn in reversed(range(diagnostic.repeats)):
+            place = own[-1] + 1 + after * (turn + 1) // diagnostic.repeats
+            tasks[place:place] = [Task(diagnostic, part, again=True) for part in parts(diagnostic)]
+    return tasks + [task for task in all_once if task.part in task.diagnostic.last]
 
 
 def selected(skip: Sequence[str], only: Sequence[str]) -> tuple[str, ...]:

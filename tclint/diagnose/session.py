@@ -26,7 +26,8 @@ from tclint.diagnose.measurement import (
     State,
 )
 from tclint.diagnose.order import Order
-from tclint.diagnose.plan import DIAGNOSTICS, Diagnostic
+from tclint.diagnose.plan import DIAGNOSTICS, Diagnostic, Task, schedule
+from tclint.diagnose.repeats import pooled
 from tclint.diagnose.target import Target
 from tclint.finding import Finding
 from tclint.verify.heard import Heard, heard_from_json, with_paths
@@ -39,6 +40,9 @@ QUICKER = 0.34
 """What --quick leaves of every budget."""
 GRACE = 20.0
 """Seconds beyond a budget that a child may need to finish what it has begun."""
+
+RESERVE = 1.5
+"""What must be left of a run for a repeat, in times of what the first one took."""
 
 _KINDS: Mapping[str, type] = {
     "speed": Speed,
@@ -86,12 +90,17 @@ class _Made:
     """What the parts of one diagnostic have come to, by the name of the part."""
 
     results: dict[str, Any] = field(default_factory=dict)
+    repeats: dict[str, list[Any]] = field(default_factory=dict)
+    """What later processes measured of the same."""
     troubles: dict[str, str] = field(default_factory=dict)
+    lasted: dict[str, float] = field(default_factory=dict)
+    """Seconds of the first time."""
     seconds: float = 0.0
+    """Of all times."""
 
     def merged(self, parts: tuple[str, ...]) -> Any:
         """One result, in the order of the parts, whenever they ran."""
-        first, *others = (self.results[part] for part in parts if part in self.results)
+        first, *others = (self._settled(part) for part in parts if part in self.results)
         for other in others:
             changes: dict[str, Any] = {}
             for each in fields(first):
@@ -100,6 +109,10 @@ class _Made:
                 changes[each.name] = together
             first = replace(first, **changes)
         return first
+
+    def _settled(self, part: str) -> Any:
+        again = self.repeats.get(part)
+        return pooled([self.results[part], *again]) if again else self.results[part]
 
     def state(self, name: str, parts: tuple[str, ...]) -> State:
         troubles = [(part, self.troubles[part]) for part in parts if part in self.troubles]
@@ -139,12 +152,14 @@ class Session:
 
     def run(self) -> Diagnosis:
         chosen = [each for each in DIAGNOSTICS if each.name in self.options.names]
-        tasks = [(each, part) for each in chosen for part in self._parts(each)]
-        tasks.sort(key=lambda task: task[1] in task[0].last)
+        tasks = schedule(chosen, self._parts, self.options.quick)
         total = len(tasks)
         made = {each.name: _Made() for each in DIAGNOSTICS}
-        for done, (diagnostic, part) in enumerate(tasks):
-            self._part(diagnostic, part, made[diagnostic.name], done, total)
+        for done, task in enumerate(tasks):
+            if task.again:
+                self._again(task, made[task.diagnostic.name], done, total)
+            else:
+                self._part(task, made[task.diagnostic.name], done, total)
         results: dict[str, Any] = {}
         states: list[State] = []
         for diagnostic in DIAGNOSTICS:
@@ -180,8 +195,9 @@ class Session:
     def _parts(self, diagnostic: Diagnostic) -> tuple[str, ...]:
         return self.options.ablate if diagnostic.name == "ablate" else diagnostic.parts
 
-    def _part(self, diagnostic: Diagnostic, part: str, made: _Made, done: int, total: int) -> None:
+    def _part(self, task: Task, made: _Made, done: int, total: int) -> None:
         """One part of a diagnostic, in a child of its own."""
+        diagnostic, part = task.diagnostic, task.part
         if part in diagnostic.cuda_parts and not self.options.device.startswith("cuda"):
             made.troubles[part] = NEEDS_CUDA
             return
@@ -193,11 +209,26 @@ class Session:
         began = time.monotonic()
         self.progress(f"{diagnostic.name} {part}".strip(), done, total)
         status, words, result = self.ask(self.order(diagnostic.name, diagnostic.budget, part))
-        made.seconds += time.monotonic() - began
+        made.lasted[part] = time.monotonic() - began
+        made.seconds += made.lasted[part]
         if result is not None:
             made.results[part] = result
         if words:
             made.troubles[part] = words if status != "not applicable" else f"{status}: {words}"
+
+    def _again(self, task: Task, made: _Made, done: int, total: int) -> None:
+        """What went well once is measured in another process, where that takes nothing away from what is still to come."""
+        if task.part not in made.results or self.left < RESERVE * made.lasted[task.part]:
+            return
+        began = time.monotonic()
+        self.progress(f"{task.diagnostic.name} {task.part} again".replace("  ", " "), done, total)
+        order = self.order(task.diagnostic.name, task.diagnostic.budget, task.part)
+        _, words, result = self.ask(replace(order, again=True))
+        made.seconds += time.monotonic() - began
+        if result is not None:
+            made.repeats.setdefault(task.part, []).append(result)
+        elif words:
+            made.troubles.setdefault(task.part, f"measured again: {words}")
 
     def order(self, name: str, budget: float, part: str = "") -> Order:
         own = budget * (QUICKER if self.options.quick else 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from tclint.cli import main
 from tclint.config import Settings, UserError
 from tclint.diagnose import plan
 from tclint.diagnose.cost import stub
-from tclint.diagnose.measurement import Guards, ModeRow, Modes
+from tclint.diagnose.measurement import Guards, ModeRow, Modes, Speed, SpeedRow
 from tclint.diagnose.order import Order
 from tclint.diagnose.session import Options, Session
 from tclint.diagnose.target import parse
@@ -103,3 +104,63 @@ def test_what_may_take_minutes_runs_last_and_is_shown_in_its_place(
     assert asked == ["modes default", "modes reduce-overhead", f"modes {plan.REENTRY}", "guards", slow]
     assert told.modes is not None
     assert [row.mode for row in told.modes.rows] == [*plan.MODES, plan.REENTRY]
+
+
+def test_repeats_are_spread_over_the_run_and_the_fastest_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    paces = iter([(2.0, 1.2), (2.2, 1.0), (1.9, 1.3)])
+
+    def ask(self: Session, order: Order, free: bool = False) -> tuple[str, str, object]:
+        asked.append(f"{order.diagnostic} {order.part}".strip() + (" again" if order.again else ""))
+        if order.diagnostic == "speed":
+            eager, compiled = next(paces)
+            first = SpeedRow("forward", timing(eager), timing(compiled), 3.0, notes=("told once",))
+            return "done", "", Speed((replace(first, eager_peak_mb=None if order.again else 7.0),))
+        if order.diagnostic == "modes":
+            return "done", "", Modes(rows=(ModeRow(order.part, 1.0, timing(1.0), timing(1.0)),))
+        return "done", "", Guards(timing(1.0), timing(1.0))
+
+    monkeypatch.setattr(Session, "ask", ask)
+    target = parse("timm.models:resnet18", [str(tmp_path)])
+    options = Options(names=("speed", "modes", "guards"), device="cuda", cwd=str(tmp_path))
+    told = Session(target, options, Settings(), lambda *_: None).run()
+    assert asked == [
+        "speed",
+        "modes default",
+        "modes reduce-overhead",
+        "speed again",
+        f"modes {plan.REENTRY}",
+        "guards",
+        "speed again",
+        f"modes {plan.AUTOTUNE}",
+    ]
+    assert told.speed is not None
+    [row] = told.speed.rows
+    assert (row.eager.median_ms, row.compiled.median_ms, row.processes, row.eager_peak_mb) == (1.9, 1.0, 3, 7.0)
+    assert row.eager.disturbed == 42, "the blocks of the other two"
+    assert row.notes[0] == "told once"
+    assert "3 processes differ by 30%" in row.notes[1]
+
+    asked.clear()
+    paces = iter([(2.0, 1.2)])
+    Session(target, replace(options, quick=True, names=("speed",)), Settings(), lambda *_: None).run()
+    assert asked == ["speed"], "--quick measures once"
+
+
+def test_a_repeat_takes_nothing_from_what_is_to_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    asked: list[bool] = []
+    monkeypatch.setattr("tclint.diagnose.session.time.monotonic", lambda: now)
+
+    def ask(self: Session, order: Order, free: bool = False) -> tuple[str, str, object]:
+        nonlocal now
+        now += 20
+        asked.append(order.again)
+        return "done", "", Speed((SpeedRow("forward", timing(1.0), timing(1.0), 3.0),))
+
+    monkeypatch.setattr(Session, "ask", ask)
+    target = parse("timm.models:resnet18", [str(tmp_path)])
+    Session(target, Options(names=("speed",), total=65.0, cwd=str(tmp_path)), Settings(), lambda *_: None).run()
+    assert asked == [False, True], "25 of 65 s are left after the first repeat: too little for another of 20"
