@@ -1,9 +1,8 @@
 """The host that launches the steps: on which core, and whether a neighbour slows it down just now.
 
 A step of a small model on a GPU is as long as its launches take, and those are the host's work. On a shared machine a
-neighbour makes a core slower for seconds at a time, by a third and more; a median over such a phase is the neighbour's.
-A fixed piece of work, timed before and after each block, tells the phases apart; what other processes of the same system
-take is told by its scheduler.
+neighbour makes a core slower for seconds at a time, by a third and more, and the thread of the backward pass wakes up on
+any core. So everything stays on one core while that is quiet, and goes to the next when it is not.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SLOWER = 1.12
-"""How much longer than at best the fixed work may take on a quiet host: a neighbour costs a third, turbo states 6 %."""
+"""How much longer than at best a fixed piece of work may take on a quiet core: a neighbour costs a third, turbo states
+6 %."""
 _ROUNDS = 20_000
 """About half a millisecond: long against the clock, short against a block."""
 _TASKS = Path("/proc/self/task")
-_QUEUE = Path("/proc/thread-self/schedstat")
 _BACKWARD = "pt_autograd"
 """What PyTorch calls the threads that run the backward pass."""
 
@@ -29,52 +28,30 @@ class Host:
     def __init__(self, device: str) -> None:
         # On a CPU the step itself uses many cores: it is not for us to say which.
         self.cores = _allowed() if device.startswith("cuda") else ()
-        self._pinned = -1
-        self.best = float("inf")
-        """What the fixed work takes when nobody disturbs it."""
-        for _ in range(10):
-            self.pace()
-
-    def pace(self) -> float:
-        """What the fixed work takes just now."""
-        took = statistics.median(_work() for _ in range(3))
-        self.best = min(self.best, took)
-        return took
-
-    def waited(self) -> float:
-        """Seconds that this thread has stood in the queue for a core so far; 0 where the system does not tell."""
-        try:
-            return int(_QUEUE.read_text().split()[1]) / 1e9
-        except (OSError, IndexError, ValueError):
-            return 0.0
+        self._at = 0
+        self._best = float("inf")
 
     @contextmanager
     def settled(self) -> Iterator[None]:
-        """Whatever cores are chosen meanwhile, in the end the process may use all of them again."""
-        allowed = self.cores
+        """On one core; in the end the process may use all of them again."""
+        if not self.cores:
+            yield
+            return
+        _pin((self.cores[self._at],))
         try:
             yield
         finally:
-            if allowed:
-                _pin(allowed)
-                self._pinned = -1
+            _pin(self.cores)
 
-    def chosen(self) -> float:
-        """The pace on a core that is quiet: the one it was last, or the first of the others, or any.
-
-        One core, together with the threads of the backward pass, which would else wake up anywhere.
-        """
+    def move(self) -> None:
+        """To the next core, where this one is slower than one has been. Only one step: a search would take the time."""
         if not self.cores:
-            return self.pace()
-        for number, core in enumerate(self.cores):
-            if core != self._pinned:
-                _pin((core,))
-                self._pinned = core
-            pace = self.pace()
-            if pace <= self.best * SLOWER:
-                self.cores = (*self.cores[number:], *self.cores[:number])
-                break
-        return pace
+            return
+        pace = statistics.median(_work() for _ in range(3))
+        self._best = min(self._best, pace)
+        if pace > self._best * SLOWER:
+            self._at = (self._at + 1) % len(self.cores)
+            _pin((self.cores[self._at],))
 
 
 def _allowed() -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ from torch import nn
 from torch._dynamo.utils import counters
 
 from tclint.diagnose.child_caches import cold, warm_up
-from tclint.diagnose.child_clock import Effort, NoGradient, effort, seconds, sync, timings
+from tclint.diagnose.child_clock import NoGradient, effort, seconds, sync, timings
 from tclint.diagnose.child_speed import step_of
 from tclint.diagnose.child_target import NotApplicable, Subject
 from tclint.diagnose.measurement import Latency, LatencyRow
@@ -81,7 +82,7 @@ def _row(subject: Subject, kind: str, label: str, count: int) -> LatencyRow:
         first = seconds(step, subject.device)
         graphs = int(counters["stats"]["unique_graphs"])
         how = effort(subject.order.quick)
-        short = Effort(seconds=how.seconds / 3, warm=how.warm, block=how.block, least=how.least, most=how.most)
+        short = replace(how, seconds=how.seconds / 3)
         steady = timings({label: step}, subject.device, short)[label]
     del target
     notes: tuple[str, ...] = ()

@@ -10,16 +10,16 @@ SCHEMA = "tclint-diagnose/1"
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The time of one warm step over many blocks. Medians, because one slow block says nothing."""
+    """The time of one warm step: the median of the blocks that nothing disturbed."""
 
     median_ms: float
     spread_ms: float
-    """The distance between the quartiles."""
+    """The distance between the quartiles; or to the next process, where that is more."""
     blocks: int
     steps: int
     """Steps in one block."""
     disturbed: int = 0
-    """Blocks that do not count: the host itself was slower around them, or another process was faster."""
+    """Blocks that do not count, because others of the same step were faster."""
 
 
 # --- breaks -----------------------------------------------------------------------------------------------------------

@@ -33,5 +33,7 @@ def _apart(timings: Sequence[Timing]) -> float:
 
 
 def _fastest(timings: Sequence[Timing]) -> Timing:
-    best = min(timings, key=lambda each: each.median_ms)
-    return replace(best, disturbed=sum(each.blocks + each.disturbed for each in timings) - best.blocks)
+    best, *others = sorted(timings, key=lambda each: each.median_ms)
+    spread = max(best.spread_ms, others[0].median_ms - best.median_ms) if others else best.spread_ms
+    disturbed = best.disturbed + sum(each.blocks + each.disturbed for each in others)
+    return replace(best, spread_ms=spread, disturbed=disturbed)
