@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import linecache
 
 import torch
 import torch._dynamo
@@ -12,7 +12,7 @@ from tclint.diagnose.breaks import said
 from tclint.diagnose.child_breaks import hear
 from tclint.diagnose.child_clock import effort, forward, launches, timings
 from tclint.diagnose.child_target import Subject
-from tclint.diagnose.measurement import CostSample
+from tclint.diagnose.measurement import CostBreak, CostSample
 from tclint.verify import child_compile
 
 
@@ -21,9 +21,8 @@ def measure_cost(subject: Subject) -> CostSample:
     child_compile.adopt_sites()
     runs, failures = hear(subject)
     torch.compile = real
-    # Without lines, which move in a copy; but each line counts.
-    places = {(os.path.relpath(b.path, subject.order.root), b.line, b.gb_id or b.kind) for r in runs for b in r.breaks}
-    broken = tuple(sorted(f"{path} {kind}" for path, _, kind in places))
+    places = sorted({(b.path, b.line, b.gb_id or b.kind) for run in runs for b in run.breaks})
+    broken = tuple(CostBreak(path, linecache.getline(path, line).strip(), kind) for path, line, kind in places)
     compilations = sum(f.compiles for run in runs if run.experiment == "recompiles" for f in run.frames)
     torch._dynamo.reset()
     counters.clear()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,6 +29,7 @@ class Host:
         # On a CPU the step itself uses many cores: it is not for us to say which.
         self.cores = _allowed() if device.startswith("cuda") else ()
         self._at = 0
+        self._threads: tuple[int, ...] = (0,)
         self._best = float("inf")
 
     @contextmanager
@@ -37,11 +38,12 @@ class Host:
         if not self.cores:
             yield
             return
-        _pin((self.cores[self._at],))
+        self._threads = (0, *_backward())
+        _pin(self._threads, (self.cores[self._at],))
         try:
             yield
         finally:
-            _pin(self.cores)
+            _pin(self._threads, self.cores)
 
     def move(self) -> None:
         """To the next core, where this one is slower than one has been. Only one step: a search would take the time."""
@@ -51,7 +53,7 @@ class Host:
         self._best = min(self._best, pace)
         if pace > self._best * SLOWER:
             self._at = (self._at + 1) % len(self.cores)
-            _pin((self.cores[self._at],))
+            _pin(self._threads, (self.cores[self._at],))
 
 
 def _allowed() -> tuple[int, ...]:
@@ -60,14 +62,21 @@ def _allowed() -> tuple[int, ...]:
     return cores if len(cores) > 1 else ()
 
 
-def _pin(cores: tuple[int, ...]) -> None:
-    os.sched_setaffinity(0, cores)
+def _backward() -> tuple[int, ...]:
+    """The threads of the backward pass, which else wake up on any core. There are some once a step has run."""
+    found = []
     for task in _TASKS.iterdir():
         try:
             if (task / "comm").read_text().startswith(_BACKWARD):
-                os.sched_setaffinity(int(task.name), cores)
+                found.append(int(task.name))
         except (FileNotFoundError, ProcessLookupError):
             continue  # a thread that has ended meanwhile
+    return tuple(found)
+
+
+def _pin(threads: Sequence[int], cores: Sequence[int]) -> None:
+    for thread in threads:
+        os.sched_setaffinity(thread, cores)
 
 
 def _work() -> float:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from tclint import fixing
 from tclint.diagnose import codec
-from tclint.diagnose.measurement import Cost, CostRow, CostSample, Diagnosis, FindingRow
+from tclint.diagnose.measurement import Cost, CostBreak, CostRow, CostSample, Diagnosis, FindingRow
 from tclint.finding import Finding
 from tclint.proof import shadow
+from tclint.verify.targets import relative
 
 if TYPE_CHECKING:
     from tclint.diagnose.session import Session
@@ -71,7 +72,8 @@ def _sample(session: Session, folder: str) -> tuple[CostSample | None, str]:
     _, words, result = session.ask(replace(order, budget=BUDGET), free=True)
     if result is None:
         return None, words
-    return codec.decode(CostSample, result), ""
+    sample = codec.decode(CostSample, result)
+    return replace(sample, breaks=tuple(replace(each, path=relative(each.path, folder)) for each in sample.breaks)), ""
 
 
 def _row(session: Session, finding: Finding, row: FindingRow, before: CostSample) -> CostRow:
@@ -92,26 +94,44 @@ def _row(session: Session, finding: Finding, row: FindingRow, before: CostSample
         after, trouble = _sample(session, os.path.realpath(folder))
     if after is None:
         return replace(blank, remedy=remedy, words=f"the copy with it ({remedy}) does not run: {trouble}")
-    gone = Counter(before.breaks) - Counter(after.breaks)
-    new = Counter(after.breaks) - Counter(before.breaks)
-    fewer = before.compilations - after.compilations
-    measured = replace(
+    status, words = judged(before, after, cwd)
+    return replace(
         blank,
         remedy=remedy,
+        status=status,
+        words=f"{remedy}{words}",
         before_ms=before.step.median_ms,
         after_ms=after.step.median_ms,
         saved_ms=before.step.median_ms - after.step.median_ms,
         launches=_minus(before.launches, after.launches),
         graphs=before.graphs - after.graphs,
-        compilations=fewer,
+        compilations=before.compilations - after.compilations,
     )
+
+
+def judged(before: CostSample, after: CostSample, cwd: str) -> tuple[str, str]:
+    """Whether the remedy did what it is for, as Dynamo tells; and in words that follow its name."""
+    gone = Counter(before.breaks) - Counter(after.breaks)
+    more = Counter(after.breaks) - Counter(before.breaks)
+    hidden = [each for each in more if _was_there(each, cwd)]
+    new = [each for each in more if each not in hidden]
+    fewer = before.compilations - after.compilations
     if new:
-        return replace(measured, status="not proven", words=f"{remedy}, but another break appears: {next(iter(new))}")
+        return "not proven", f", but another break appears: {new[0]}"
     if gone:
-        return replace(measured, status="measured", words=f"{remedy}; Dynamo no longer breaks: {next(iter(gone))}")
+        words = f"; Dynamo no longer breaks: {next(iter(gone))}"
+        return "measured", f"{words}; one that it hid is heard now: {hidden[0]}" if hidden else words
     if fewer > 0:
-        return replace(measured, status="measured", words=f"{remedy}; {fewer} programs fewer over the varying calls")
-    return replace(measured, status="not proven", words=f"{remedy}; Dynamo says the same with and without it")
+        return "measured", f"; {fewer} programs fewer over the varying calls"
+    return "not proven", "; Dynamo says the same with and without it"
+
+
+def _was_there(found: CostBreak, cwd: str) -> bool:
+    """A break at a line that the remedy left as it was: until now the program was cut before it."""
+    if os.path.isabs(found.path):
+        return True  # nobody edits what lies outside
+    text = Path(cwd, found.path).read_text(encoding="utf-8", errors="replace")
+    return found.text in (line.strip() for line in text.splitlines())
 
 
 def _minus(before: int | None, after: int | None) -> int | None:
@@ -165,4 +185,4 @@ def _only_talks(value: ast.expr) -> bool:
     return name in _SILENT or (method in _LOGGERS and "log" in owner.lower())
 
 
-__all__ = ["measure", "stub"]
+__all__ = ["judged", "measure", "stub"]

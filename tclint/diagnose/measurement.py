@@ -238,14 +238,25 @@ class Numerics:
 
 
 @dataclass(frozen=True, slots=True)
+class CostBreak:
+    """A break by what is the same in every copy: lines move, their text does not."""
+
+    path: str
+    text: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
 class CostSample:
     """One copy of the program: what a warm step takes and what Dynamo says of it."""
 
     step: Timing
     launches: int | None
     graphs: int
-    breaks: tuple[str, ...]
-    """`path kind` of every break."""
+    breaks: tuple[CostBreak, ...]
     compilations: int
     """Programs made over the varying calls."""
     notes: tuple[str, ...] = ()

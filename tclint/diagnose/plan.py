@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tclint.config import UserError, did_you_mean
 
@@ -25,13 +25,13 @@ class Diagnostic:
     last: tuple[str, ...] = ()
     """Those that may take minutes: they get what time the others leave."""
     repeats: int = 0
-    """How many more times it is measured, in processes of their own, spread over the run."""
+    """How many more times it may be measured, in processes of their own, until two of them agree."""
 
 
 # In the order of what is asked first: a run that is out of time lacks the last ones.
 DIAGNOSTICS = (
     Diagnostic("breaks", "graph breaks and recompiles", 60),
-    Diagnostic("speed", "eager against compiled", 90, repeats=2),
+    Diagnostic("speed", "eager against compiled", 90, repeats=5),
     Diagnostic(
         "modes", "compile modes and CUDA graphs", 30, (*MODES, REENTRY), ("reduce-overhead", REENTRY), (AUTOTUNE,)
     ),
@@ -56,18 +56,11 @@ class Task:
 def schedule(
     diagnostics: Sequence[Diagnostic], parts: Callable[[Diagnostic], Sequence[str]], quick: bool
 ) -> list[Task]:
-    """All tasks, in their order: what may take minutes last, and repeats as far from each other as they can be."""
-    all_once = [Task(each, part) for each in diagnostics for part in parts(each)]
-    tasks = [task for task in all_once if task.part not in task.diagnostic.last]
-    for diagnostic in () if quick else diagnostics:
-        own = [place for place, task in enumerate(tasks) if task.diagnostic is diagnostic]
-        if not own:
-            continue
-        after = len(tasks) - 1 - own[-1]
-        for turn in reversed(range(diagnostic.repeats)):
-            place = own[-1] + 1 + after * (turn + 1) // diagnostic.repeats
-            tasks[place:place] = [Task(diagnostic, part, again=True) for part in parts(diagnostic)]
-    return tasks + [task for task in all_once if task.part in task.diagnostic.last]
+    """All tasks, in their order: repeats when everything has been measured once, and last what may take minutes."""
+    once = [Task(each, part) for each in diagnostics for part in parts(each)]
+    again = [replace(task, again=True) for task in once for _ in range(0 if quick else task.diagnostic.repeats)]
+    last = [task for task in once if task.part in task.diagnostic.last]
+    return [task for task in once if task not in last] + again + last
 
 
 def selected(skip: Sequence[str], only: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,8 @@
-"""The same measured in several processes, at several times of a run: noise only ever adds, so the fastest counts."""
+"""The same measured in several processes, one after another: noise only ever adds, so the fastest counts.
+
+One process says nothing about the next: a neighbour on a shared host stays for seconds or minutes. Where two processes
+have come to the same times, both have seen the host undisturbed.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,21 @@ from dataclasses import replace
 
 from tclint.diagnose.measurement import Speed, SpeedRow, Timing
 from tclint.diagnose.verdict import GAIN
+
+SAME = 0.02
+"""How far apart the two fastest processes may be."""
+
+
+def agree(results: Sequence[Speed]) -> bool:
+    """Whether every time has been measured twice."""
+    rows = [row for result in results for row in result.rows]
+    for kind in {row.kind for row in rows}:
+        own = [row for row in rows if row.kind == kind]
+        for timings in ([row.eager for row in own], [row.compiled for row in own]):
+            fastest = sorted(timings, key=lambda each: each.median_ms)[:2]
+            if len(fastest) < 2 or _apart(fastest) > SAME:
+                return False
+    return True
 
 
 def pooled(results: Sequence[Speed]) -> Speed:

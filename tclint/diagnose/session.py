@@ -27,7 +27,7 @@ from tclint.diagnose.measurement import (
 )
 from tclint.diagnose.order import Order
 from tclint.diagnose.plan import DIAGNOSTICS, Diagnostic, Task, schedule
-from tclint.diagnose.repeats import pooled
+from tclint.diagnose.repeats import agree, pooled
 from tclint.diagnose.target import Target
 from tclint.finding import Finding
 from tclint.verify.heard import Heard, heard_from_json, with_paths
@@ -217,8 +217,9 @@ class Session:
             made.troubles[part] = words if status != "not applicable" else f"{status}: {words}"
 
     def _again(self, task: Task, made: _Made, done: int, total: int) -> None:
-        """What went well once is measured in another process, where that takes nothing away from what is still to come."""
-        if task.part not in made.results or self.left < RESERVE * made.lasted[task.part]:
+        """What went well once is measured in another process, until two of them agree or the run's time is too short."""
+        times = [made.results[task.part], *made.repeats.get(task.part, ())] if task.part in made.results else []
+        if not times or agree(times) or self.left < RESERVE * made.lasted[task.part]:
             return
         began = time.monotonic()
         self.progress(f"{task.diagnostic.name} {task.part} again".replace("  ", " "), done, total)

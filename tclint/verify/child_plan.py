@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import ModuleType
@@ -233,31 +234,50 @@ def _chosen(example: Example, sweep: Sweep, working: list[int]) -> list[Call]:
 
 def working_calls(example: Example, sweep: Sweep, bench: Bench) -> list[int]:
     """Which calls of a sweep run in eager mode: a length the model does not take is no finding."""
+    calls = sweep.calls(example.calls()[0])
 
-    def runs(numbers: list[int], where: Bench) -> bool:
-        try:
-            run_eager(where, replace(example, calls=partial(_chosen, example, sweep, numbers)), "eval")
-        except EagerFailed:
-            return False
-        return True
+    def running(numbers: Sequence[int], where: Bench) -> list[int]:
+        found: dict[int, bool] = {}
+        for number in numbers:
+            if id(calls[number]) not in found:  # the same call several times runs once
+                chosen = replace(example, calls=partial(_chosen, example, sweep, [number]))
+                found[id(calls[number])] = _runs(chosen, where)
+        return [number for number in numbers if found[id(calls[number])]]
 
-    numbers = list(range(len(sweep.calls(example.calls()[0]))))
+    numbers: Sequence[int] = range(len(calls))
     host = replace(bench, device="cpu")
-    if bench.device != host.device and _runs_soon(example, host):
-        # An index out of range is an exception on a CPU. On a GPU it is an assertion in a kernel, after which nothing
-        # runs in this process any more.
-        numbers = [number for number in numbers if runs([number], host)]
-    return [number for number in numbers if runs([number], bench)]
+    if bench.device != host.device:
+        with _every_core():
+            if _runs_soon(example, host):
+                # An index out of range is an exception on a CPU. On a GPU it is an assertion in a kernel, after which
+                # nothing runs in this process any more.
+                numbers = running(numbers, host)
+    return running(numbers, bench)
+
+
+def _runs(example: Example, bench: Bench) -> bool:
+    try:
+        run_eager(bench, example, "eval")
+    except EagerFailed:
+        return False
+    return True
+
+
+@contextmanager
+def _every_core() -> Iterator[None]:
+    """A large image on one core takes longer than all that is to be learned from it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _runs_soon(example: Example, bench: Bench) -> bool:
     """Whether the example's own calls run there, in a time that can be spent on every size."""
     start = time.perf_counter()
-    try:
-        run_eager(bench, example, "eval")
-    except EagerFailed:
-        return False
-    return time.perf_counter() - start < SOON
+    return _runs(example, bench) and time.perf_counter() - start < SOON
 
 
 def _unconfirmed(places: tuple[Place, ...], runs: list[Run]) -> list[Place]:

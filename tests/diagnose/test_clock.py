@@ -62,7 +62,7 @@ def test_the_clock_measures() -> None:
 def test_a_core_is_kept_while_it_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     pinned: list[tuple[int, ...]] = []
     paces = iter([*[1.0] * 3, *[SLOWER - 0.01] * 3, *[1.5] * 3, *[1.0] * 3, *[1.5] * 6])
-    monkeypatch.setattr(child_host, "_pin", pinned.append)
+    monkeypatch.setattr(child_host, "_pin", lambda threads, cores: pinned.append(cores))
     monkeypatch.setattr(child_host, "_allowed", lambda: (4, 5, 6))
     monkeypatch.setattr(child_host, "_work", lambda: next(paces))
     host = Host("cuda")

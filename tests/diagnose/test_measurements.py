@@ -245,6 +245,42 @@ def test_what_a_finding_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, t
     assert saved == sorted(saved, reverse=True)
 
 
+def test_the_cost_beside_a_library_that_breaks_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torch_python: str
+) -> None:
+    """The library lies outside of the folder that is copied: its break is the same one in every copy."""
+    project, library = tmp_path / "project", tmp_path / "library"
+    project.mkdir()
+    library.mkdir()
+    (library / "talker.py").write_text("def say():\n    print('library')\n", encoding="utf-8")
+    source = f"""
+        import sys
+
+        import torch
+
+        sys.path.append({str(library)!r})
+
+        import talker
+
+
+        class Talks(torch.nn.Module):
+            def forward(self, x):
+                print("project")
+                talker.say()
+                return x * 2
+
+
+        def talks():
+            return Talks(), [(torch.ones(3),)]
+    """
+    (project / "talks.py").write_text(textwrap.dedent(source), encoding="utf-8")
+    told = diagnosed(project, monkeypatch, torch_python, "talks:talks", *only("breaks"), "--cost")
+    assert told.cost is not None
+    row = next(row for row in told.cost.rows if row.rule == "TCL108")
+    assert (row.status, row.path) == ("measured", "talks.py"), row.words
+    assert "Dynamo no longer breaks: talks.py" in row.words
+
+
 @pytest.mark.cuda
 @pytest.mark.parametrize(("folder", "breaks"), [("demo", 2), ("demo_fixed", 0)])
 def test_the_demo_on_cuda(

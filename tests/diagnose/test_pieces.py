@@ -12,8 +12,8 @@ from diagnosis_helpers import timing
 from tclint.cli import main
 from tclint.config import Settings, UserError
 from tclint.diagnose import plan
-from tclint.diagnose.cost import stub
-from tclint.diagnose.measurement import Guards, ModeRow, Modes, Speed, SpeedRow
+from tclint.diagnose.cost import judged, stub
+from tclint.diagnose.measurement import CostBreak, CostSample, Diagnosis, Guards, ModeRow, Modes, Speed, SpeedRow
 from tclint.diagnose.order import Order
 from tclint.diagnose.session import Options, Session
 from tclint.diagnose.target import parse
@@ -106,61 +106,122 @@ def test_what_may_take_minutes_runs_last_and_is_shown_in_its_place(
     assert [row.mode for row in told.modes.rows] == [*plan.MODES, plan.REENTRY]
 
 
-def test_repeats_are_spread_over_the_run_and_the_fastest_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-    paces = iter([(2.0, 1.2), (2.2, 1.0), (1.9, 1.3)])
+def speeds(*pairs: tuple[float, float]) -> Callable[..., tuple[str, str, object]]:
+    """What the processes answer, one after another: the medians of eager and compiled."""
+    left = list(pairs)
 
     def ask(self: Session, order: Order, free: bool = False) -> tuple[str, str, object]:
-        asked.append(f"{order.diagnostic} {order.part}".strip() + (" again" if order.again else ""))
         if order.diagnostic == "speed":
-            eager, compiled = next(paces)
-            first = SpeedRow("forward", timing(eager), timing(compiled), 3.0, notes=("told once",))
-            return "done", "", Speed((replace(first, eager_peak_mb=None if order.again else 7.0),))
+            eager, compiled = left.pop(0)
+            row = SpeedRow("forward", timing(eager), timing(compiled), 3.0, notes=("told once",))
+            return "done", "", Speed((replace(row, eager_peak_mb=None if order.again else 7.0),))
         if order.diagnostic == "modes":
             return "done", "", Modes(rows=(ModeRow(order.part, 1.0, timing(1.0), timing(1.0)),))
         return "done", "", Guards(timing(1.0), timing(1.0))
 
-    monkeypatch.setattr(Session, "ask", ask)
+    return ask
+
+
+def run(tmp_path: Path, options: Options) -> tuple[Diagnosis, list[str]]:
+    """The result, and what was asked for in which order."""
+    shown: list[str] = []
     target = parse("timm.models:resnet18", [str(tmp_path)])
-    options = Options(names=("speed", "modes", "guards"), device="cuda", cwd=str(tmp_path))
-    told = Session(target, options, Settings(), lambda *_: None).run()
+    session = Session(target, replace(options, cwd=str(tmp_path)), Settings(), lambda name, *_: shown.append(name))
+    return session.run(), shown[:-1]
+
+
+def test_speed_is_measured_until_two_processes_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Session, "ask", speeds((2.0, 1.2), (2.2, 1.0), (1.9, 1.3), (1.91, 1.01)))
+    told, asked = run(tmp_path, Options(names=("speed", "modes", "guards"), device="cuda"))
     assert asked == [
         "speed",
         "modes default",
         "modes reduce-overhead",
-        "speed again",
         f"modes {plan.REENTRY}",
         "guards",
-        "speed again",
+        *["speed again"] * 3,
         f"modes {plan.AUTOTUNE}",
     ]
     assert told.speed is not None
     [row] = told.speed.rows
-    assert (row.eager.median_ms, row.compiled.median_ms, row.processes, row.eager_peak_mb) == (1.9, 1.0, 3, 7.0)
-    assert row.eager.disturbed == 42, "the blocks of the other two"
+    assert (row.eager.median_ms, row.compiled.median_ms, row.processes, row.eager_peak_mb) == (1.9, 1.0, 4, 7.0)
+    assert row.eager.disturbed == 63, "the blocks of the other three"
+    assert row.eager.spread_ms == 0.1
     assert row.notes[0] == "told once"
-    assert "3 processes differ by 30%" in row.notes[1]
-
-    asked.clear()
-    paces = iter([(2.0, 1.2)])
-    Session(target, replace(options, quick=True, names=("speed",)), Settings(), lambda *_: None).run()
-    assert asked == ["speed"], "--quick measures once"
+    assert "4 processes differ by 30%" in row.notes[1]
 
 
-def test_a_repeat_takes_nothing_from_what_is_to_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_quiet_host_two_processes_are_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Session, "ask", speeds((2.0, 1.0), (2.02, 1.01)))
+    told, asked = run(tmp_path, Options(names=("speed",)))
+    assert asked == ["speed", "speed again"]
+    assert told.speed is not None
+    assert told.speed.rows[0].notes == ("told once",)
+
+
+def test_on_one_that_is_never_quiet_there_is_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Session, "ask", speeds(*[(1.0 + n, 2.0 + n) for n in range(9)]))
+    told, asked = run(tmp_path, Options(names=("speed",)))
+    assert len(asked) == 6
+    assert told.speed is not None
+    assert told.speed.rows[0].eager.spread_ms == 1.0, "as far as the next process"
+
+
+def test_quick_measures_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Session, "ask", speeds((2.0, 1.2)))
+    assert run(tmp_path, Options(names=("speed",), quick=True))[1] == ["speed"]
+
+
+def test_a_repeat_that_does_not_fit_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    asked: list[bool] = []
-    monkeypatch.setattr("tclint.diagnose.session.time.monotonic", lambda: now)
+    answer = speeds(*[(1.0 + n, 2.0 + n) for n in range(9)])
 
     def ask(self: Session, order: Order, free: bool = False) -> tuple[str, str, object]:
         nonlocal now
         now += 20
-        asked.append(order.again)
-        return "done", "", Speed((SpeedRow("forward", timing(1.0), timing(1.0), 3.0),))
+        return answer(self, order, free)
 
+    monkeypatch.setattr("tclint.diagnose.session.time.monotonic", lambda: now)
     monkeypatch.setattr(Session, "ask", ask)
-    target = parse("timm.models:resnet18", [str(tmp_path)])
-    Session(target, Options(names=("speed",), total=65.0, cwd=str(tmp_path)), Settings(), lambda *_: None).run()
-    assert asked == [False, True], "25 of 65 s are left after the first repeat: too little for another of 20"
+    _, asked = run(tmp_path, Options(names=("speed",), total=65.0))
+    assert asked == ["speed", "speed again"], "25 of 65 s are left after the first repeat: too little for one of 20"
+
+
+FIRST, SECOND = CostBreak("net.py", "if x.max() > 0:", "GB0170"), CostBreak("net.py", "print(x)", "GB0059")
+EDITED, OUTSIDE = CostBreak("net.py", "torch.where(y)", "GB0170"), CostBreak("/lib/vendor.py", "run()", "GB0156")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "status", "words"),
+    [
+        ((FIRST, SECOND), (SECOND,), "measured", "; Dynamo no longer breaks: net.py GB0170"),
+        (
+            (FIRST,),
+            (SECOND,),
+            "measured",
+            "no longer breaks: net.py GB0170; one that it hid is heard now: net.py GB0059",
+        ),
+        ((FIRST,), (OUTSIDE,), "measured", "one that it hid is heard now: /lib/vendor.py GB0156"),
+        ((FIRST,), (EDITED,), "not proven", ", but another break appears: net.py GB0170"),
+        ((FIRST,), (FIRST,), "not proven", "; Dynamo says the same with and without it"),
+        ((FIRST, FIRST), (FIRST,), "measured", "; Dynamo no longer breaks: net.py GB0170"),
+    ],
+)
+def test_what_a_remedy_did(
+    before: tuple[CostBreak, ...],
+    after: tuple[CostBreak, ...],
+    status: str,
+    words: str,
+    write: Write,
+    tmp_path: Path,
+) -> None:
+    write("net.py", "def f(x):\n    if x.max() > 0:\n        print(x)\n")
+    one, other = (CostSample(timing(1.0), None, 1, breaks, 1) for breaks in (before, after))
+    told = judged(one, other, str(tmp_path))
+    assert told[0] == status
+    assert told[1].endswith(words)
+
+
+def test_a_remedy_for_recompiles(tmp_path: Path) -> None:
+    one, other = (CostSample(timing(1.0), None, 1, (), programs) for programs in (4, 1))
+    assert judged(one, other, str(tmp_path)) == ("measured", "; 3 programs fewer over the varying calls")

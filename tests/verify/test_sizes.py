@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 pytest.importorskip("torch")
@@ -67,3 +69,24 @@ def test_a_model_for_gpus_alone_is_tried_there(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(child_plan, "run_eager", run_eager)
     assert len(child_plan.working_calls(EXAMPLE, LENGTH, bench("cuda"))) == len(LENGTH.calls(EXAMPLE.calls()[0]))
+
+
+def test_the_same_call_runs_once_and_the_cores_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, asked = child_plan.run_eager, []
+
+    def run_eager(where: Bench, example: Example, mode: str = "") -> object:
+        asked.append((where.device, torch.get_num_threads()))
+        return real(where, example, mode) if where.device == "cpu" else ({}, [])
+
+    monkeypatch.setattr(child_plan, "run_eager", run_eager)
+    same = next(sweeps(EXAMPLE.calls()[0]))
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        assert child_plan.working_calls(EXAMPLE, same, bench("cuda")) == [0, 1, 2, 3]
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        # First whether it runs there at all, then the call itself; the GPU's steps are launched by one thread.
+        assert asked == [("cpu", cores), ("cpu", cores), ("cuda", 1)]
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
