@@ -39,8 +39,8 @@ class Effort:
 FULL = Effort(seconds=4.0, warm=0.5, block=0.005)
 QUICK = Effort(seconds=2.0, warm=0.3, block=0.005, least=7)
 QUIET = 8
-"""One block in so many counts, the fastest. What disturbs a step only ever adds to it, and on a shared host it is there
-most of the time: on such a one the median of all blocks differed by 30 % from one run to the next, that of these by 4 %."""
+"""One block in so many counts, the fastest: what disturbs a step only ever adds to it, and on a shared host it is there
+most of the time."""
 
 
 def effort(quick: bool) -> Effort:

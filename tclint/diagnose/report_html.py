@@ -87,8 +87,9 @@ def render(diagnosis: Diagnosis) -> str:
         items = "".join(f"<li>{escape(each)}</li>" for each in left)
         body.append(f"<section><h2>Not measured, or not all of it</h2><ul>{items}</ul></section>")
     body.append(
-        "<footer>Times are medians of warm steps, measured in alternating blocks; ± is half the distance between the "
-        "quartiles. The first step, which compiles, is never compared with a warm one.</footer>"
+        "<footer>Times are medians of warm steps, measured in alternating blocks of which the fastest count, in several "
+        "processes of which the fastest counts; ± is half the distance between the quartiles, or to the next process "
+        "where that is more. The first step, which compiles, is never compared with a warm one.</footer>"
     )
     title = escape(f"{diagnosis.target} – torch.compile diagnosis")
     return (
@@ -259,10 +260,9 @@ def _latency_plot(diagnosis: Diagnosis) -> str:
 
 
 def _modes_plot(diagnosis: Diagnosis) -> str:
-    rows = diagnosis.modes.rows if diagnosis.modes is not None else ()
-    if not rows:
+    if diagnosis.modes is None or not diagnosis.modes.rows:
         return ""
-    eager = rows[0].eager
+    rows, eager = diagnosis.modes.rows, words.eager_of(diagnosis.modes)
     groups = [Group("eager", (Bar(eager.median_ms, words.ms(eager.median_ms), EAGER, eager.spread_ms),))]
     groups += [
         Group(

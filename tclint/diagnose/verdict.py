@@ -37,7 +37,7 @@ def verdict_of(row: SpeedRow) -> Verdict:
         words = f"a warm step is {-gain:.0%} longer compiled"
     noise = max(row.eager.spread_ms, row.compiled.spread_ms)
     if abs(row.eager.median_ms - row.compiled.median_ms) < noise:
-        words += "; the difference is within the spread of the blocks"
+        words += "; the difference is within the spread"
     return Verdict(KINDS.get(row.kind, row.kind), word, gain, words)
 
 

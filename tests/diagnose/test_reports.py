@@ -12,7 +12,7 @@ import pytest
 from diagnosis_helpers import sample, timing
 
 from tclint.diagnose import codec, plot, report_html, report_json, report_markdown, report_text, words
-from tclint.diagnose.measurement import Diagnosis, SpeedRow
+from tclint.diagnose.measurement import Diagnosis, ModeRow, Modes, SpeedRow
 from tclint.diagnose.verdict import headline, verdict_of
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -150,3 +150,17 @@ def test_times_have_units(value: float | None, text: str) -> None:
 
 def test_sample_is_stable() -> None:
     assert report_html.render(sample()) == report_html.render(sample())
+
+
+def test_all_modes_are_held_against_one_eager_step() -> None:
+    """Each mode's child measures eager too, and a busy host makes one of them slower."""
+    rows = tuple(
+        ModeRow(mode, 1.0, timing(eager), timing(compiled))
+        for mode, eager, compiled in (("default", 4.0, 2.5), ("reduce-overhead", 2.0, 1.0))
+    )
+    told = replace(sample(), modes=Modes(rows))
+    section = next(each for each in words.sections(told) if each.name == "modes")
+    assert [row[3] for row in section.rows] == ["0.80×", "2.00×"]
+    page = report_html.render(told)
+    assert "2.00 ms" in page.partition("step times by mode")[2]
+    assert "4.00 ms" not in page.partition("step times by mode")[2]
