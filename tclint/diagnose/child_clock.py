@@ -36,7 +36,7 @@ class Effort:
     """Blocks of each candidate, however long they take."""
 
 
-FULL = Effort(seconds=4.0, warm=0.5, block=0.005)
+FULL = Effort(seconds=3.0, warm=0.5, block=0.005)
 QUICK = Effort(seconds=2.0, warm=0.3, block=0.005, least=7)
 QUIET = 8
 """One block in so many counts, the fastest: what disturbs a step only ever adds to it, and on a shared host it is there

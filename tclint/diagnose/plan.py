@@ -56,11 +56,19 @@ class Task:
 def schedule(
     diagnostics: Sequence[Diagnostic], parts: Callable[[Diagnostic], Sequence[str]], quick: bool
 ) -> list[Task]:
-    """All tasks, in their order: repeats when everything has been measured once, and last what may take minutes."""
+    """All tasks, in their order: last what may take minutes, and before that the repeats.
+
+    But the first repeat comes in the middle: a run that is out of time has seen the host at two moments.
+    """
     once = [Task(each, part) for each in diagnostics for part in parts(each)]
-    again = [replace(task, again=True) for task in once for _ in range(0 if quick else task.diagnostic.repeats)]
     last = [task for task in once if task.part in task.diagnostic.last]
-    return [task for task in once if task not in last] + again + last
+    tasks = [task for task in once if task not in last]
+    repeated = [] if quick else [task for task in tasks if task.diagnostic.repeats]
+    rest = [replace(task, again=True) for task in repeated for _ in range(task.diagnostic.repeats - 1)]
+    for task in repeated:
+        place = tasks.index(task) + 1
+        tasks.insert(place + (len(tasks) - place) // 2, replace(task, again=True))
+    return tasks + rest + last
 
 
 def selected(skip: Sequence[str], only: Sequence[str]) -> tuple[str, ...]:

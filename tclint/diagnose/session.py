@@ -41,8 +41,8 @@ QUICKER = 0.34
 GRACE = 20.0
 """Seconds beyond a budget that a child may need to finish what it has begun."""
 
-RESERVE = 1.5
-"""What must be left of a run for a repeat, in times of what the first one took."""
+RESERVE = 0.75
+"""What must be left of a run for a repeat, in times of what the first one took: what it compiled is in the cache."""
 
 _KINDS: Mapping[str, type] = {
     "speed": Speed,

@@ -137,9 +137,10 @@ def test_speed_is_measured_until_two_processes_agree(tmp_path: Path, monkeypatch
         "speed",
         "modes default",
         "modes reduce-overhead",
+        "speed again",
         f"modes {plan.REENTRY}",
         "guards",
-        *["speed again"] * 3,
+        *["speed again"] * 2,
         f"modes {plan.AUTOTUNE}",
     ]
     assert told.speed is not None
@@ -183,8 +184,8 @@ def test_a_repeat_that_does_not_fit_is_not_begun(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr("tclint.diagnose.session.time.monotonic", lambda: now)
     monkeypatch.setattr(Session, "ask", ask)
-    _, asked = run(tmp_path, Options(names=("speed",), total=65.0))
-    assert asked == ["speed", "speed again"], "25 of 65 s are left after the first repeat: too little for one of 20"
+    _, asked = run(tmp_path, Options(names=("speed",), total=54.0))
+    assert asked == ["speed", "speed again"], "14 of 54 s are left after the first repeat: too little for one of 20"
 
 
 FIRST, SECOND = CostBreak("net.py", "if x.max() > 0:", "GB0170"), CostBreak("net.py", "print(x)", "GB0059")
