@@ -10,6 +10,7 @@ from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rewrite import noted, once
 from tclint.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
+from tclint.values import External, Object, Value
 
 # Families with a rule of their own.
 _ELSEWHERE: Final = (
@@ -34,12 +35,22 @@ _FINE: Final = frozenset({"torch.cuda.is_available", "torch.cuda.empty_cache", "
 _CONSTANT = ("torch.get_num_threads", "torch.cuda.device_count", "torch.cuda.get_device_", "torch.get_default_dtype")
 
 
+# What draws random numbers, and takes a generator to draw them from.
+_DRAWS: Final = (
+    *(f"torch.{n}" for n in ("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "poisson")),
+    *(f"Tensor.{n}" for n in ("bernoulli", "multinomial")),
+    *(f"Tensor.{n}_" for n in ("normal", "uniform", "bernoulli", "random", "exponential", "cauchy", "geometric")),
+    "Tensor.log_normal_",
+)
+
+
 class TorchCallReturnsPython(Rule):
     """A torch function that answers with a Python value, or changes global state, in compiled code.
 
     `torch.get_num_threads()`, `torch.cuda.memory_allocated()`, `torch.cuda.device_count()`, `torch.manual_seed(0)`,
     `torch.get_rng_state()`, `torch.is_inference_mode_enabled()`, `nn.init.trunc_normal_` … were measured to end the graph
-    on torch 2.13. (`torch.cuda.is_available()` is fine.)
+    on torch 2.13. (`torch.cuda.is_available()` is fine.) A `torch.Generator` cannot be made in a graph, and none can be
+    handed to `torch.randn` and the like, wherever it comes from.
 
     Bad::
 
@@ -58,7 +69,7 @@ class TorchCallReturnsPython(Rule):
 
     code, name = "TCL124", "torch-call-returns-python"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
-    graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0363", "GB7650", "GB0107")
+    graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0363", "GB7650", "GB0107", "GB0055")
     calls = (
         *(_NAMES - _FINE),
         "torch.Generator",
@@ -66,6 +77,7 @@ class TorchCallReturnsPython(Rule):
         "torch.nn.init.*",
         "torch.cuda.memory*",
         "torch.cuda.max_memory*",
+        *_DRAWS,
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
@@ -73,6 +85,17 @@ class TorchCallReturnsPython(Rule):
         if name.startswith("torch.nn.init.") and name not in facts.GRAPH_BREAK_OPS:
             return
         if name == "torch.nn.Linear":
+            return
+        if name in _DRAWS:
+            if _is_generator(event.keywords.get("generator")):
+                yield self.finding(
+                    event,
+                    f"`{event.method}` with a torch.Generator; Dynamo cannot put one into a graph and breaks it here"
+                    f"{whole_frame(event)}",
+                    confidence=Confidence.HIGH,
+                    graph_breaks=("GB0055",),
+                    help="leave `generator` out and seed the global one in the caller, or draw outside the region",
+                )
             return
         yield self.finding(
             event,
@@ -83,6 +106,14 @@ class TorchCallReturnsPython(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
+        if event.name in _DRAWS:
+            return None
         if not event.name.startswith(_CONSTANT):
             return noted(event, event.node)
         return once(event, "the value is the one at start-up: wrong where it changes while the program runs")
+
+
+def _is_generator(value: Value | None) -> bool:
+    if isinstance(value, External):
+        return value.name == "torch.default_generator"
+    return isinstance(value, Object) and value.name == "torch.Generator"

@@ -56,6 +56,8 @@ class IntAttributeMutation(Rule):
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.frame.constructing:
             return
+        if event.inside:
+            return  # TCL125: nothing is compiled that could be compiled again
         if not (isinstance(event.value, Scalar) and event.value.type in ("int", "float", "number")):
             return
         node = event.node
@@ -67,8 +69,11 @@ class IntAttributeMutation(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         node = event.node
-        if not (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(event.receiver, Seq)
+        if (
+            event.inside
+            or not isinstance(node, ast.Call)
+            or not isinstance(node.func, ast.Attribute)
+            or not isinstance(event.receiver, Seq)
         ):
             return
         place = node.func.value
@@ -114,6 +119,16 @@ def _reads(node: ast.expr, name: str) -> bool:
     return any(isinstance(n, ast.Attribute) and n.attr == name for n in ast.walk(node))
 
 
+def _made_here(event: Call, function: Function) -> bool:
+    """Whether the function around is compiled too, in the same call: what is its own ends with it."""
+    caller = event.frame.parent
+    while caller is not None and caller.region is not None:
+        if caller.function is not None and caller.function is function.parent:
+            return True
+        caller = caller.parent
+    return False
+
+
 def _outlives(event: Call, name: str) -> bool:
     """Whether a name is a mutable default, or belongs to an enclosing scope or the module."""
     frame = event.frame
@@ -121,7 +136,7 @@ def _outlives(event: Call, name: str) -> bool:
     if function is None:
         return False
     if frame.closure is not None and name in frame.closure and name not in _assigned(function):
-        return True
+        return not _made_here(event, function)
     arguments = function.node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     for argument, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):

@@ -8,8 +8,9 @@ from typing import Final
 
 from tclint import variation
 from tclint.events import Call, Event, Store, Subscript
-from tclint.finding import Effect, Finding, Severity
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rule import Rule
+from tclint.rules._numbers import numpy_on_sizes
 from tclint.values import Object, Scalar, Seq, Tensor, Value
 
 _OPS: Final[dict[str, tuple[tuple[int, ...], tuple[str, ...]]]] = {
@@ -64,11 +65,25 @@ _OPS: Final[dict[str, tuple[tuple[int, ...], tuple[str, ...]]]] = {
 }
 
 
+_MATH: Final = (
+    "acosh asinh atan2 cbrt comb copysign degrees erf erfc exp exp2 expm1 fabs factorial fmod gamma gcd hypot isfinite "
+    "isinf isnan isqrt lcm ldexp lgamma log log10 log1p perm pow remainder"
+)
+"""Of `math`, what Dynamo calls with a number. It traces the others (`sqrt`, `ceil`, `log2`, `cos`) with a symbol."""
+_NUMPY: Final = (
+    "sqrt log exp log2 log10 log1p exp2 expm1 square cbrt cos sin tan tanh trunc ceil floor abs round power divide "
+    "maximum minimum"
+)
+_FOLDED: Final = (*(f"math.{n}" for n in _MATH.split()), *(f"numpy.{n}" for n in _NUMPY.split()))
+
+
 class IntSpecialised(Rule):
     """An integer argument that an operation burns into the graph: one compilation for every new value.
 
     Integers as arguments usually settle after one recompile. Not where they choose a dimension, a number of chunks or
     classes, a kernel size, the count of a Python loop, an element of a ModuleList, or an index beside a slice (`x[:, i]`).
+    Likewise a size: it stays a symbol in arithmetic and in `math.sqrt`, `ceil`, `floor` or `log2`, but not in `math.log`,
+    `math.exp`, `math.pow` or a numpy function (`np.sqrt(x.shape[1])`), which are called with the number.
 
     Bad::
 
@@ -88,7 +103,8 @@ class IntSpecialised(Rule):
         def train(x):
             return reduce(x)
 
-    Fix: make it a constant; use a tensor index (`index_select`) for positions; loop in the caller.
+    Fix: make it a constant; use a tensor index (`index_select`) for positions; loop in the caller; for sizes `n ** 0.5`,
+    `math.sqrt`, `math.log2`.
 
     The confidence is high where the calls in sight pass three or more values, low where only the signature is known.
     """
@@ -96,15 +112,40 @@ class IntSpecialised(Rule):
     code, name = "TCL205", "int-specialised"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
     subjects = {"subscript": (Tensor, Object)}
-    calls = tuple(_OPS)
+    calls = (*_OPS, *_FOLDED)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
+        if event.name not in _OPS:
+            yield from self._folded(event)
+            return
         places, names = _OPS[event.name]
         values: list[Value] = [event.args[i] for i in places if i < len(event.args)]
         values.extend(event.keywords[n] for n in names if n in event.keywords)
-        if event.name == "builtins.range" and not _is_looped(event):
-            return
         yield from self._check(event, values, event.method)
+
+    def _folded(self, event: Call) -> Iterator[Finding]:
+        """A size handed to a function that takes numbers alone."""
+        if not isinstance(event.result, Scalar):
+            return  # an array: reading it breaks the graph, which TCL103 says
+        for value in event.args:
+            if not (isinstance(value, Scalar) and value.source == "size"):
+                continue
+            sizes = event.evidence.sizes(*value.ref) if event.evidence is not None and value.ref is not None else []
+            if sizes and len(set(sizes)) <= variation.SETTLES:
+                continue
+            short = f"{event.name.partition('.')[0].replace('numpy', 'np')}.{event.method}"
+            yield self.finding(
+                event,
+                f"`{short}` is called with the number: each new size compiles again",
+                confidence=Confidence.HIGH if sizes else Confidence.LOW,
+                help="use `** 0.5`, math.sqrt, math.ceil, math.floor or math.log2, which take a symbol",
+            )
+            return
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Call) and event.name.startswith("numpy.") and isinstance(event.node, ast.Call):
+            return numpy_on_sizes(event, event.node)
+        return None
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
         if isinstance(event.receiver, Object) and event.receiver.name == "torch.nn.ModuleList":
@@ -143,7 +184,3 @@ def _source(node: ast.AST) -> str:
     target = node.targets[0] if isinstance(node, ast.Assign) else node
     text = ast.unparse(target)
     return text if len(text) <= 40 else text[:37] + "…"
-
-
-def _is_looped(event: Call) -> bool:
-    return True

@@ -45,6 +45,12 @@ class Event:
         return region.evidence if region is not None else None
 
     @property
+    def inside(self) -> str:
+        """The operator that takes this function as its argument, as `torch.utils.checkpoint.checkpoint` does; or nothing."""
+        region = self.frame.region
+        return region.inside if region is not None else ""
+
+    @property
     def cudagraphs(self) -> bool:
         site = self.site
         return site is not None and site.cudagraphs

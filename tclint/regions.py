@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -87,14 +88,18 @@ class Region:
 
     site: CompileSite | None
     evidence: Evidence | None = field(default=None, compare=False)
+    inside: str = ""
+    """The operator whose argument is being traced, a graph of its own: `torch.utils.checkpoint.checkpoint`."""
+    entry: ast.AST | None = field(default=None, compare=False)
+    """The call of that operator."""
 
     @property
     def key(self) -> tuple[Any, ...]:
         """Regions whose findings cannot differ share a key."""
         if self.site is None:
-            return ("assumed", id(self.evidence) if self.evidence is not None else None)
+            return ("assumed", id(self.evidence) if self.evidence is not None else None, self.inside)
         seen = (self.site.path, self.site.line) if self.evidence is not None or self.site.many else None
-        return (self.site.cudagraphs, self.site.fullgraph is True, self.site.dynamic, seen)
+        return (self.site.cudagraphs, self.site.fullgraph is True, self.site.dynamic, seen, self.inside)
 
 
 CUDAGRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})

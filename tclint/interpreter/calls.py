@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from tclint import events
@@ -268,13 +269,30 @@ def external(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
     return result
 
 
+def _checkpointed(frame: Frame, node: ast.AST, name: str, args: Args, open_ended: bool) -> Value:
+    """The function runs as usual, but is a graph of its own.
+
+    That is told where the checkpoint is there for certain: not under a flag, which is off as a rule, and not in a helper,
+    which is called under one.
+    """
+    region = frame.region
+    entered = frame.parent is None or (frame.function is not None and frame.function.name == "forward")
+    if region is None or frame.maybe or not entered:
+        return call(frame, node, args[0], args[1:], {}, open_ended)
+    frame.region = replace(region, inside=name, entry=node)
+    try:
+        return call(frame, node, args[0], args[1:], {}, open_ended)
+    finally:
+        frame.region = region
+
+
 def _external_result(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     if name in _TRANSPARENT:
         return args[0] if args else External("tclint.identity")
     if name in _DISABLE:
         return Object(name, frame.origin(node), "disabled", args[0]) if args else External(name)
     if name in _CHECKPOINT and args:
-        return call(frame, node, args[0], args[1:], {}, open_ended)
+        return _checkpointed(frame, node, name, args, open_ended)
     if name in _TRANSFORMS and args:
         return Object(name, frame.origin(node), "transform", args[0])
     if name in ("torch.jit.trace", "torch.jit.load", "torch.jit.trace_module", "torch.jit.freeze"):
@@ -284,8 +302,8 @@ def _external_result(frame: Frame, node: ast.AST, name: str, args: Args, keyword
     if name.startswith("torch."):
         if name.startswith("torch.nn.") and _is_module_class(name):
             return _construct_module(frame, node, name, args, keywords)
-        if name == "torch.cuda.CUDAGraph":
-            return Object("torch.cuda.CUDAGraph", frame.origin(node))
+        if name in ("torch.cuda.CUDAGraph", "torch.Generator"):
+            return Object(name, frame.origin(node))
         if name == "torch.cuda.make_graphed_callables" and args:
             return Object("torch.cuda.make_graphed_callables", frame.origin(node), "graphed", args[0])
         return torch_model.function(frame, node, name, args, keywords)

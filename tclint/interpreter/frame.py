@@ -38,6 +38,7 @@ class Frame:
         "grad",
         "in_lambda",
         "interp",
+        "maybe",
         "module",
         "nonlocals",
         "parent",
@@ -83,6 +84,7 @@ class Frame:
         self.grad: bool | None = parent.grad if parent is not None else (None if self.cls is not None else True)
         self.constructing = False
         self.in_lambda = False
+        self.maybe = 0  # branches of this function that may not be taken, around this place or left before it
 
     def origin(self, node: ast.AST) -> Origin:
         # As `Origin(…)`, which goes through a function of its own; made a million times in a large run.
@@ -93,7 +95,7 @@ class Frame:
         steps: list[Step] = []
         frame: Frame | None = self
         at = line
-        while frame is not None and frame.region is self.region:
+        while frame is not None and self._shares(frame.region):
             name = frame.function.qualname if frame.function is not None else "<module>"
             steps.append(Step(frame.module.path, at, name))
             at = getattr(frame.call_node, "lineno", 0)
@@ -103,6 +105,11 @@ class Frame:
             steps.append(Step(site.path, site.line, site.text))
         steps.reverse()
         return tuple(steps)
+
+    def _shares(self, region: Region | None) -> bool:
+        if region is None or self.region is None:
+            return region is self.region
+        return region.site is self.region.site
 
     def set(self, name: str, value: Value) -> None:
         self.env[name] = value

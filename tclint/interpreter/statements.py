@@ -87,18 +87,26 @@ def _raise(frame: Frame, node: ast.Raise) -> None:
 def _if(frame: Frame, node: ast.If) -> None:
     then, otherwise = expressions.branch(frame, node.test, "if")
     after: Env | None = None
+    undecided = then is not None and otherwise is not None
+    left = False
+    frame.maybe += undecided
     if then is not None:
         frame.env = then
         run_block(frame, node.body)
         if not frame.dead:
             after = frame.env
+        left |= frame.dead
         frame.dead = False
     if otherwise is not None:
         frame.env = otherwise
         run_block(frame, node.orelse)
         if not frame.dead:
             after = join_env(after, frame.env)
+        left |= frame.dead
         frame.dead = False
+    if not left:
+        # Where one arm returns, what follows is the other arm.
+        frame.maybe -= undecided
     if after is None:
         frame.dead = True
         after = frame.env

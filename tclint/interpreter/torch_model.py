@@ -698,8 +698,12 @@ def _first_tensor(args: Args, keywords: Keywords) -> Tensor | None:
     return None
 
 
-_NUMPY_SCALAR: Final = frozenset(
-    "sqrt log exp prod ceil floor log2 log10 cos sin tan abs round power sum mean max min maximum minimum".split()
+_NUMPY_FLOAT: Final = frozenset(
+    "sqrt log exp log2 log10 log1p exp2 expm1 square cbrt cos sin tan tanh trunc divide true_divide".split()
+)
+"""What has a float as its result, or is taken for one, whatever the argument."""
+_NUMPY_SCALAR: Final = _NUMPY_FLOAT | frozenset(
+    "prod ceil floor abs round power sum mean max min maximum minimum".split()
 )
 
 
@@ -721,7 +725,12 @@ def numpy_function(frame: Frame, node: ast.AST, name: str, args: Args, keywords:
         return Tensor(tensor.conf, "b" if short in BOOLEAN else "", ndim, ARRAY | (tensor.flags & HOST), origin)
     if short in _NUMPY_SCALAR:
         values = _flat(args)
-        if any(isinstance(v, Scalar) and v.source == "size" for v in values):
+        size = next((v for v in values if isinstance(v, Scalar) and v.source == "size"), None)
+        if size is not None:
+            floating = short in _NUMPY_FLOAT or any(_literal_dtype(v) == "f" for v in values)
+            if floating and all(isinstance(a, (Const, Scalar)) for a in args):
+                # Dynamo computes it while tracing and reads it as a number. An integer it does not read.
+                return Scalar("float", "size", origin, size.ref)
             return Tensor(USED, "", 0, ARRAY | HOST, origin)
         if values and all(isinstance(v, (Const, Scalar)) for v in values):
             # Numbers alone are folded while tracing.

@@ -1,0 +1,139 @@
+"""TCL125: side effects inside a checkpointed function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.events import Call, Event, Store
+from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.program import Function
+from tclint.rule import Rule
+from tclint.values import Const, Dict, Instance, Seq, Value
+
+_CHECKPOINT: Final = "torch.utils.checkpoint."
+
+
+class SideEffectInCheckpoint(Rule):
+    """A function under `torch.utils.checkpoint` that writes to something outside of it.
+
+    The function runs a second time in the backward pass, so Dynamo takes it as a graph of its own without side effects.
+    An attribute of the module that is set in it, a list from outside that it appends to, a global or nonlocal name: the
+    graph breaks, and the function that calls `checkpoint` runs eagerly as a whole. In eager mode the side effect happens
+    twice.
+
+    Bad::
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(8, 8)
+                self.last = None
+
+            def block(self, x):
+                y = self.fc(x)
+                self.last = y
+                return y.relu()
+
+            def forward(self, x):
+                return torch.utils.checkpoint.checkpoint(self.block, x, use_reentrant=False)
+
+    Good::
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(8, 8)
+                self.last = None
+
+            def block(self, x):
+                y = self.fc(x)
+                return y.relu(), y
+
+            def forward(self, x):
+                out, self.last = torch.utils.checkpoint.checkpoint(self.block, x, use_reentrant=False)
+                return out
+
+    Fix: return the value from the checkpointed function, and store it after the checkpoint. Writing into a buffer in place
+    (`self.count.add_(1)`) is fine for Dynamo.
+
+    Not said where the checkpoint is under a flag that may be off.
+    """
+
+    code, name = "TCL125", "side-effect-in-checkpoint"
+    effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    graph_breaks = ("GB0067", "GB4413")
+    calls = ("list.append", "list.extend", "list.insert", "dict.update", "dict.setdefault", "set.add")
+
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        if not event.inside.startswith(_CHECKPOINT):
+            return
+        target = _target(event.node)
+        if event.target in ("global", "nonlocal"):
+            yield self._finding(event, f"`{event.name}`, which is {event.target},")
+        elif event.target == "attribute" and isinstance(event.receiver, Instance):
+            if not isinstance(event.value, Const) and _from_outside(event, target):
+                yield self._finding(event, f"`{ast.unparse(target)}`" if target is not None else f"`{event.name}`")
+        elif (
+            event.target == "subscript"
+            and isinstance(event.receiver, (Dict, Seq))
+            and isinstance(target, ast.Subscript)
+        ):
+            if _from_outside(event, target.value):
+                yield self._finding(event, f"`{ast.unparse(target.value)}`")
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        node = event.node
+        if not event.inside.startswith(_CHECKPOINT):
+            return
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            return
+        if _from_outside(event, node.func.value):
+            yield self._finding(event, f"`{ast.unparse(node.func.value)}`")
+
+    def _finding(self, event: Event, what: str) -> Finding:
+        return self.finding(
+            event,
+            f"{what} is changed inside a checkpointed function; Dynamo breaks the graph and the caller runs eagerly",
+            confidence=Confidence.HIGH,
+            help="return the value from the checkpointed function and store it after the checkpoint",
+        )
+
+
+def _target(node: ast.AST) -> ast.expr | None:
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        return node.targets[0]
+    return node.target if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else None
+
+
+def _from_outside(event: Event, place: ast.expr | None) -> bool:
+    """Whether what is changed belongs to a module, to an enclosing function or to the file."""
+    frame, function = event.frame, event.frame.function
+    parts = 0
+    while isinstance(place, (ast.Attribute, ast.Subscript)):
+        place = place.value
+        parts += 1
+    if not isinstance(place, ast.Name) or function is None:
+        return False
+    owner: Value | None = frame.env.get(place.id)
+    if parts and isinstance(owner, Instance) and frame.interp.is_nn_module(owner.cls):
+        return True
+    if place.id in _bound(function):
+        return False
+    # Only of the checkpointed function itself: what encloses a function that it calls may be made by it.
+    outermost = frame.region is not None and frame.call_node is frame.region.entry
+    return place.id in frame.module.names or (outermost and frame.closure is not None and place.id in frame.closure)
+
+
+def _bound(function: Function) -> set[str]:
+    arguments = function.node.args
+    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
+    body = function.node.body if isinstance(function.node.body, list) else [function.node.body]
+    return names | {
+        n.id
+        for statement in body
+        for n in ast.walk(statement)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
