@@ -129,7 +129,8 @@ class TensorAsSize(Rule):
                 yield self._finding(event, bound, "a tensor bounds a slice")
                 return
             position = part if isinstance(part, Tensor) else None
-            if position is not None and position.ndim == 0 and position.dtype != "b" and not position.flags & RAW:
+            known = position is not None and position.flags & (RAW | CONSTANT)
+            if position is not None and position.ndim == 0 and position.dtype != "b" and not known:
                 yield self._finding(event, position, "a 0-d tensor is used as an index")
                 return
 

@@ -10,6 +10,7 @@ from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rewrite import noted, once
 from tclint.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
+from tclint.values import ClassValue, Const, External
 
 # Families with a rule of their own.
 _ELSEWHERE: Final = (
@@ -29,8 +30,7 @@ _BUILTIN: Final = frozenset(n for n in facts.BREAKING_CALLS if "." not in n)
 _NAMES: Final = frozenset(
     n if "." in n else f"builtins.{n}"
     for n in facts.BREAKING_CALLS
-    if not n.startswith(_ELSEWHERE)
-    and n not in ("copy.copy", "types.SimpleNamespace", "functools.lru_cache", "property")
+    if not n.startswith(_ELSEWHERE) and n not in ("copy.copy", "functools.lru_cache", "property")
 )
 _OBJECTS: Final = (
     "threading.",
@@ -108,6 +108,8 @@ class SkippedCall(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
+        if name == "builtins.dir" and event.args and isinstance(event.args[0], (Const, External, ClassValue)):
+            return
         yield self.finding(
             event,
             f"`{name.removeprefix('builtins.')}` is skipped by Dynamo; the graph breaks here{whole_frame(event)}",

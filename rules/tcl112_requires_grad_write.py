@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.events import Attribute, Call, Event, Store
 from tclint.finding import Applicability, Effect, Finding, Fix, Severity
@@ -11,12 +12,20 @@ from tclint.rewrite import Place, display
 from tclint.rule import Rule, whole_frame
 from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, tensor_of
 
+# Modules that make parameters of their own.
+_PARAMETRIC: Final = frozenset(
+    "Linear Bilinear Embedding EmbeddingBag LayerNorm GroupNorm RMSNorm PReLU MultiheadAttention LSTM GRU RNN LSTMCell GRUCell "
+    "RNNCell Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d "
+    "SyncBatchNorm TransformerEncoderLayer TransformerDecoderLayer Transformer".split()
+)
+
 
 class RequiresGradWrite(Rule):
     """Writing `requires_grad`, calling `backward` or building leaves inside the region ends the graph.
 
-    `x.requires_grad = True`, `x.requires_grad_()` on an input, `loss.backward()`, `torch.zeros(..., requires_grad=True)`,
-    `nn.Parameter(...)` and assigning `.data` change autograd state that Dynamo does not record.
+    `x.requires_grad = True`, `x.requires_grad_()` on an input, `y.retain_grad()`, `loss.backward()`, `torch.zeros(..., requires_grad=True)`,
+    `nn.Parameter(...)`, a layer that is built with its parameters (`nn.Linear(8, 8)(x)`) and assigning `.data` change
+    autograd state that Dynamo does not record.
 
     Bad::
 
@@ -36,10 +45,28 @@ class RequiresGradWrite(Rule):
     code, name = "TCL112", "requires-grad-write"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     subjects = {"attribute": (Tensor,)}
-    graph_breaks = ("GB0206", "GB0125", "GB0123", "GB0225", "GB0264", "GB0226", "GB0056", "GB0220", "GB9186", "GB0104")
+    graph_breaks = (
+        "GB0206",
+        "GB0125",
+        "GB0123",
+        "GB0225",
+        "GB0264",
+        "GB0226",
+        "GB0056",
+        "GB0220",
+        "GB9186",
+        "GB0104",
+        "GB0108",
+    )
     calls = (
         "torch.nn.*",
-        *("Tensor.requires_grad_", "Tensor.backward", "torch.autograd.backward", "torch.autograd.grad"),
+        *(
+            "Tensor.requires_grad_",
+            "Tensor.retain_grad",
+            "Tensor.backward",
+            "torch.autograd.backward",
+            "torch.autograd.grad",
+        ),
         *("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable", "torch.optim.*"),
         *("torch.autograd.functional.*", "torch.nn.Module.zero_grad"),
         *(
@@ -88,7 +115,9 @@ class RequiresGradWrite(Rule):
         elif name == "torch.nn.Module.zero_grad":
             yield self._finding(event, "`zero_grad()`", None)
         elif name.startswith("torch.nn.") and event.receiver is not None:
-            if event.method in ("half", "double", "bfloat16"):
+            if event.method == "requires_grad_":
+                yield self._finding(event, "`requires_grad_()` of a module", None)
+            elif event.method in ("half", "double", "bfloat16"):
                 yield self._finding(event, f"a module is cast with `.{event.method}()`", None)
             elif (
                 event.method == "forward"
@@ -98,6 +127,10 @@ class RequiresGradWrite(Rule):
                 yield self._finding(event, "a module with a backward hook is called", None)
         elif name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
             yield self._finding(event, "`nn.Parameter` is created", None)
+        elif name.startswith("torch.nn.") and event.method in _PARAMETRIC and event.receiver is None:
+            affine = event.keywords.get("affine", event.keywords.get("elementwise_affine"))
+            if not (isinstance(affine, Const) and affine.value is False):
+                yield self._finding(event, f"`nn.{event.method}` and its parameters are built", None)
         elif not name.startswith("torch.nn."):
             yield self._finding(event, f"`{event.method}`", tensor_of(event.receiver) if event.receiver else None)
 

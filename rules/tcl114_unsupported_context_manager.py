@@ -60,12 +60,18 @@ class UnsupportedContextManager(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "warnings.catch_warnings" or event.name == "torch.fx.traceback.annotate":
             return
+        if event.name == "contextlib.ExitStack.enter_context" and event.args:
+            inner = event.args[0]
+            if isinstance(inner, Object) and inner.name == "contextlib.context":
+                return  # a generator of the program, which Dynamo follows
         yield self._finding(event, f"`{event.name}`")
 
     def on_with(self, event: With) -> Iterator[Finding]:
         context = event.context
         if isinstance(context, Object) and context.name.startswith(("threading.", "multiprocessing.")):
             yield self._finding(event, f"a `{context.name}`")
+        elif isinstance(context, External) and context.name in ("torch.device", "torch.device()"):
+            yield self._finding(event, "a `torch.device`")
         elif isinstance(context, Object) and context.name == "contextlib.context":
             inner = context.args
             if isinstance(inner, FunctionValue) and not _is_generator(inner):

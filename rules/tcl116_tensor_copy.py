@@ -9,13 +9,14 @@ from tclint.events import Call, Event
 from tclint.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rewrite import Place
 from tclint.rule import Rule, whole_frame
-from tclint.values import PARAMETER, PROVEN, Dict, Instance, Seq, Tensor, Value, tensor_of
+from tclint.values import PARAMETER, PROVEN, Dict, Instance, Object, Seq, Tensor, Value, tensor_of
 
 
 class TensorCopy(Rule):
-    """`copy.deepcopy` of a tensor, or `copy.copy` of anything, ends the graph.
+    """`copy.deepcopy` or `copy.copy` of a tensor or a module ends the graph; so does `copy.copy` of a list, dict or set.
 
     `copy.deepcopy` of a plain list, dict or config object traces on current torch; with a tensor in it, it does not.
+    `copy.copy` of an object of your own or of a tuple traces too.
 
     Bad::
 
@@ -42,10 +43,8 @@ class TensorCopy(Rule):
         value = event.args[0] if event.args else None
         if value is None:
             return
-        tensor = _tensor_in(value)
-        if tensor is None and isinstance(value, Instance) and value.fields:
-            tensor = next((t for v in value.fields.values() if (t := tensor_of(v)) is not None), None)
-        if tensor is None and event.name != "copy.copy":
+        tensor = tensor_of(value) if event.name == "copy.copy" else _tensor_in(value)
+        if tensor is None and not _is_module(event, value) and not (event.name == "copy.copy" and _is_container(value)):
             return
         yield self.finding(
             event,
@@ -79,4 +78,16 @@ def _tensor_in(value: Value) -> Tensor | None:
         return tensor
     if isinstance(value, (Seq, Dict)):
         return tensor_of(value.element())
+    if isinstance(value, Instance) and value.fields:
+        return next((t for v in value.fields.values() if (t := tensor_of(v)) is not None), None)
     return None
+
+
+def _is_module(event: Event, value: Value) -> bool:
+    if isinstance(value, Instance):
+        return event.frame.interp.is_nn_module(value.cls)
+    return isinstance(value, Object) and value.name.startswith("torch.nn.")
+
+
+def _is_container(value: Value) -> bool:
+    return isinstance(value, Dict) or (isinstance(value, Seq) and value.kind in ("list", "set"))

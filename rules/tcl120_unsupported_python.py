@@ -136,7 +136,9 @@ class UnsupportedPython(Rule):
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         values = event.iterable
         if isinstance(values, Seq) and values.kind == "set" and tensor_of(values.element()) is not None:
-            yield self._finding(event, "a set of tensors is iterated")
+            # A set that comes from outside must be guarded on; one that the function makes is nobody else's.
+            if isinstance(event.node, ast.For) and isinstance(event.node.iter, ast.Attribute):
+                yield self._finding(event, "a set of tensors is iterated")
 
     def on_compile(self, event: Compile) -> Iterator[Finding]:
         if event.positional > 1:

@@ -19,7 +19,7 @@ _ELSEWHERE: Final = (
     *("torch.autograd.graph.", "torch.autograd.set_detect", "torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"),
     *("torch.cuda.nvtx.range", "torch.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack", "torch.save"),
     *("torch.cov", "torch.corrcoef", "torch._check", "torch.nn.functional.ctc_loss", "torch.linalg.lstsq"),
-    *("torch.cuda.use_mem_pool",),
+    *("torch.cuda.use_mem_pool", "torch.nn.Linear", "torch.nn.Parameter"),
 )
 _NAMES: Final = frozenset(
     name
@@ -83,8 +83,6 @@ class TorchCallReturnsPython(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
         if name.startswith("torch.nn.init.") and name not in facts.GRAPH_BREAK_OPS:
-            return
-        if name == "torch.nn.Linear":
             return
         if name in _DRAWS:
             if _is_generator(event.keywords.get("generator")):
