@@ -1,4 +1,4 @@
-"""The code around an event, as the rules about scripts (4xx, 5xx) look at it: positions, order, enclosing blocks."""
+"""The code around an event: positions, order, enclosing blocks, whose a name is."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tclint.values import FunctionValue
 if TYPE_CHECKING:
     from tclint.events import Compile, Event
     from tclint.interpreter.frame import Frame
+    from tclint.program import Function
     from tclint.regions import CompileSite
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -38,6 +39,14 @@ def own(root: ast.AST) -> Iterator[ast.AST]:
         yield child
         if not isinstance(child, (*FUNCTIONS, ast.ClassDef)):
             yield from own(child)
+
+
+def bound(function: Function) -> frozenset[str]:
+    """The names that belong to a function: its parameters, and what it assigns."""
+    arguments = function.node.args
+    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
+    return function.stored_names() | names
 
 
 def calls(root: ast.AST) -> Iterator[ast.Call]:

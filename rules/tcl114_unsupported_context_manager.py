@@ -9,7 +9,8 @@ from tclint.events import Call, Event, With
 from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rewrite import Place, same
 from tclint.rule import Rule
-from tclint.values import External, FunctionValue, Object
+from tclint.rules._scope import bound
+from tclint.values import External, FunctionValue, Instance, Object, Value
 
 _BAD = (
     *("torch.backends.cudnn.flags", "torch.autograd.detect_anomaly", "torch.autograd.set_detect_anomaly"),
@@ -34,7 +35,8 @@ class UnsupportedContextManager(Rule):
 
     `torch.backends.cudnn.flags`, `detect_anomaly`, `save_on_cpu`, `fork_rng`, locks, `redirect_stdout` and generators that
     are no real context manager. `torch.no_grad`, `autocast`, `inference_mode`, `contextlib.nullcontext`,
-    `contextlib.suppress`, the profiler and your own `@contextmanager` generators are fine.
+    `contextlib.suppress`, the profiler and your own `@contextmanager` generators are fine; a class of your own and
+    `torch.no_grad()` only where they are made in the `with` or before it in the same function, not as `with self.context:`.
 
     Bad::
 
@@ -70,6 +72,8 @@ class UnsupportedContextManager(Rule):
         context = event.context
         if isinstance(context, Object) and context.name.startswith(("threading.", "multiprocessing.")):
             yield self._finding(event, f"a `{context.name}`")
+        elif _from_outside(event) and _enters_once(context):
+            yield self._finding(event, f"`{ast.unparse(event.node)}`, which was made outside,")
         elif isinstance(context, External) and context.name in ("torch.device", "torch.device()"):
             yield self._finding(event, "a `torch.device`")
         elif isinstance(context, Object) and context.name == "contextlib.context":
@@ -103,6 +107,24 @@ class UnsupportedContextManager(Rule):
             confidence=Confidence.HIGH,
             help="enter it in the eager caller, around the compiled call",
         )
+
+
+def _enters_once(context: Value) -> bool:
+    """What Dynamo only follows where it sees it made: contexts of the program, and those that switch gradients."""
+    if isinstance(context, Object):
+        return context.name in ("torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled")
+    return isinstance(context, Instance)
+
+
+def _from_outside(event: With) -> bool:
+    """Whether the context is an attribute, or a name of the file."""
+    frame, node = event.frame, event.node
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        owner = frame.env.get(node.value.id)
+        return isinstance(owner, Instance) and frame.interp.is_nn_module(owner.cls)
+    if not isinstance(node, ast.Name) or frame.function is None:
+        return False
+    return node.id in frame.module.names and node.id not in bound(frame.function)
 
 
 def _is_generator(value: FunctionValue) -> bool:

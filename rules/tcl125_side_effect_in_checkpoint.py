@@ -8,8 +8,8 @@ from typing import Final
 
 from tclint.events import Call, Event, Store
 from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.program import Function
 from tclint.rule import Rule
+from tclint.rules._scope import bound
 from tclint.values import Const, Dict, Instance, Seq, Value
 
 _CHECKPOINT: Final = "torch.utils.checkpoint."
@@ -119,21 +119,8 @@ def _from_outside(event: Event, place: ast.expr | None) -> bool:
     owner: Value | None = frame.env.get(place.id)
     if parts and isinstance(owner, Instance) and frame.interp.is_nn_module(owner.cls):
         return True
-    if place.id in _bound(function):
+    if place.id in bound(function):
         return False
     # Only of the checkpointed function itself: what encloses a function that it calls may be made by it.
     outermost = frame.region is not None and frame.call_node is frame.region.entry
     return place.id in frame.module.names or (outermost and frame.closure is not None and place.id in frame.closure)
-
-
-def _bound(function: Function) -> set[str]:
-    arguments = function.node.args
-    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
-    body = function.node.body if isinstance(function.node.body, list) else [function.node.body]
-    return names | {
-        n.id
-        for statement in body
-        for n in ast.walk(statement)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }

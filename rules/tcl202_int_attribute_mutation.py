@@ -10,6 +10,7 @@ from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.program import Function
 from tclint.rewrite import display
 from tclint.rule import Rule
+from tclint.rules._scope import bound
 from tclint.values import Const, Instance, Scalar, Seq
 
 
@@ -135,19 +136,14 @@ def _outlives(event: Call, name: str) -> bool:
     function = frame.function
     if function is None:
         return False
-    if frame.closure is not None and name in frame.closure and name not in _assigned(function):
+    if frame.closure is not None and name in frame.closure and name not in bound(function):
         return not _made_here(event, function)
     arguments = function.node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     for argument, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):
         if argument.arg == name and isinstance(default, (ast.List, ast.Dict)):
             return True
-    return name in frame.module.names and name not in _assigned(function)
-
-
-def _assigned(function: Function) -> frozenset[str]:
-    arguments = function.node.args
-    return function.stored_names() | {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    return name in frame.module.names and name not in bound(function)
 
 
 __all__ = ["Const", "IntAttributeMutation"]
