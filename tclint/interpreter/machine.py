@@ -390,6 +390,8 @@ class Interpreter:
         function = value.function
         if value.bound is not None:
             args = [value.bound, *args]
+        if parameters.given_twice(function, args, keywords):
+            return UNKNOWN
         self.emit(events.ProgramCall, frame, node, value, args, keywords)
         limit = _MAX_DEPTH if frame.region is not None else _MAX_EAGER_DEPTH
         if frame.depth >= limit:

@@ -83,6 +83,20 @@ def variadic(function: Function) -> tuple[str, str]:
     return known.vararg, known.kwarg
 
 
+def given_twice(function: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
+    """Whether a parameter gets a value by position and one by name: Python raises, so this function is not the one meant."""
+    if not keywords:
+        return False
+    known = signature(function)
+    first = len(function.node.args.posonlyargs)
+    for name, value in zip(known.names[first:], args[first:], strict=False):
+        if isinstance(value, Seq) and value.kind == "star":
+            return False
+        if name in keywords:
+            return True
+    return False
+
+
 def bind(
     interp: Interpreter, function: Function, args: Sequence[Value], keywords: Mapping[str, Value], open_ended: bool
 ) -> Env:
