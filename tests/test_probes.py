@@ -1,0 +1,65 @@
+"""Small programs that Dynamo has judged (benchmarks/probes.json): what tclint says of them, and what it does not."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ANSWERS = json.loads((ROOT / "benchmarks" / "probes.json").read_text(encoding="utf-8"))
+# Corners of Python's library, and what cannot be seen in the source. One that is found must leave this list.
+MISSED = {
+    "classes": {"sorted_o", "fmt_o", "getattribute_o", "err", "err_shape", "gen_sub"},
+    "containers": {"counter_mc", "deque_rot", "template", "sort_tuple_t"},
+    "stdlib": {
+        *("astype_obj", "uniform_from", "inspect_sig", "tb", "counter_mc", "deque_rot", "callable_", "template"),
+        "max_key",
+    },
+    "tensors": {"own"},
+    "torch_api": {"load_sd", "fwd_hook"},
+}
+# The same object on both sides: Python asks for identity first, and never for the tensor's truth.
+FALSE = {"stdlib": {"index_list", "eq_list"}}
+
+
+@pytest.fixture(scope="module")
+def probes() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("probes", ROOT / "benchmarks" / "probes.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("stem", sorted(ANSWERS["programs"]))
+def test_programs(stem: str, probes: ModuleType) -> None:
+    truth = ANSWERS["programs"][stem]
+    said = probes.flagged((ROOT / "benchmarks" / "probes" / f"{stem}.py").read_text(encoding="utf-8"))
+    assert {name for name, why in truth.items() if why and name not in said} == MISSED[stem]
+    assert {name for name, why in truth.items() if not why and name in said} == FALSE.get(stem, set())
+
+
+def test_the_page_has_the_numbers() -> None:
+    breaks = sum(bool(why) for truth in ANSWERS["programs"].values() for why in truth.values())
+    found = breaks - sum(map(len, MISSED.values()))
+    others = sum(map(len, FALSE.values()))
+    page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    assert f"{breaks} break under torch {ANSWERS['torch']}: {found} found, {others} others flagged" in page
+    assert f"there are {sum(map(len, ANSWERS['programs'].values()))} small programs" in page
+
+
+@pytest.mark.dynamo
+def test_dynamo_still_says_so(probes: ModuleType) -> None:
+    """One file, asked again: the answers are of the torch that is installed for the tests."""
+    torch = pytest.importorskip("torch")
+    if torch.__version__ != ANSWERS["torch"]:
+        pytest.skip(f"the answers are of torch {ANSWERS['torch']}")
+    told = probes.judge(ROOT / "benchmarks" / "probes" / "containers.py")
+    assert {name for name, why in told.items() if why} == {
+        name for name, why in ANSWERS["programs"]["containers"].items() if why
+    }
