@@ -601,3 +601,49 @@ def test_the_same_report_twice(project: Project) -> None:
     first = project.lint()
     assert first.findings
     assert first == project.lint()
+
+
+def test_what_the_helper_says_about_an_argument_counts(project: Project) -> None:
+    """In the forward only its name speaks for a mask; the helper has an annotation."""
+    write(
+        project,
+        net="""
+        class Net(nn.Module):
+            def picked(self, input_ids: torch.LongTensor | None, attention_mask: torch.Tensor | None = None):
+                if attention_mask is not None:
+                    attention_mask = attention_mask == 1
+                for i, row in enumerate(input_ids):
+                    if attention_mask is not None:
+                        row = row[attention_mask[i]]
+                return row
+
+            def forward(self, input_ids=None, attention_mask=None):
+                return self.picked(input_ids, attention_mask)
+        """,
+    )
+    found = project.lint(select=["TCL106"]).findings
+    assert [(each.code, each.confidence) for each in found] == [("TCL106", "high")]
+
+
+def test_a_call_that_python_would_refuse_is_not_followed(project: Project) -> None:
+    """`flag` by position and by name: the model that is meant is the other one."""
+    write(
+        project,
+        net="""
+        class Plain(nn.Module):
+            def forward(self, x, flag=False):
+                return x * 2 if flag else x
+
+        class Noisy(nn.Module):
+            def forward(self, x, noise, flag=False):
+                return x + noise if flag else x
+
+        def chosen(kind):
+            return Noisy() if kind == "noisy" else Plain()
+
+        @torch.compile
+        def run(x, kind):
+            return chosen(kind)(x, x.abs(), flag=True)
+        """,
+    )
+    check(project)

@@ -38,6 +38,7 @@ from tclint.values import (
     Value,
     join,
     scalar_type,
+    tensor_of,
 )
 
 if TYPE_CHECKING:
@@ -127,6 +128,8 @@ def bind(
             value = _evidence(interp, function, node, known)
             if value is UNKNOWN and isinstance(star, Tensor):
                 value = star.with_(conf=NAMED)
+        else:
+            value = _surer(interp, function, node, known, value)
         env[name] = value
     if len(plain) > len(known.nodes):
         rest = plain[len(known.nodes) :]
@@ -168,6 +171,18 @@ def _evidence(interp: Interpreter, function: Function, node: ast.arg, known: Sig
     if node.arg in used_as_tensor(function, known):
         return Tensor(USED, "", -1, 0, origin)
     return UNKNOWN
+
+
+def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signature, value: Value) -> Value:
+    """A tensor of which only the caller's name for it speaks, with what this function says about it."""
+    tensor = tensor_of(value)
+    if tensor is None or tensor.conf != NAMED:
+        return value
+    told = tensor_of(_evidence(interp, function, node, known))
+    if told is None or told.conf == NAMED:
+        return value
+    surer = tensor.with_(conf=told.conf)
+    return Union(tuple([surer if o is tensor else o for o in value.options])) if isinstance(value, Union) else surer
 
 
 _TENSOR_ATTRIBUTES: Final = frozenset({"shape", "ndim", "is_cuda", "requires_grad", "grad"})
