@@ -27,7 +27,7 @@ def test_a_busy_neighbour_does_not_move_the_median(busy: float, monkeypatch: pyt
         return shown[-1][1]
 
     monkeypatch.setattr(child_clock, "_block", block)
-    told = timings({"a": lambda: "a", "b": lambda: "b"}, "cpu", Effort(seconds=0.2, warm=0.0, block=1e-5))
+    told = timings({"a": lambda: "a", "b": lambda: "b"}, "cpu", Effort(seconds=0.6, warm=0.0, block=1e-5))
     assert told["a"].median_ms == pytest.approx(1.0, rel=0.011)
     assert told["b"].median_ms == pytest.approx(2.0, rel=0.011)
     everything = [taken for name, taken in shown if name == "a"]
