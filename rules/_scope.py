@@ -49,6 +49,11 @@ def bound(function: Function) -> frozenset[str]:
     return function.stored_names() | names
 
 
+def of_file(frame: Frame, name: str) -> bool:
+    """Whether a name that a function uses is one of its file: a global, an import."""
+    return frame.function is not None and name in frame.module.names and name not in bound(frame.function)
+
+
 def calls(root: ast.AST) -> Iterator[ast.Call]:
     return (node for node in own(root) if isinstance(node, ast.Call))
 

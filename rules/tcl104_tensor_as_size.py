@@ -129,8 +129,9 @@ class TensorAsSize(Rule):
                 yield self._finding(event, bound, "a tensor bounds a slice")
                 return
             position = part if isinstance(part, Tensor) else None
-            known = position is not None and position.flags & (RAW | CONSTANT)
-            if position is not None and position.ndim == 0 and position.dtype != "b" and not known:
+            if position is None or position.flags & (RAW | CONSTANT):
+                continue  # no tensor, or one whose value tracing knows
+            if position.ndim == 0 and position.dtype != "b":
                 yield self._finding(event, position, "a 0-d tensor is used as an index")
                 return
 

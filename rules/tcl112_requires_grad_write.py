@@ -14,8 +14,8 @@ from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, tensor_of
 
 # Modules that make parameters of their own.
 _PARAMETRIC: Final = frozenset(
-    "Linear Bilinear Embedding EmbeddingBag LayerNorm GroupNorm RMSNorm PReLU MultiheadAttention LSTM GRU RNN LSTMCell GRUCell "
-    "RNNCell Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d "
+    "Linear Bilinear Embedding EmbeddingBag LayerNorm GroupNorm RMSNorm PReLU MultiheadAttention LSTM GRU RNN LSTMCell "
+    "GRUCell RNNCell Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d "
     "SyncBatchNorm TransformerEncoderLayer TransformerDecoderLayer Transformer".split()
 )
 
@@ -23,9 +23,9 @@ _PARAMETRIC: Final = frozenset(
 class RequiresGradWrite(Rule):
     """Writing `requires_grad`, calling `backward` or building leaves inside the region ends the graph.
 
-    `x.requires_grad = True`, `x.requires_grad_()` on an input, `y.retain_grad()`, `loss.backward()`, `torch.zeros(..., requires_grad=True)`,
-    `nn.Parameter(...)`, a layer that is built with its parameters (`nn.Linear(8, 8)(x)`) and assigning `.data` change
-    autograd state that Dynamo does not record.
+    `x.requires_grad = True`, `x.requires_grad_()` on an input, `y.retain_grad()`, `loss.backward()`,
+    `torch.zeros(..., requires_grad=True)`, `nn.Parameter(...)`, a layer that is built with its parameters
+    (`nn.Linear(8, 8)(x)`) and assigning `.data` change autograd state that Dynamo does not record.
 
     Bad::
 
@@ -46,27 +46,13 @@ class RequiresGradWrite(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     subjects = {"attribute": (Tensor,)}
     graph_breaks = (
-        "GB0206",
-        "GB0125",
-        "GB0123",
-        "GB0225",
-        "GB0264",
-        "GB0226",
-        "GB0056",
-        "GB0220",
-        "GB9186",
-        "GB0104",
+        *("GB0206", "GB0125", "GB0123", "GB0225", "GB0264", "GB0226", "GB0056", "GB0220", "GB9186", "GB0104"),
         "GB0108",
     )
     calls = (
         "torch.nn.*",
-        *(
-            "Tensor.requires_grad_",
-            "Tensor.retain_grad",
-            "Tensor.backward",
-            "torch.autograd.backward",
-            "torch.autograd.grad",
-        ),
+        *("Tensor.requires_grad_", "Tensor.retain_grad", "Tensor.backward"),
+        *("torch.autograd.backward", "torch.autograd.grad"),
         *("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable", "torch.optim.*"),
         *("torch.autograd.functional.*", "torch.nn.Module.zero_grad"),
         *(

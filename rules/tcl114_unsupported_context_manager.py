@@ -9,7 +9,7 @@ from tclint.events import Call, Event, With
 from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rewrite import Place, same
 from tclint.rule import Rule
-from tclint.rules._scope import bound
+from tclint.rules._scope import of_file
 from tclint.values import External, FunctionValue, Instance, Object, Value
 
 _BAD = (
@@ -122,9 +122,7 @@ def _from_outside(event: With) -> bool:
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         owner = frame.env.get(node.value.id)
         return isinstance(owner, Instance) and frame.interp.is_nn_module(owner.cls)
-    if not isinstance(node, ast.Name) or frame.function is None:
-        return False
-    return node.id in frame.module.names and node.id not in bound(frame.function)
+    return isinstance(node, ast.Name) and of_file(frame, node.id)
 
 
 def _is_generator(value: FunctionValue) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 from tclint.events import Call, Event, Store
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule
-from tclint.rules._scope import bound
+from tclint.rules._scope import bound, of_file
 from tclint.values import Const, Dict, Instance, Seq, Value
 
 _CHECKPOINT: Final = "torch.utils.checkpoint."
@@ -119,8 +119,9 @@ def _from_outside(event: Event, place: ast.expr | None) -> bool:
     owner: Value | None = frame.env.get(place.id)
     if parts and isinstance(owner, Instance) and frame.interp.is_nn_module(owner.cls):
         return True
-    if place.id in bound(function):
-        return False
+    if of_file(frame, place.id):
+        return True
     # Only of the checkpointed function itself: what encloses a function that it calls may be made by it.
     outermost = frame.region is not None and frame.call_node is frame.region.entry
-    return place.id in frame.module.names or (outermost and frame.closure is not None and place.id in frame.closure)
+    enclosed = frame.closure is not None and place.id in frame.closure and place.id not in bound(function)
+    return outermost and enclosed

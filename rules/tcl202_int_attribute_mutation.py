@@ -10,7 +10,7 @@ from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.program import Function
 from tclint.rewrite import display
 from tclint.rule import Rule
-from tclint.rules._scope import bound
+from tclint.rules._scope import bound, of_file
 from tclint.values import Const, Instance, Scalar, Seq
 
 
@@ -143,7 +143,7 @@ def _outlives(event: Call, name: str) -> bool:
     for argument, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):
         if argument.arg == name and isinstance(default, (ast.List, ast.Dict)):
             return True
-    return name in frame.module.names and name not in bound(function)
+    return of_file(frame, name)
 
 
 __all__ = ["Const", "IntAttributeMutation"]

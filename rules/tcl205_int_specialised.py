@@ -70,11 +70,8 @@ _MATH: Final = (
     "isinf isnan isqrt lcm ldexp lgamma log log10 log1p perm pow remainder"
 )
 """Of `math`, what Dynamo calls with a number. It traces the others (`sqrt`, `ceil`, `log2`, `cos`) with a symbol."""
-_NUMPY: Final = (
-    "sqrt log exp log2 log10 log1p exp2 expm1 square cbrt cos sin tan tanh trunc ceil floor abs round power divide "
-    "maximum minimum"
-)
-_FOLDED: Final = (*(f"math.{n}" for n in _MATH.split()), *(f"numpy.{n}" for n in _NUMPY.split()))
+_FOLDED: Final = (*(f"math.{n}" for n in _MATH.split()), "numpy.*")
+"""numpy: the interpreter knows which of it is a number."""
 
 
 class IntSpecialised(Rule):

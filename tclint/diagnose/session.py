@@ -222,7 +222,7 @@ class Session:
         if not times or agree(times) or self.left < RESERVE * made.lasted[task.part]:
             return
         began = time.monotonic()
-        self.progress(f"{task.diagnostic.name} {task.part} again".replace("  ", " "), done, total)
+        self.progress(f"{task.diagnostic.name} {task.part}".strip() + " again", done, total)
         order = self.order(task.diagnostic.name, task.diagnostic.budget, task.part)
         _, words, result = self.ask(replace(order, again=True))
         made.seconds += time.monotonic() - began
