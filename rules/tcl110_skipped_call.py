@@ -114,6 +114,7 @@ class SkippedCall(Rule):
             event,
             f"`{name.removeprefix('builtins.')}` is skipped by Dynamo; the graph breaks here{whole_frame(event)}",
             confidence=Confidence.HIGH if name in _NAMES else Confidence.MEDIUM,
+            graph_breaks=self.ids(facts.BREAKING_CALLS.get(name.removeprefix("builtins."), "")),
             help="call it outside the compiled region",
         )
 

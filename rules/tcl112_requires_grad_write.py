@@ -18,6 +18,11 @@ _PARAMETRIC: Final = frozenset(
     "GRUCell RNNCell Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d "
     "SyncBatchNorm TransformerEncoderLayer TransformerDecoderLayer Transformer".split()
 )
+# What was heard for a call on torch 2.13.
+_MEASURED: Final = {
+    **dict.fromkeys(("Parameter", *_PARAMETRIC), "GB0264"),
+    **{"requires_grad_": "GB0125", "retain_grad": "GB0108"},
+}
 
 
 class RequiresGradWrite(Rule):
@@ -128,10 +133,12 @@ class RequiresGradWrite(Rule):
         )
 
     def _finding(self, event: Store | Attribute | Call, what: str, tensor: Tensor | None) -> Finding:
+        measured = _MEASURED.get(event.method, "") if isinstance(event, Call) else ""
         return self.finding(
             event,
             f"{what} in compiled code; Dynamo breaks the graph here{whole_frame(event)}",
             about=tensor,
+            graph_breaks=self.ids(measured),
             help="do it outside the compiled region",
         )
 

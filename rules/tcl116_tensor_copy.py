@@ -50,6 +50,7 @@ class TensorCopy(Rule):
             event,
             f"`{event.name}` in compiled code; Dynamo breaks the graph here{whole_frame(event)}",
             about=tensor,
+            graph_breaks=self.ids("GB0007" if event.name == "copy.copy" else ""),
             help="use .clone() for a tensor; copy other things outside the region",
         )
 

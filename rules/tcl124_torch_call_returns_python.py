@@ -99,6 +99,7 @@ class TorchCallReturnsPython(Rule):
             event,
             f"`{name}` in compiled code; Dynamo breaks the graph here{whole_frame(event)}",
             confidence=Confidence.HIGH,
+            graph_breaks=self.ids(facts.GRAPH_BREAK_OPS.get(name, "")),
             help="call it outside the compiled region",
         )
 

@@ -65,6 +65,10 @@ class Rule:
         self.target = versions.NEWEST
         self.settings: Settings | None = None  # set by the engine before the run
 
+    def ids(self, measured: str) -> tuple[str, ...]:
+        """The rule's graph-break ids, the one that was measured for this very call first: that is the one shown."""
+        return tuple(dict.fromkeys((measured, *self.graph_breaks))) if measured else self.graph_breaks
+
     def finding(
         self,
         event: Event,
