@@ -21,7 +21,8 @@ _PARAMETRIC: Final = frozenset(
 # What was heard for a call on torch 2.13.
 _MEASURED: Final = {
     **dict.fromkeys(("Parameter", *_PARAMETRIC), "GB0264"),
-    **{"requires_grad_": "GB0125", "retain_grad": "GB0108"},
+    "requires_grad_": "GB0125",
+    "retain_grad": "GB0108",
 }
 
 
