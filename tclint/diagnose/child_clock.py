@@ -38,6 +38,8 @@ class Effort:
 
 FULL = Effort(seconds=3.0, warm=0.5, block=0.005)
 QUICK = Effort(seconds=2.0, warm=0.3, block=0.005, least=7)
+PROFILED = 5
+"""Steps that the profiler looks at, on a GPU."""
 QUIET = 8
 """One block in so many counts, the fastest: what disturbs a step only ever adds to it, and on a shared host it is there
 most of the time."""
@@ -75,11 +77,11 @@ def timings(
             counts[name] = _warmed(step, device, how)
     names = list(steps)
     blocks: dict[str, list[float]] = {name: [] for name in names}
-    host = Host(device)
+    host = Host(device, how.seconds)
     with _no_collection(), host.settled():
         start = time.perf_counter()
-        while len(blocks[names[0]]) < how.least or time.perf_counter() - start < how.seconds:
-            host.move()
+        while (elapsed := time.perf_counter() - start) < how.seconds or len(blocks[names[0]]) < how.least:
+            host.visit(elapsed)
             for name in names:
                 with contexts.get(name, nullcontext)():
                     blocks[name].append(_block(steps[name], counts[name], device))
@@ -206,19 +208,46 @@ def peak_mb(step: Step, device: str, before: int = 0) -> float | None:
     return most / 2**20 if changes else None
 
 
-def launches(step: Step, device: str) -> int:
-    """Kernel launches of a step; on a CPU the operators that are dispatched."""
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one step gives the device to do."""
+
+    launches: int
+    """Kernel launches; on a CPU the operators that are dispatched."""
+    gpu_ms: float | None = None
+    """How long the GPU works. The rest of the step it waits for the host."""
+
+
+def work_of(step: Step, device: str) -> Work:
     activity = torch.profiler.ProfilerActivity
     cuda = device.startswith("cuda")
+    # One kernel is short and its time varies: on a GPU several steps are cheap.
+    steps = PROFILED if cuda else 1
     step()
     sync(device)
     with torch.profiler.profile(activities=[activity.CPU, *([activity.CUDA] if cuda else [])]) as profile:
-        step()
+        for _ in range(steps):
+            step()
         sync(device)
     events = profile.events() or []
     if cuda:
-        return sum(event.name in LAUNCHES for event in events)
-    return sum(
-        event.name.startswith("aten::") and (event.cpu_parent is None or not event.cpu_parent.name.startswith("aten::"))
-        for event in events
+        on_gpu = [event for event in events if event.device_type == torch.autograd.DeviceType.CUDA]
+        # What a range of the host covers on the GPU is no work of the GPU.
+        spans = [(e.time_range.start, e.time_range.end) for e in on_gpu if not getattr(e, "is_user_annotation", False)]
+        return Work(sum(event.name in LAUNCHES for event in events) // steps, covered(spans) / steps / 1e3)
+    return Work(
+        sum(
+            event.name.startswith("aten::")
+            and (event.cpu_parent is None or not event.cpu_parent.name.startswith("aten::"))
+            for event in events
+        )
     )
+
+
+def covered(spans: Sequence[tuple[float, float]]) -> float:
+    """The length of all spans together: kernels of two streams at the same time count once."""
+    length, reached = 0.0, -math.inf
+    for start, end in sorted(spans):
+        length += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return length

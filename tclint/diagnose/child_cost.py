@@ -10,7 +10,7 @@ from torch._dynamo.utils import counters
 
 from tclint.diagnose.breaks import said
 from tclint.diagnose.child_breaks import hear
-from tclint.diagnose.child_clock import effort, forward, launches, timings
+from tclint.diagnose.child_clock import effort, forward, timings, work_of
 from tclint.diagnose.child_target import Subject
 from tclint.diagnose.measurement import CostBreak, CostSample
 from tclint.verify import child_compile
@@ -33,7 +33,7 @@ def measure_cost(subject: Subject) -> CostSample:
     took = timings({"step": step}, subject.device, effort(subject.order.quick))["step"]
     notes = [said(fault) for fault in failures]
     try:
-        count: int | None = launches(step, subject.device)
+        count: int | None = work_of(step, subject.device).launches
     except RuntimeError as error:
         count = None
         notes.append(f"launches cannot be told: {str(error).splitlines()[0][:200]}")

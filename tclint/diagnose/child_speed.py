@@ -17,12 +17,12 @@ from tclint.diagnose.child_clock import (
     allocated,
     effort,
     forward,
-    launches,
     parameters_of,
     peak_mb,
     seconds,
     timings,
     training,
+    work_of,
 )
 from tclint.diagnose.child_target import NotApplicable, Subject
 from tclint.diagnose.measurement import Ablate, AblateRow, Guards, Speed, SpeedRow
@@ -80,14 +80,17 @@ def _row(subject: Subject, kind: str) -> tuple[SpeedRow, dict[str, Step]]:
 
 def _counted(row: SpeedRow, steps: dict[str, Step], device: str) -> SpeedRow:
     try:
-        return replace(
-            row,
-            eager_launches=launches(steps["eager"], device),
-            compiled_launches=launches(steps["compiled"], device),
-        )
+        eager, compiled = (work_of(steps[name], device) for name in ("eager", "compiled"))
     except RuntimeError as error:
         # The profiler is not everywhere (no CUPTI in a container): the times stand without it.
         return replace(row, notes=(*row.notes, f"launches cannot be told: {str(error).splitlines()[0][:200]}"))
+    return replace(
+        row,
+        eager_launches=eager.launches,
+        compiled_launches=compiled.launches,
+        eager_gpu_ms=eager.gpu_ms,
+        compiled_gpu_ms=compiled.gpu_ms,
+    )
 
 
 def measure_guards(subject: Subject) -> Guards:

@@ -67,6 +67,8 @@ def metrics_of(diagnosis: Diagnosis) -> Iterator[Metric]:
     for row in diagnosis.speed.rows if diagnosis.speed is not None else ():
         yield timed(f"{row.kind}, eager", row.eager, "context")
         yield timed(f"{row.kind}, compiled", row.compiled)
+        if row.compiled_gpu_ms is not None:
+            yield Metric(f"{row.kind}, compiled, the GPU works", row.compiled_gpu_ms, "time")
         if row.compiled_peak_mb is not None:
             yield Metric(f"{row.kind}, compiled, peak memory", row.compiled_peak_mb, "memory")
         if row.compiled_launches is not None and diagnosis.speed is not None:

@@ -95,6 +95,9 @@ class SpeedRow:
     compiled_peak_mb: float | None = None
     eager_launches: int | None = None
     compiled_launches: int | None = None
+    eager_gpu_ms: float | None = None
+    """How long the GPU works during a step."""
+    compiled_gpu_ms: float | None = None
     processes: int = 1
     """In how many it was measured, one after another; each time is that of the fastest."""
     notes: tuple[str, ...] = ()

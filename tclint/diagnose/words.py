@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tclint.diagnose.measurement import BreakRow, Diagnosis, LatencyRow, Modes, ShapeRow, Timing
+from tclint.diagnose.measurement import BreakRow, Diagnosis, LatencyRow, Modes, ShapeRow, SpeedRow, Timing
 from tclint.diagnose.verdict import gain_of, verdict_of
 
 SEVERITIES = ("high", "medium", "low")
@@ -18,6 +18,8 @@ CATEGORIES = {
     "slow": "Slow",
 }
 UNRATED = "no rule"
+WAITING = 0.5
+"""A step of which the GPU works less than this share is the host's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,11 @@ def count(value: int | None) -> str:
 
 def ratio(eager: Timing, compiled: Timing) -> str:
     return f"{eager.median_ms / compiled.median_ms:.2f}×" if compiled.median_ms else "–"
+
+
+def busy(timing: Timing, gpu_ms: float | None) -> str:
+    """The share of a step during which the GPU works."""
+    return "–" if gpu_ms is None or not timing.median_ms else f"{min(1.0, gpu_ms / timing.median_ms):.0%}"
 
 
 def parameters(value: int) -> str:
@@ -191,8 +198,10 @@ def _speed(diagnosis: Diagnosis) -> Section | None:
         return None
     rows = []
     notes = list(diagnosis.speed.notes)
+    on_gpu = any(row.compiled_gpu_ms is not None for row in diagnosis.speed.rows)
     for row in diagnosis.speed.rows:
         verdict = verdict_of(row)
+        share = f"{busy(row.eager, row.eager_gpu_ms)} → {busy(row.compiled, row.compiled_gpu_ms)}"
         rows.append(
             (
                 row.kind,
@@ -201,12 +210,24 @@ def _speed(diagnosis: Diagnosis) -> Section | None:
                 ratio(row.eager, row.compiled),
                 f"{mb(row.eager_peak_mb)} → {mb(row.compiled_peak_mb)}",
                 f"{count(row.eager_launches)} → {count(row.compiled_launches)}",
+                *((share,) if on_gpu else ()),
                 verdict.word,
             )
         )
-        notes += [f"{row.kind}: {verdict.words}", *row.notes]
-    columns = ("Step", "Eager", "Compiled", "Speed-up", "Peak memory", diagnosis.speed.launches.capitalize(), "Verdict")
-    return Section("speed", "Eager against compiled, warm", columns, tuple(rows), (1, 2, 3, 4, 5), tuple(notes))
+        notes += [f"{row.kind}: {verdict.words}", *_waiting(row), *row.notes]
+    measured = ("Eager", "Compiled", "Speed-up", "Peak memory", diagnosis.speed.launches.capitalize())
+    columns = ("Step", *measured, *(("GPU busy",) if on_gpu else ()), "Verdict")
+    right = tuple(range(1, len(columns) - 1))
+    return Section("speed", "Eager against compiled, warm", columns, tuple(rows), right, tuple(notes))
+
+
+def _waiting(row: SpeedRow) -> Iterator[str]:
+    """Said of a compiled step that is mostly launches."""
+    if row.compiled_gpu_ms is not None and row.compiled_gpu_ms < WAITING * row.compiled.median_ms:
+        yield (
+            f"{row.kind}: compiled, the GPU works {ms(row.compiled_gpu_ms)} of {ms(row.compiled.median_ms)}; the rest of the "
+            'step it waits for the host. a larger batch, or mode="reduce-overhead", which launches all at once'
+        )
 
 
 def _shapes(diagnosis: Diagnosis) -> Section | None:

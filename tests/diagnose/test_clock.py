@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("torch")
 
 from tclint.diagnose import child_clock, child_host
-from tclint.diagnose.child_clock import Effort, timings
-from tclint.diagnose.child_host import SLOWER, Host
+from tclint.diagnose.child_clock import Effort, covered, timings, work_of
+from tclint.diagnose.child_host import CORES, Host
 
 
 @pytest.mark.parametrize("busy", [0.0, 0.3, 0.6, 0.8])
@@ -59,37 +59,79 @@ def test_the_clock_measures() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no process")
-def test_a_core_is_kept_while_it_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("allowed", "visited"),
+    [
+        ((4, 5, 6), [4, 5, 6, 4]),
+        (tuple(range(64)), [*range(0, 64, 64 // CORES), 0, 4, 8, 12, 16, 20]),
+    ],
+)
+def test_every_core_has_its_turn(allowed: tuple[int, ...], visited: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds of 3 s, looked at for 4 s."""
     pinned: list[tuple[int, ...]] = []
-    paces = iter([*[1.0] * 3, *[SLOWER - 0.01] * 3, *[1.5] * 3, *[1.0] * 3, *[1.5] * 6])
     monkeypatch.setattr(child_host, "_pin", lambda threads, cores: pinned.append(cores))
-    monkeypatch.setattr(child_host, "_allowed", lambda: (4, 5, 6))
-    monkeypatch.setattr(child_host, "_work", lambda: next(paces))
-    host = Host("cuda")
+    monkeypatch.setattr(child_host, "_allowed", lambda: allowed)
+    host = Host("cuda", 3.0)
     with host.settled():
-        for _ in range(6):
-            host.move()
-    assert pinned == [(4,), (5,), (6,), (4,), (4, 5, 6)]
+        for tick in range(400):
+            host.visit(tick * 0.01)
+    assert pinned == [*[(core,) for core in visited], allowed]
+
+
+def test_a_core_that_is_slower_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four of sixteen cores are quiet, as a neighbour leaves them."""
+    at = [0]
+    monkeypatch.setattr(child_host, "_pin", lambda threads, cores: at.__setitem__(0, cores[0]))
+    monkeypatch.setattr(child_host, "_allowed", lambda: tuple(range(16)))
+    monkeypatch.setattr(child_host, "_backward", tuple)
+    monkeypatch.setattr(child_clock, "_block", lambda step, count, device: 1e-3 if at[0] in (3, 7, 8, 12) else 1.6e-3)
+    monkeypatch.setattr(child_clock, "_warmed", lambda step, device, how: 1)
+    told = timings({"a": lambda: None}, "cuda", Effort(seconds=0.4, warm=0.0, block=1e-5))
+    assert told["a"].median_ms == 1.0
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no process")
 def test_the_cores_are_given_back() -> None:
     allowed = os.sched_getaffinity(0)
     one = 1 if len(allowed) > 1 else len(allowed)
-    host = Host("cuda")
+    host = Host("cuda", 0.0)
 
     def failing() -> None:
         with host.settled():
+            host.visit(0.2)
             assert len(os.sched_getaffinity(0)) == one
             raise KeyError("what the step raised")
 
     with host.settled():
-        host.move()
+        host.visit(0.0)
         assert len(os.sched_getaffinity(0)) == one
     assert os.sched_getaffinity(0) == allowed
     with pytest.raises(KeyError):
         failing()
     assert os.sched_getaffinity(0) == allowed
-    with (on_cpu := Host("cpu")).settled():
-        on_cpu.move()
+    with (on_cpu := Host("cpu", 1.0)).settled():
+        on_cpu.visit(0.0)
         assert os.sched_getaffinity(0) == allowed
+
+
+@pytest.mark.parametrize(
+    ("spans", "length"),
+    [([], 0), ([(0, 2), (5, 6)], 3), ([(0, 4), (1, 2), (3, 5)], 5), ([(3, 5), (0, 4)], 5), ([(1, 1)], 0)],
+)
+def test_kernels_at_the_same_time_count_once(spans: list[tuple[float, float]], length: float) -> None:
+    assert covered(spans) == length
+
+
+@pytest.mark.cuda
+def test_how_long_the_gpu_works() -> None:
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    large, small = (torch.randn(side, side, device="cuda") for side in (4096, 8))
+    long, short = work_of(lambda: large @ large, "cuda"), work_of(lambda: small.add_(1), "cuda")
+    assert long.launches == short.launches == 1
+    assert long.gpu_ms is not None
+    assert short.gpu_ms is not None
+    took = timings({"long": lambda: large @ large}, "cuda", Effort(seconds=0.3, warm=0.1, block=0.01))["long"]
+    assert long.gpu_ms == pytest.approx(took.median_ms, rel=0.25), "one large kernel is all of the step"
+    assert short.gpu_ms < long.gpu_ms / 20

@@ -53,6 +53,18 @@ def test_values_that_begin_to_differ_are_a_regression() -> None:
     assert names == ["values that differ from eager"]
 
 
+def test_more_work_on_the_gpu_is_a_regression() -> None:
+    def with_work(gpu_ms: float) -> Diagnosis:
+        told = sample()
+        assert told.speed is not None
+        rows = (replace(told.speed.rows[0], compiled_gpu_ms=gpu_ms), *told.speed.rows[1:])
+        return replace(told, speed=replace(told.speed, rows=rows))
+
+    assert compared(with_work(0.50), with_work(0.52), 0.05).regressions == ()
+    names = [row.name for row in compared(with_work(0.50), with_work(0.54), 0.05).regressions]
+    assert names == ["forward, compiled, the GPU works"]
+
+
 def test_eager_is_context_only() -> None:
     before = sample()
     assert before.speed is not None

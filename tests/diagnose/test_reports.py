@@ -124,6 +124,21 @@ def test_the_five_percent_rule(eager: float, compiled: float, word: str) -> None
     assert verdict_of(SpeedRow("forward", timing(eager), timing(compiled), 1.0)).word == word
 
 
+def test_a_step_that_waits_for_its_launches_is_told(diagnosis: Diagnosis) -> None:
+    assert "GPU busy" not in report_text.render(diagnosis, 120, False)
+    assert diagnosis.speed is not None
+    first, second = diagnosis.speed.rows
+    first = replace(first, eager_gpu_ms=0.8, compiled_gpu_ms=0.5)
+    second = replace(second, eager_gpu_ms=8.9, compiled_gpu_ms=9.1)
+    for render in (report_markdown.render, report_html.render):
+        text = render(replace(diagnosis, speed=replace(diagnosis.speed, rows=(first, second))))
+        assert "GPU busy" in text
+        assert "20% → 25%" in text
+        assert "99% → 100%" in text, "of a whole that was measured at another time"
+        assert text.count("waits for the host") == 1
+        assert "the GPU works 500.0 µs of 2.00 ms" in text
+
+
 def test_a_difference_within_the_spread_is_said_to_be() -> None:
     row = SpeedRow("forward", timing(10.0, 3.0), timing(9.0, 3.0), 1.0)
     assert "within the spread" in verdict_of(row).words
