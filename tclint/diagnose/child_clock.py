@@ -36,6 +36,14 @@ class Effort:
     """Blocks of each candidate, however long they take."""
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    step: float
+    """Seconds of one of its steps."""
+    launch: float | None
+    """Seconds of an empty launch just before it."""
+
+
 FULL = Effort(seconds=3.0, warm=0.5, block=0.005)
 QUICK = Effort(seconds=2.0, warm=0.3, block=0.005, least=7)
 PROFILED = 5
@@ -76,15 +84,16 @@ def timings(
         with contexts.get(name, nullcontext)():
             counts[name] = _warmed(step, device, how)
     names = list(steps)
-    blocks: dict[str, list[float]] = {name: [] for name in names}
+    blocks: dict[str, list[Block]] = {name: [] for name in names}
     host = Host(device, how.seconds)
     with _no_collection(), host.settled():
         start = time.perf_counter()
         while (elapsed := time.perf_counter() - start) < how.seconds or len(blocks[names[0]]) < how.least:
             host.visit(elapsed)
             for name in names:
+                launch = host.launch()
                 with contexts.get(name, nullcontext)():
-                    blocks[name].append(_block(steps[name], counts[name], device))
+                    blocks[name].append(Block(_block(steps[name], counts[name], device), launch))
             names.reverse()
     return {name: _timing(blocks[name], counts[name], how.least) for name in steps}
 
@@ -111,10 +120,18 @@ def _block(step: Step, count: int, device: str) -> float:
     return (time.perf_counter() - start) / count
 
 
-def _timing(blocks: Sequence[float], steps: int, least: int) -> Timing:
-    quiet = sorted(blocks)[: max(least, len(blocks) // QUIET)]
-    low, middle, high = statistics.quantiles(quiet, n=4)
-    return Timing(middle * 1e3, (high - low) * 1e3, len(quiet), steps, disturbed=len(blocks) - len(quiet))
+def _timing(blocks: Sequence[Block], steps: int, least: int) -> Timing:
+    quiet = sorted(blocks, key=lambda block: block.step)[: max(least, len(blocks) // QUIET)]
+    low, middle, high = statistics.quantiles([block.step for block in quiet], n=4)
+    launches = [block.launch for block in quiet if block.launch is not None]
+    return Timing(
+        middle * 1e3,
+        (high - low) * 1e3,
+        len(quiet),
+        steps,
+        disturbed=len(blocks) - len(quiet),
+        launch_us=statistics.median(launches) * 1e6 if launches else None,
+    )
 
 
 @contextmanager

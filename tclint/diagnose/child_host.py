@@ -9,12 +9,16 @@ cores differed by 8 %. But the fastest eighth of all blocks over all cores was 4
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import torch
+
 CORES = 16
 """Of more than these, so many are visited: a turn must be long against the move."""
+_LAUNCHES = 50
 _TASKS = Path("/proc/self/task")
 _BACKWARD = "pt_autograd"
 """What PyTorch calls the threads that run the backward pass."""
@@ -29,6 +33,8 @@ class Host:
         self._turn = max(seconds, 0.1) / max(1, len(self._round))
         self._at = -1
         self._threads: tuple[int, ...] = (0,)
+        self._device = device
+        self._scratch: torch.Tensor | None = None
 
     @contextmanager
     def settled(self) -> Iterator[None]:
@@ -50,6 +56,18 @@ class Host:
         if at != self._at:
             self._at = at
             _pin(self._threads, (self._round[at],))
+
+    def launch(self) -> float | None:
+        """Seconds that one launch takes now, of a kernel that does nothing to speak of. None without a GPU."""
+        if not self._device.startswith("cuda"):
+            return None
+        if self._scratch is None:
+            self._scratch = torch.zeros(1, device=self._device)
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(_LAUNCHES):
+            self._scratch.add_(1)
+        return (time.perf_counter() - start) / _LAUNCHES
 
 
 def _spread(cores: Sequence[int]) -> tuple[int, ...]:

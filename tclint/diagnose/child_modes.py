@@ -11,7 +11,7 @@ from torch._dynamo.utils import counters
 
 from tclint.cudagraph import cloned, run_cloned
 from tclint.diagnose.child_caches import cold, warm_up
-from tclint.diagnose.child_clock import effort, forward, peak_mb, seconds, sync, timings
+from tclint.diagnose.child_clock import effort, forward, peak_mb, seconds, sync, timings, work_of
 from tclint.diagnose.child_target import NotApplicable, Subject
 from tclint.diagnose.measurement import ModeRow, Modes, Reentry
 from tclint.diagnose.plan import REENTRY
@@ -60,6 +60,12 @@ def _row(subject: Subject, mode: str) -> ModeRow:
         memory = peak_mb(compiled, subject.device)
     except RuntimeError as error:
         notes.append(f"peak memory cannot be told: {str(error).splitlines()[0][:200]}")
+    gpu_ms = None
+    if subject.device.startswith("cuda"):
+        try:
+            gpu_ms = work_of(compiled, subject.device).gpu_ms
+        except RuntimeError as error:
+            notes.append(f"the GPU's part cannot be told: {str(error).splitlines()[0][:200]}")
     return ModeRow(
         mode,
         first,
@@ -70,6 +76,7 @@ def _row(subject: Subject, mode: str) -> ModeRow:
         int(numbers.get("cudagraph_partitions", 0)),
         recordings,
         tuple(notes),
+        gpu_ms,
     )
 
 

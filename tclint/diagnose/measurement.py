@@ -20,6 +20,8 @@ class Timing:
     """Steps in one block."""
     disturbed: int = 0
     """Blocks that do not count, because others of the same step were faster."""
+    launch_us: float | None = None
+    """What an empty kernel launch took next to the blocks that count: how fast the host of a GPU was."""
 
 
 # --- breaks -----------------------------------------------------------------------------------------------------------
@@ -175,6 +177,8 @@ class ModeRow:
     partitions: int = 0
     recordings: int = 0
     notes: tuple[str, ...] = ()
+    gpu_ms: float | None = None
+    """How long the GPU works during a compiled step."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,9 +224,11 @@ def _speed(diagnosis: Diagnosis) -> Section | None:
 def _waiting(row: SpeedRow) -> Iterator[str]:
     """Said of a compiled step that is mostly launches."""
     if row.compiled_gpu_ms is not None and row.compiled_gpu_ms < WAITING * row.compiled.median_ms:
+        launch = row.compiled.launch_us
+        pace = f", where an empty launch takes {launch:.1f} µs" if launch is not None else ""
         yield (
             f"{row.kind}: compiled, the GPU works {ms(row.compiled_gpu_ms)} of {ms(row.compiled.median_ms)}; the rest of the "
-            'step it waits for the host. a larger batch, or mode="reduce-overhead", which launches all at once'
+            f'step it waits for the host{pace}. use a larger batch, or mode="reduce-overhead", which launches all at once'
         )
 
 
@@ -298,6 +300,7 @@ def _modes(diagnosis: Diagnosis) -> Section | None:
         return None
     rows = []
     notes: list[str] = list(diagnosis.modes.notes)
+    on_gpu = any(row.gpu_ms is not None for row in diagnosis.modes.rows)
     for row in diagnosis.modes.rows:
         graphs = []
         if row.recordings:
@@ -312,6 +315,7 @@ def _modes(diagnosis: Diagnosis) -> Section | None:
                 timing(row.compiled),
                 ratio(eager_of(diagnosis.modes), row.compiled),
                 mb(row.peak_mb),
+                *((busy(row.compiled, row.gpu_ms),) if on_gpu else ()),
                 "; ".join(graphs) or "–",
             )
         )
@@ -323,8 +327,9 @@ def _modes(diagnosis: Diagnosis) -> Section | None:
             f"re-entry, called twice before reading: the first output is {reentry.kept}{said}; "
             f"through tclint.cudagraph.run_cloned it is {reentry.cloned}"
         )
-    columns = ("Mode", "First step", "Warm step", "Speed-up", "Peak memory", "CUDA graphs")
-    return Section("modes", "Modes", columns, tuple(rows), (1, 2, 3, 4), tuple(notes))
+    measured = ("First step", "Warm step", "Speed-up", "Peak memory", *(("GPU busy",) if on_gpu else ()))
+    columns = ("Mode", *measured, "CUDA graphs")
+    return Section("modes", "Modes", columns, tuple(rows), tuple(range(1, len(columns) - 1)), tuple(notes))
 
 
 def _guards(diagnosis: Diagnosis) -> Section | None:

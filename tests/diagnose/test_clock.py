@@ -86,8 +86,10 @@ def test_a_core_that_is_slower_does_not_count(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(child_host, "_backward", tuple)
     monkeypatch.setattr(child_clock, "_block", lambda step, count, device: 1e-3 if at[0] in (3, 7, 8, 12) else 1.6e-3)
     monkeypatch.setattr(child_clock, "_warmed", lambda step, device, how: 1)
+    monkeypatch.setattr(Host, "launch", lambda host: 7e-6 if at[0] in (3, 7, 8, 12) else 9e-6)
     told = timings({"a": lambda: None}, "cuda", Effort(seconds=0.4, warm=0.0, block=1e-5))
     assert told["a"].median_ms == 1.0
+    assert told["a"].launch_us == pytest.approx(7.0), "the host's pace while it was quiet"
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no process")
@@ -133,5 +135,7 @@ def test_how_long_the_gpu_works() -> None:
     assert long.gpu_ms is not None
     assert short.gpu_ms is not None
     took = timings({"long": lambda: large @ large}, "cuda", Effort(seconds=0.3, warm=0.1, block=0.01))["long"]
+    assert took.launch_us is not None
+    assert 1 < took.launch_us < 100
     assert long.gpu_ms == pytest.approx(took.median_ms, rel=0.25), "one large kernel is all of the step"
     assert short.gpu_ms < long.gpu_ms / 20

@@ -65,6 +65,35 @@ def test_more_work_on_the_gpu_is_a_regression() -> None:
     assert names == ["forward, compiled, the GPU works"]
 
 
+@pytest.mark.parametrize(
+    ("gpu_ms", "compiled_ms", "launch_us", "change", "verdict"),
+    [
+        (0.2, 2.24, 7.0, "+12.0%", "worse"),  # the same host: the model's
+        (0.2, 2.24, 7.9, "+0.4%", "same"),  # the host's
+        (0.2, 2.60, 7.9, "+16.3%", "worse"),  # the host's in part
+        (0.2, 2.24, 6.0, "+12.0%", "worse"),  # a host that is faster takes nothing away
+        (0.2, 2.02, 6.0, "+1.0%", "same"),  # and makes nothing worse
+        (0.2, 1.80, 6.2, "+0.0%", "same"),  # nor better
+        (2.2, 2.24, 7.9, "+12.0%", "worse"),  # the GPU's own time does not wait for the host
+    ],
+)
+def test_a_slower_host_is_no_regression(
+    gpu_ms: float, compiled_ms: float, launch_us: float, change: str, verdict: str
+) -> None:
+    def on_host(compiled_ms: float, launch_us: float) -> Diagnosis:
+        told = sample(compiled_ms)
+        assert told.speed is not None
+        first, *others = told.speed.rows
+        first = replace(first, compiled=replace(first.compiled, launch_us=launch_us), compiled_gpu_ms=gpu_ms)
+        return replace(told, speed=replace(told.speed, rows=(first, *others)))
+
+    rows = compared(on_host(2.0, 7.0), on_host(compiled_ms, launch_us), 0.05).rows
+    row = next(row for row in rows if row.name == "forward, compiled")
+    assert (row.change, row.verdict) == (change, verdict)
+    blamed = f"a launch took {launch_us} µs on the host instead of 7.0" in row.note
+    assert blamed == (change != f"{compiled_ms / 2.0 - 1:+.1%}")
+
+
 def test_eager_is_context_only() -> None:
     before = sample()
     assert before.speed is not None

@@ -139,6 +139,17 @@ def test_a_step_that_waits_for_its_launches_is_told(diagnosis: Diagnosis) -> Non
         assert "the GPU works 500.0 µs of 2.00 ms" in text
 
 
+def test_modes_tell_how_busy_the_gpu_is(diagnosis: Diagnosis) -> None:
+    assert diagnosis.modes is not None
+    first, second = diagnosis.modes.rows
+    rows = (replace(first, gpu_ms=0.5), replace(second, gpu_ms=0.6))
+    text = report_markdown.render(replace(diagnosis, speed=None, modes=replace(diagnosis.modes, rows=rows)))
+    assert "GPU busy" in text
+    lines = {line.split("|")[1].strip(): line for line in text.splitlines() if line.startswith("|")}
+    assert "| 25% |" in lines["default"]
+    assert "| 60% |" in lines["reduce-overhead"]
+
+
 def test_a_difference_within_the_spread_is_said_to_be() -> None:
     row = SpeedRow("forward", timing(10.0, 3.0), timing(9.0, 3.0), 1.0)
     assert "within the spread" in verdict_of(row).words
