@@ -62,7 +62,13 @@ def measure(data: Mapping[str, Any], save: Callable[[dict[str, Any]], None]) -> 
             "file": subject.file,
             "sources": subject.sources(),
         }
-        subject = replace(subject, save=lambda part: save({**told, "result": codec.encode(part), "status": "done"}))
+
+        def keep(part: Any) -> None:
+            # What comes after may raise, or end the process: what is known by then is told all the same.
+            told.update(result=codec.encode(part), status="done")
+            save(told)
+
+        subject = replace(subject, save=keep)
         told |= {"result": codec.encode(_measures()[order.diagnostic](subject)), "status": "done", "words": ""}
         told["sources"] = subject.sources()
     except NoTarget as error:

@@ -278,7 +278,7 @@ class Session:
                 return "done", "", breaks_of(self.heard, own.__contains__, self._name_at)
             if order.diagnostic == "cost":
                 return "done", "", data["result"]
-            return "done", "", codec.decode(_KINDS[order.diagnostic], data["result"])
+            return "done", str(data.get("words", "")), codec.decode(_KINDS[order.diagnostic], data["result"])
         except (codec.Malformed, KeyError, TypeError) as error:
             return "failed", f"the answer cannot be read ({error})", None
 

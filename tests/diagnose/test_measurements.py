@@ -50,6 +50,21 @@ NET = """
             return y * 2
 
 
+    class Stuck(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            raise RuntimeError("no backward for this")
+
+
+    class OneWay(Net):
+        def forward(self, x):
+            return Stuck.apply(super().forward(x))
+
+
     class Dies(Net):
         def forward(self, x):
             if self.training:
@@ -145,6 +160,16 @@ def test_a_clean_model_is_measured_and_agrees(
     assert [(row.what, row.verdict) for row in told.numerics.rows] == [("outputs", "ok"), ("gradients", "ok")]
     assert told.guards is not None
     assert told.guards.baseline.median_ms > 0
+
+
+def test_what_was_measured_before_an_error_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torch_python: str
+) -> None:
+    told = diagnosed(tmp_path, monkeypatch, torch_python, "net:OneWay", *only("speed"))
+    assert told.speed is not None
+    assert [row.kind for row in told.speed.rows] == ["forward"]
+    state = next(state for state in told.states if state.name == "speed")
+    assert (state.status, state.words) == ("done", "RuntimeError: no backward for this")
 
 
 def test_shapes_with_and_without_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torch_python: str) -> None:
