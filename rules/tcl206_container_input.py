@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
 from tclint import variation
-from tclint.events import Call, Event, Loop
+from tclint.events import Call, Enter, Event, Loop
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule
-from tclint.values import Dict, Seq, Value
+from tclint.values import Const, Dict, Seq, Value
 
 
 class ContainerInput(Rule):
@@ -44,6 +44,26 @@ class ContainerInput(Rule):
     code, name = "TCL206", "container-input"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
     calls = ("torch.cat", "torch.stack", "torch.concat", "dict.values", "dict.items", "dict.keys", "builtins.len")
+
+    def on_enter(self, event: Enter) -> Iterator[Finding]:
+        """`if "image" in batch`, `if i in skip`: what a container holds decides what is traced."""
+        evidence, function = event.evidence, event.frame.function
+        if evidence is None or function is None or event.site is None or event.frame.parent is not None:
+            return
+        for node in ast.walk(function.node):
+            if not (isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn))):
+                continue
+            place = node.comparators[0]
+            if isinstance(place, ast.Name) and len(_contents(evidence.values.get(place.id, ()))) > variation.SETTLES:
+                yield self.finding(
+                    event,
+                    f"what `{place.id}` holds changes from call to call, and `{ast.unparse(node)}` asks for it;"
+                    " each combination compiles again",
+                    node=node,
+                    confidence=Confidence.HIGH,
+                    help="choose in the caller between compiled functions, or pass a tensor of weights",
+                )
+                return
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         node = event.node.iter if isinstance(event.node, ast.For) else event.node
@@ -86,6 +106,17 @@ class ContainerInput(Rule):
             confidence=confidence,
             help="stack or pad to a tensor in the caller and compile a tensor-only core",
         )
+
+
+def _contents(values: Sequence[Value]) -> set[Hashable]:
+    """The different contents of containers whose contents are known."""
+    found: set[Hashable] = set()
+    for value in values:
+        if isinstance(value, Dict):
+            found.add(frozenset(value.items))
+        elif isinstance(value, Seq) and value.items is not None and all(isinstance(i, Const) for i in value.items):
+            found.add(frozenset(item.key for item in value.items))
+    return found
 
 
 def _parameters(node: ast.AST) -> set[str]:

@@ -9,6 +9,7 @@ from tclint import variation
 from tclint.events import CompiledCall, Enter
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule
+from tclint.values import Tensor
 
 
 class AliasedInputs(Rule):
@@ -79,7 +80,7 @@ class AliasedInputs(Rule):
         columns = [v for v in evidence.values.values() if len(v) == evidence.calls()]
         patterns = set()
         for row in zip(*columns, strict=True):
-            identities = [id(v) for v in row]
+            identities = [id(v) for v in row if isinstance(v, Tensor)]
             patterns.add(tuple(identities.index(i) for i in identities))
         if len(columns) > 1 and len(patterns) > variation.SETTLES:
             yield self.finding(

@@ -55,7 +55,11 @@ class MissingDynamicMark(Rule):
             return
         for name, values in evidence.values.items():
             shapes = evidence.shapes(name)
-            if len(shapes) != len(values) or not shapes or len({len(s) for s in shapes}) != 1:
+            if len(shapes) != len(values) or not shapes:
+                continue
+            if len(ranks := {len(s) for s in shapes}) > 1:
+                if len(ranks) > variation.SETTLES:
+                    yield self._ranks(event, name, len(ranks))
                 continue
             marks = frozenset.intersection(*(v.marks for v in values if isinstance(v, Tensor)))
             if not marks and (b"mark_dynamic" in event.module.data or b"mark_unbacked" in event.module.data):
@@ -73,6 +77,17 @@ class MissingDynamicMark(Rule):
                 help=f"mark every dimension of `{name}` that varies with torch._dynamo.mark_dynamic before the call",
             )
             return
+
+    def _ranks(self, event: Enter, name: str, count: int) -> Finding:
+        from tclint.rules.tcl209_aliased_inputs import header
+
+        return self.finding(
+            event,
+            f"`{name}` has {count} different numbers of dimensions in the calls in sight; each compiles again",
+            node=header(event.node),
+            confidence=Confidence.HIGH,
+            help="flatten the leading dimensions in the caller: x.reshape(-1, x.shape[-1])",
+        )
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         """A block compiled by itself, called in a loop with a tensor that was marked only where the model was entered."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
 from tclint import variation
-from tclint.events import Branch, Call, Event, Operation, ProgramCall
+from tclint.events import Branch, Call, Enter, Event, Operation, ProgramCall
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule
-from tclint.values import Const, Scalar
+from tclint.values import Const, Dict, Instance, Scalar, Seq, Tensor, Value
 
 
 class PythonValueSpecialised(Rule):
@@ -46,8 +46,32 @@ class PythonValueSpecialised(Rule):
     scope = "seen"
     calls = ("*",)
 
+    def on_enter(self, event: Enter) -> Iterator[Finding]:
+        """Strings, members of enumerations, dtypes, functions, and what is None in some calls: whatever is no number."""
+        evidence, function = event.evidence, event.frame.function
+        if evidence is None or function is None or event.site is None or event.frame.parent is not None:
+            return
+        told = {name: _keys(values) for name, values in evidence.values.items()}
+        told = {name: keys for name, keys in told.items() if len(keys) == evidence.calls() and len(set(keys)) > 1}
+        combinations = set(zip(*told.values(), strict=True))
+        if len(combinations) <= variation.SETTLES:
+            return
+        for name in told:
+            node = _first_read(function.node, name, evidence.values[name])
+            if node is not None:
+                yield self._finding(
+                    event,
+                    f"`{name}` is no number, and the calls in sight pass {len(combinations)} different combinations",
+                    node,
+                )
+
     def on_operation(self, event: Operation) -> Iterator[Finding]:
-        if event.operator == "key" and isinstance(event.left, Scalar) and event.left.type == "str":
+        if (
+            event.frame.parent is not None
+            and event.operator == "key"
+            and isinstance(event.left, Scalar)
+            and event.left.type == "str"
+        ):
             yield from self._varied(event, event.left, "is a key of the result")
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
@@ -63,7 +87,7 @@ class PythonValueSpecialised(Rule):
                 yield self._finding(
                     event, f"`{value.ref[0]}` is one of {len(flags)} flags in {len(combinations)} combinations"
                 )
-        elif value.type == "bool" and isinstance(event.node, ast.Compare):
+        elif event.frame.parent is not None and value.type == "bool" and isinstance(event.node, ast.Compare):
             yield from self._varied(event, value, "decides a branch", equal=True)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
@@ -90,10 +114,11 @@ class PythonValueSpecialised(Rule):
         if evidence.distinct(value.ref[0]) > variation.SETTLES:
             yield self._finding(event, f"`{value.ref[0]}` {what} and changes from call to call")
 
-    def _finding(self, event: Event, what: str) -> Finding:
+    def _finding(self, event: Event, what: str, node: ast.AST | None = None) -> Finding:
         return self.finding(
             event,
-            f"{what}; each new value compiles again",
+            f"{what}; each new one compiles again",
+            node=node,
             confidence=Confidence.HIGH,
             help="keep it outside the compiled callable",
         )
@@ -101,3 +126,36 @@ class PythonValueSpecialised(Rule):
 
 def _is_flag(value: object) -> bool:
     return isinstance(value, Const) and isinstance(value.value, bool)
+
+
+def _keys(values: Sequence[Value]) -> list[Hashable]:
+    """What the guards compare, call by call; nothing for what other rules speak of: flags, numbers, containers, tensors."""
+    keys: list[Hashable] = []
+    for place, value in enumerate(values):
+        if isinstance(value, Scalar) and value.type == "str":
+            keys.append(place)  # each time another
+        elif isinstance(value, (Seq, Dict, Scalar)) or variation.guarded(value) == "?":
+            return []
+        else:
+            keys.append(variation.guarded(value))
+    return keys if not all(isinstance(value, Tensor) or _is_flag(value) for value in values) else []
+
+
+def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.expr | None:
+    """Where a function reads a parameter first; of an object a field that differs."""
+    fields = {
+        field
+        for value in values
+        if isinstance(value, Instance) and value.fields is not None
+        for field in value.fields
+        if len({variation.guarded((other.fields or {}).get(field)) for other in values if isinstance(other, Instance)})
+        > 1
+    }
+    found: list[ast.expr] = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
+            if node.attr in fields:
+                found.append(node)
+        elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and not fields:
+            found.append(node)
+    return min(found, key=lambda node: (node.lineno, node.col_offset), default=None)

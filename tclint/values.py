@@ -342,6 +342,10 @@ class Object(Value):
         return f"Object({self.name})"
 
 
+ENUM: Final = "enum.Enum"
+"""The name of an `Object` that is a member of an enumeration; its `kind` says which."""
+
+
 class Partial(Value):
     """functools.partial."""
 

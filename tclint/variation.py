@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from tclint.events import Event
 from tclint.finding import Confidence
-from tclint.values import UNBACKED, Scalar, Value
+from tclint.values import (
+    ENUM,
+    UNBACKED,
+    ClassValue,
+    Const,
+    Dict,
+    External,
+    FunctionValue,
+    Instance,
+    Object,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+)
 
 SETTLES = 2
 """Two programs for two values are what anybody expects; the third is a hazard."""
@@ -20,6 +34,29 @@ def confidence(event: Event, value: Value) -> Confidence | None:
     if evidence is None or value.ref is None or value.ref[0] not in evidence.values:
         return Confidence.LOW
     return Confidence.HIGH if evidence.distinct(value.ref[0]) > SETTLES else None
+
+
+def guarded(value: Value | None) -> Hashable:
+    """What of an argument Dynamo compares before it runs a program again.
+
+    Numbers and sizes are no part of it: they become dynamic. Nor is what is not known.
+    """
+    if isinstance(value, Const):
+        return (value.key,) if value.value is None or isinstance(value.value, (str, bool)) else "number"
+    if isinstance(value, Tensor):
+        rank = value.ndim if not isinstance(value.shape, tuple) else len(value.shape)
+        return "tensor", value.dtype if value.dtype in ("b", "i", "c") else "", rank
+    if isinstance(value, (External, ClassValue, FunctionValue)):
+        return (value.key,)
+    if isinstance(value, Object) and value.name == ENUM:
+        return (value.key,)
+    if isinstance(value, Instance) and value.fields is not None:
+        return value.cls.qualname, tuple((name, guarded(held)) for name, held in sorted(value.fields.items()))
+    if isinstance(value, Seq) and value.items is not None:
+        return value.kind, tuple(guarded(item) for item in value.items)
+    if isinstance(value, Dict):
+        return "dict", tuple((name, guarded(held)) for name, held in value.items.items())
+    return "?"
 
 
 def compilations(shapes: Sequence[tuple[int | None, ...]], marks: frozenset[int], dynamic: bool | None) -> int:

@@ -19,6 +19,7 @@ from tclint.source import nodes
 from tclint.values import (
     BOOL,
     CALLABLES,
+    ENUM,
     FALSE,
     NONE,
     OWNED,
@@ -790,6 +791,8 @@ class Interpreter:
             self._class_values[key] = value
         if isinstance(value, FunctionValue) and value.bound is None:
             return value
+        if isinstance(value, Const) and self.subclass_of(cls, "Enum"):
+            return Object(ENUM, frame.origin(node), f"{cls.qualname}.{name}")
         return self._attribute_value(value, name, frame, node)
 
     def _method(self, frame: Frame, node: ast.AST, instance: Instance, method: Function) -> Value:
