@@ -65,8 +65,12 @@ class IntAttributeMutation(Rule):
         reads_itself = event.augmented or (
             isinstance(node, ast.Assign) and _reads(node.value, event.name) and event.value.source == "attr"
         )
-        if reads_itself and event.value.source not in ("size", "data"):
+        if not isinstance(event.receiver, Instance) or not event.frame.interp.is_nn_module(event.receiver.cls):
+            return  # of other objects it becomes dynamic
+        if reads_itself and event.value.source != "data":
             yield self._finding(event, f"`self.{event.name}` changes in every call")
+        elif event.value.source == "size" and _decides(event):
+            yield self._finding(event, f"`self.{event.name}` keeps a size for the next call")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         node = event.node
@@ -91,7 +95,8 @@ class IntAttributeMutation(Rule):
         if not isinstance(event.receiver, Instance) or event.site is None or not event.site.many:
             return
         value = event.frame.interp.attributes(event.receiver).get(event.name)
-        if isinstance(value, Scalar) and value.type in ("int", "float", "number") and not value.source:
+        # A float becomes dynamic, unless an operation burns it in: TCL204.
+        if isinstance(value, Scalar) and value.type in ("int", "number") and not value.source:
             yield self.finding(
                 event,
                 f"`self.{event.name}` differs from layer to layer, and each layer is compiled by itself"
@@ -114,6 +119,15 @@ class IntAttributeMutation(Rule):
             confidence=Confidence.HIGH,
             help="keep it in a tensor buffer, or do it in the caller",
         )
+
+
+def _decides(event: Store) -> bool:
+    """Whether the function compares the attribute with something."""
+    function = event.frame.function
+    return function is not None and any(
+        isinstance(node, ast.Compare) and any(_reads(part, event.name) for part in (node.left, *node.comparators))
+        for node in ast.walk(function.node)
+    )
 
 
 def _reads(node: ast.expr, name: str) -> bool:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Final
 
 from tclint import variation
-from tclint.events import Call, Event
-from tclint.finding import Effect, Finding, Fix, Severity
+from tclint.events import Call, Event, Operation
+from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rewrite import display
 from tclint.rule import Rule
-from tclint.values import Scalar, Value
+from tclint.rules._scope import argument
+from tclint.rules._state import changing
+from tclint.values import Scalar, Tensor, Value
 
 # Measured (aot_eager, 2.13): keyword names and positions of the float that is burnt into the graph.
 _OPS: Final[dict[str, tuple[tuple[int, ...], tuple[str, ...]]]] = {
@@ -82,23 +85,33 @@ class FloatSpecialised(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         places, names = _OPS[event.name]
-        values: list[Value] = [event.args[i] for i in places if i < len(event.args)]
-        values.extend(event.keywords[n] for n in names if n in event.keywords)
-        for value in values:
-            if not (isinstance(value, Scalar) and value.source == "arg" and value.type in ("float", "number")):
-                continue
+        values = [(event.args[i], argument(event.node, "", i)) for i in places if i < len(event.args)]
+        values += [(event.keywords[n], argument(event.node, n)) for n in names if n in event.keywords]
+        short = event.name.removeprefix("builtins.").removeprefix("torch.nn.functional.")
+        for value, node in values:
+            yield from self._check(event, short, value, node)
+
+    def on_operation(self, event: Operation) -> Iterator[Finding]:
+        node = event.node
+        if event.operator == "Pow" and isinstance(event.left, Tensor) and isinstance(node, ast.BinOp):
+            yield from self._check(event, "**", event.right, node.right)
+
+    def _check(self, event: Event, what: str, value: Value, node: ast.expr | None) -> Iterator[Finding]:
+        if not (isinstance(value, Scalar) and value.type in ("float", "number")):
+            return
+        if value.source == "arg":
             confidence = variation.confidence(event, value)
-            if confidence is None:
-                continue
             name = value.ref[0] if value.ref else "the argument"
+        else:
+            name = changing(event, node) if node is not None else ""
+            confidence = Confidence.HIGH if name else None
+        if confidence is not None:
             yield self.finding(
                 event,
-                f"`{event.name.removeprefix('builtins.').removeprefix('torch.nn.functional.')}` specialises on the float"
-                f" `{name}`: each new value compiles again",
+                f"`{what}` specialises on the float `{name}`: each new value compiles again",
                 confidence=confidence,
                 help="pass it as a 0-d tensor, or compute it in the caller",
             )
-            return
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         return display("pass it as a 0-d tensor", "torch.minimum(x, limit) for clamp(max=limit), and so on")

@@ -9,11 +9,11 @@ from tclint.events import Attribute, Event, Loop, Operation, Store
 from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rewrite import Place
 from tclint.rule import Rule
-from tclint.values import PARAMETER, Dict, Instance, Object, Scalar, Tensor
+from tclint.values import PARAMETER, Const, Dict, Instance, Object, Scalar, Seq, Tensor
 
 
 class ModuleStateChanges(Rule):
-    """A buffer rebound to another shape, a ModuleList that grows, a cache keyed by a size: each change compiles again.
+    """A buffer of another shape, a ModuleList that grows, a new stage or adapter, a cache keyed by a size: each compiles again.
 
     Dynamo guards on the parameters, buffers and submodules it saw. Writing into a buffer in place is free; binding another
     tensor to its name is not.
@@ -49,8 +49,10 @@ class ModuleStateChanges(Rule):
             return
         cls = event.receiver.cls
         held = event.frame.interp.attributes(event.receiver).get(event.name)
-        if isinstance(held, Scalar):
-            return
+        if (isinstance(held, Scalar) and held.type == "float") or (
+            isinstance(held, Const) and isinstance(held.value, float)
+        ):
+            return  # becomes dynamic, unless an operation burns it in: TCL204
         if (cls.module.path, cls.qualname, event.name) in event.frame.interp.rebound:
             yield self._finding(event, f"`self.{event.name}` is changed by eager code after compilation")
 
@@ -82,7 +84,8 @@ class ModuleStateChanges(Rule):
         if event.operator not in ("In", "NotIn") or not isinstance(event.node, ast.Compare):
             return
         place = event.node.comparators[0]
-        sized = isinstance(event.left, Scalar) and event.left.source == "size"
+        parts = event.left.items or () if isinstance(event.left, Seq) else (event.left,)
+        sized = any(isinstance(part, Scalar) and part.source == "size" for part in parts)
         if sized and isinstance(event.right, Dict) and isinstance(place, ast.Attribute):
             yield self._finding(event, f"`{ast.unparse(place)}` is a cache keyed by a size")
 

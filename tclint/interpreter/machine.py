@@ -107,6 +107,8 @@ class Interpreter:
         self.callees: dict[Any, Value] = {}
         self.compiled_instances: dict[Any, CompileSite] = {}
         self.rebound: set[tuple[str, str, str]] = set()
+        self._bound: dict[tuple[str, str, str], set[Any]] = {}
+        """What eager code was seen to bind to an attribute, where it is no tensor."""
         self.reached: set[tuple[str, str, int]] = set()
         self.late: dict[tuple[str, str], dict[str, Value]] = {}
         self.errors: list[tuple[Function, BaseException]] = []
@@ -156,6 +158,7 @@ class Interpreter:
         new.callees = dict(self.callees)
         new.compiled_instances = dict(self.compiled_instances)
         new.rebound = set(self.rebound)
+        new._bound = {key: set(values) for key, values in self._bound.items()}
         new.late = {key: dict(values) for key, values in self.late.items()}
         new._constructions = dict(self._constructions)
         new._construction_count = dict(self._construction_count)
@@ -711,13 +714,29 @@ class Interpreter:
             attrs[name] = value if old is None or replace else join(old, value)
         elif isinstance(value, Tensor):
             existing = self.attributes(instance).get(name)
-            outside = frame.cls is not instance.cls  # whether a method of its own runs eagerly is not known yet
-            if isinstance(existing, Tensor) and existing.flags & PARAMETER and frame.region is None and outside:
-                self.rebound.add((instance.cls.module.path, instance.cls.qualname, name))
+            if isinstance(existing, Tensor) and existing.flags & PARAMETER and _from_outside(frame, instance):
+                self._note_rebound(instance, name, value)
         elif _holds_compiled(value):
             late = self.late.setdefault((instance.cls.module.path, instance.cls.qualname), {})
             old = late.get(name)
             late[name] = value if old is None else join(old, value)
+        elif _from_outside(frame, instance) and self.is_nn_module(instance.cls):
+            self._note_rebound(instance, name, value)
+
+    def _note_rebound(self, instance: Instance, name: str, value: Value) -> None:
+        """Eager code binds an attribute of a module anew. Two values are two programs; what matters is a third."""
+        key = (instance.cls.module.path, instance.cls.qualname, name)
+        if isinstance(value, Tensor):
+            if value.shape is not None or not value.flags & PARAMETER:
+                self.rebound.add(key)
+        elif isinstance(value, Scalar):
+            if value.type in ("int", "float", "number", "str"):
+                self.rebound.add(key)
+        elif isinstance(value, Seq) or (isinstance(value, Const) and not isinstance(value.value, (bool, type(None)))):
+            seen = self._bound.setdefault(key, set())
+            seen.add(value.key)
+            if len(seen) > 2:
+                self.rebound.add(key)
 
     def instance_attribute(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> Value:
         """The value of `instance.name`."""
@@ -1089,6 +1108,16 @@ def _decides_code(value: Value) -> bool:
     if isinstance(value, Seq) and value.items is not None:
         return any(_decides_code(v) for v in value.items)
     return isinstance(value, Union) and any(_decides_code(o) for o in value.options)
+
+
+def _from_outside(frame: Frame, instance: Instance) -> bool:
+    """Whether eager code changes an object: its own methods may run in a graph, unless others are seen to call them."""
+    if frame.region is not None:
+        return False
+    if frame.cls is not instance.cls:
+        return True
+    caller = frame.parent
+    return caller is not None and caller.region is None and caller.cls is not instance.cls
 
 
 def _holds_compiled(value: Value) -> bool:
