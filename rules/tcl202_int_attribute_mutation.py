@@ -63,7 +63,7 @@ class IntAttributeMutation(Rule):
             return
         node = event.node
         reads_itself = event.augmented or (
-            isinstance(node, ast.Assign) and _reads(node.value, event.name) and event.value.source == "attr"
+            isinstance(node, ast.Assign) and _reads(node.value, event.name) and event.value.source in ("attr", "size")
         )
         if not isinstance(event.receiver, Instance) or not event.frame.interp.is_nn_module(event.receiver.cls):
             return  # of other objects it becomes dynamic

@@ -13,7 +13,7 @@ from tclint.rewrite import display
 from tclint.rule import Rule
 from tclint.rules._scope import argument
 from tclint.rules._state import changing
-from tclint.values import Scalar, Tensor, Value
+from tclint.values import Const, Scalar, Tensor, Value
 
 # Measured (aot_eager, 2.13): keyword names and positions of the float that is burnt into the graph.
 _OPS: Final[dict[str, tuple[tuple[int, ...], tuple[str, ...]]]] = {
@@ -97,13 +97,14 @@ class FloatSpecialised(Rule):
             yield from self._check(event, "**", event.right, node.right)
 
     def _check(self, event: Event, what: str, value: Value, node: ast.expr | None) -> Iterator[Finding]:
-        if not (isinstance(value, Scalar) and value.type in ("float", "number")):
+        known = isinstance(value, Const) and isinstance(value.value, float)
+        if not known and not (isinstance(value, Scalar) and value.type in ("float", "number")):
             return
-        if value.source == "arg":
+        if isinstance(value, Scalar) and value.source == "arg":
             confidence = variation.confidence(event, value)
             name = value.ref[0] if value.ref else "the argument"
         else:
-            name = changing(event, node) if node is not None else ""
+            name = changing(event, node) if node is not None and not isinstance(node, ast.Constant) else ""
             confidence = Confidence.HIGH if name else None
         if confidence is not None:
             yield self.finding(

@@ -11,6 +11,7 @@ from tclint.events import Call, Event, Store, Subscript
 from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rule import Rule
 from tclint.rules._numbers import numpy_on_sizes
+from tclint.rules._state import changing
 from tclint.values import Object, Scalar, Seq, Tensor, Value
 
 _OPS: Final[dict[str, tuple[tuple[int, ...], tuple[str, ...]]]] = {
@@ -119,6 +120,24 @@ class IntSpecialised(Rule):
         values: list[Value] = [event.args[i] for i in places if i < len(event.args)]
         values.extend(event.keywords[n] for n in names if n in event.keywords)
         yield from self._check(event, values, event.method)
+        if event.name == "builtins.range" and isinstance(event.node, ast.Call):
+            yield from self._unrolled(event, event.node)
+
+    def _unrolled(self, event: Call, node: ast.Call) -> Iterator[Finding]:
+        """As many turns as something says that is no argument: state that changes, a value read out of the graph."""
+        for value, place in zip(event.args, node.args, strict=False):
+            if isinstance(place, ast.Constant):
+                continue
+            read = isinstance(value, Scalar) and value.source == "data"
+            name = ast.unparse(place) if read else changing(event, place)
+            if name:
+                yield self.finding(
+                    event,
+                    f"`range` is unrolled, and `{name}` changes from call to call: each new value compiles again",
+                    confidence=Confidence.MEDIUM if read else Confidence.HIGH,
+                    help="loop in eager code around a compiled step, or always make the same number of turns",
+                )
+                return
 
     def _folded(self, event: Call) -> Iterator[Finding]:
         """A size handed to a function that takes numbers alone."""
@@ -147,6 +166,14 @@ class IntSpecialised(Rule):
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
         if isinstance(event.receiver, Object) and event.receiver.name == "torch.nn.ModuleList":
             yield from self._check(event, [event.index])
+            if isinstance(event.index, Scalar) and event.index.source == "data" and event.index.type != "float":
+                yield self.finding(
+                    event,
+                    f"`{_source(event.node)}` takes another module for each value that was read out of the graph:"
+                    " each compiles again",
+                    confidence=Confidence.MEDIUM,
+                    help="choose the module in eager code, or run all of them and weight their outputs",
+                )
         elif isinstance(event.receiver, Tensor):
             yield from self._position(event, event.index)
 

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from tclint import variation
 from tclint.events import Branch, Call
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.regions import Evidence
@@ -70,6 +71,16 @@ class ShapeBranch(Rule):
         confidence = Confidence.LOW
         if evidence is not None:
             outcomes = _outcomes(event, node, evidence)
+            if event.keyword == "while":
+                sizes = _numbers(event, node.left, evidence) or _numbers(event, node.comparators[0], evidence) or []
+                if len(set(sizes)) > variation.SETTLES:
+                    yield self.finding(
+                        event,
+                        f"`while {ast.unparse(node)}` is unrolled: each number of turns compiles again",
+                        confidence=Confidence.HIGH,
+                        help="loop in eager code around a compiled step, or pad to few sizes",
+                    )
+                return
             if outcomes is not None and len(outcomes) < 2:
                 return
             if outcomes is not None:

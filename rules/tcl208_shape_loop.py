@@ -85,7 +85,7 @@ def _range_lengths(event: Loop, node: ast.expr) -> list[int] | None:
         return None
     event.frame.interp.quiet += 1
     try:
-        value = evaluate(event.frame, node.args[-1] if len(node.args) > 1 else node.args[0])
+        value = evaluate(event.frame, node.args[min(1, len(node.args) - 1)])
     finally:
         event.frame.interp.quiet -= 1
     if isinstance(value, Scalar) and value.ref is not None:

@@ -788,6 +788,8 @@ def sequence_item(receiver: Seq, index: Value) -> Value:
             bounds: list[Any] = [b.value if isinstance(b, Const) else "?" for b in index.items]
             if all(b is None or isinstance(b, int) for b in bounds):
                 return Seq(receiver.kind, receiver.items[slice(bounds[0], bounds[1], bounds[2])])
+        if receiver.kind == "size":
+            return _some_sizes(receiver, index)
         return Seq(receiver.kind, None, receiver.element(), receiver.length)
     if receiver.kind == "size":
         if receiver.length and isinstance(index, Const) and isinstance(index.value, int):
@@ -796,6 +798,26 @@ def sequence_item(receiver: Seq, index: Value) -> Value:
     if receiver.length == "args":
         return UNKNOWN  # positional arguments are of different kinds
     return receiver.element()
+
+
+def _some_sizes(receiver: Seq, index: Seq) -> Value:
+    """`x.shape[a:b]`: which sizes these are, where the bounds tell."""
+    start, stop, step = (part.value if isinstance(part, Const) else "?" for part in index.items or (NONE, NONE, NONE))
+    if receiver.length and receiver.items is None and receiver.elem is SIZE and step is None:
+        if isinstance(start, int) and start < 0 and stop is None:
+            return Seq("size", tuple(_size(receiver.length, i) for i in range(start, 0)))
+        if start is None or (isinstance(start, int) and start >= 0):
+            first = start or 0
+            if isinstance(stop, int) and first <= stop:
+                return Seq("size", tuple(_size(receiver.length, i) for i in range(first, stop)))
+            if stop is None:
+                # How many there are is not known: the first stands for all.
+                return Seq("size", None, _size(receiver.length, first))
+    return Seq("size", None, SIZE)
+
+
+def _size(tensor: str, dim: int) -> Scalar:
+    return Scalar("int", "size", NOWHERE, (tensor, dim))
 
 
 def _slice(frame: Frame, node: ast.Slice) -> Value:

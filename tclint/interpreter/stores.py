@@ -157,6 +157,15 @@ def spread(frame: Frame, value: Value, targets: list[ast.expr], node: ast.AST) -
             return [*items[:i], Seq("list", tuple(middle)), *tail]
     if isinstance(value, Seq) and value.kind == "size" and value.length and not stars:
         return [Scalar("int", "size", frame.origin(node), (value.length, i)) for i in range(n)]
+    if (
+        isinstance(value, Seq)
+        and value.kind == "size"
+        and isinstance(value.elem, Scalar)
+        and value.elem.ref
+        and not stars
+    ):
+        tensor, first = value.elem.ref
+        return [Scalar("int", "size", frame.origin(node), (tensor, first + i)) for i in range(n)]
     element = expressions.element_of(frame, value, node)
     return [Seq("list", None, element) if i in stars else element for i in range(n)]
 

@@ -412,6 +412,8 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
         return Seq(other.kind, None, other.element(), "data")
     if isinstance(other, Seq) and operator == "Add" and other.kind == "list" and (b is None or a is None):
         frame.interp.emit(events.Operation, frame, node, "list+tensor", left, right)
+    if operator == "Pow" and b is None:
+        frame.interp.emit(events.Operation, frame, node, operator, left, right)
     tensor = a or b
     assert tensor is not None
     if isinstance(other, Const) and isinstance(other.value, str):
