@@ -48,11 +48,11 @@ class GlobalInt(Rule):
         for changed in (changed_globals(event.frame.module), changed_captures(function)):
             told: set[int] = set()
             for name, node in reads(function.node, changed) if changed else ():
-                if settles(changed[name]) or node.lineno in told:
+                if settles(changed[name]) or id(node) in told:
                     continue  # a float matters where an operation burns it in: TCL204
                 if where == "captured" and not name.endswith((")", "]")):
                     continue  # a captured number becomes dynamic
-                told.add(node.lineno)
+                told.add(id(node))
                 yield self.finding(
                     event,
                     f"`{ast.unparse(node)}` is {where} that changes between calls; each new value compiles again"

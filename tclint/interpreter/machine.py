@@ -727,7 +727,7 @@ class Interpreter:
         """Eager code binds an attribute of a module anew. Two values are two programs; what matters is a third."""
         key = (instance.cls.module.path, instance.cls.qualname, name)
         if isinstance(value, Tensor):
-            if value.shape is not None or not value.flags & PARAMETER:
+            if value.shape is not None:  # of another shape, perhaps; what is computed from the old one has its shape
                 self.rebound.add(key)
         elif isinstance(value, Scalar):
             if value.type in ("int", "float", "number", "str"):
