@@ -7,53 +7,37 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint import variation
-from tclint.events import Call, Event, Operation
+from tclint.events import Call, Event, Operation, Store
 from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rewrite import display
 from tclint.rule import Rule
 from tclint.rules._scope import argument
 from tclint.rules._state import changing
+from tclint.torch_facts.specialised import FLOATS, Places
 from tclint.values import Const, Scalar, Tensor, Value
 
-# Measured (aot_eager, 2.13): keyword names and positions of the float that is burnt into the graph.
-_OPS: Final[dict[str, tuple[tuple[int, ...], tuple[str, ...]]]] = {
-    "Tensor.clamp": ((0, 1), ("min", "max")),
-    "torch.clamp": ((1, 2), ("min", "max")),
-    "Tensor.add": ((), ("alpha",)),
-    "torch.add": ((), ("alpha",)),
-    "Tensor.sub": ((), ("alpha",)),
-    "torch.full": ((1,), ("fill_value",)),
-    "torch.full_like": ((1,), ("fill_value",)),
-    "torch.tensor": ((0,), ("data",)),
-    "torch.as_tensor": ((0,), ("data",)),
-    "torch.linspace": ((0, 1), ("start", "end")),
-    "torch.quantile": ((1,), ("q",)),
-    "Tensor.quantile": ((0,), ("q",)),
-    "torch.nn.functional.scaled_dot_product_attention": ((), ("scale", "dropout_p")),
-    "torch.nn.functional.dropout": ((1,), ("p",)),
-    "torch.nn.functional.layer_norm": ((4,), ("eps",)),
-    "torch.nn.functional.leaky_relu": ((1,), ("negative_slope",)),
-    "torch.nn.functional.elu": ((1,), ("alpha",)),
-    "torch.nn.functional.rms_norm": ((3,), ("eps",)),
-    "torch.nn.functional.group_norm": ((4,), ("eps",)),
-    "torch.nn.functional.interpolate": ((), ("scale_factor",)),
-    "math.exp": ((0,), ()),
-    "math.log": ((0, 1), ()),
-    "math.log2": ((0,), ()),
-    "math.log10": ((0,), ()),
-    "math.pow": ((0, 1), ()),
+_MATH: Final = (
+    "acosh asinh atan2 atanh cbrt ceil copysign degrees erf erfc exp exp2 expm1 fabs floor fmod frexp gamma hypot ldexp "
+    "lgamma log log10 log1p modf pow trunc"
+)
+"""Of `math`, what Dynamo calls with the number. It traces the others (`sqrt`, `log2`, `cos`) with a symbol."""
+_OPS: Final[dict[str, Places]] = {
+    **FLOATS,
+    **{f"math.{name}": ((0, 1), ()) for name in _MATH.split()},
     "builtins.int": ((0,), ()),
     "builtins.round": ((0,), ()),
-    "math.ceil": ((0,), ()),
-    "math.floor": ((0,), ()),
 }
+_OPERATORS: Final = {"Pow": "**", "Mod": "%", "FloorDiv": "//", "Sub": "-"}
+"""Between a tensor and a float; `-` where the float stands on the left."""
 
 
 class FloatSpecialised(Rule):
     """A float argument used outside plain arithmetic: one compilation for every new value.
 
-    A float that is only added, subtracted, multiplied or divided becomes a graph input after one recompile. `clamp(max=f)`,
-    `torch.full(…, f)`, `torch.tensor(f)`, attention's `scale`, dropout's `p`, `math.exp(f)`, `int(f)` burn it into the graph.
+    A float that is only added, subtracted, multiplied, divided or compared becomes a graph input after one recompile.
+    `clamp(max=f)`, `torch.full(…, f)`, `torch.tensor(f)`, `x ** f`, attention's `scale`, dropout's `p`, the `delta` of a loss,
+    `math.exp(f)`, `int(f)` burn it into the graph. The same holds for an attribute, a captured or a module-level variable
+    that other code sets anew.
 
     Bad::
 
@@ -93,8 +77,15 @@ class FloatSpecialised(Rule):
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         node = event.node
-        if event.operator == "Pow" and isinstance(event.left, Tensor) and isinstance(node, ast.BinOp):
-            yield from self._check(event, "**", event.right, node.right)
+        if event.operator in _OPERATORS and isinstance(node, ast.BinOp):
+            tensor_first = isinstance(event.left, Tensor)
+            value, place = (event.right, node.right) if tensor_first else (event.left, node.left)
+            yield from self._check(event, _OPERATORS[event.operator], value, place)
+
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        """`x[mask] = value`"""
+        if event.target == "subscript" and isinstance(event.receiver, Tensor) and isinstance(event.node, ast.Assign):
+            yield from self._check(event, "[…] =", event.value, event.node.value)
 
     def _check(self, event: Event, what: str, value: Value, node: ast.expr | None) -> Iterator[Finding]:
         known = isinstance(value, Const) and isinstance(value.value, float)

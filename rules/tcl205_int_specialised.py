@@ -12,57 +12,14 @@ from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rule import Rule
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.rules._state import changing
+from tclint.torch_facts.specialised import INTS, Places
 from tclint.values import Object, Scalar, Seq, Tensor, Value
 
-_OPS: Final[dict[str, tuple[tuple[int, ...], tuple[str, ...]]]] = {
-    **{
-        f"Tensor.{n}": ((0,), ("dim",))
-        for n in (
-            "sum",
-            "mean",
-            "max",
-            "min",
-            "softmax",
-            "cumsum",
-            "argmax",
-            "any",
-            "all",
-            "prod",
-            "std",
-            "var",
-            "norm",
-            "amax",
-            "amin",
-            "logsumexp",
-            "unsqueeze",
-            "squeeze",
-            "sort",
-            "argsort",
-            "log_softmax",
-        )
-    },
-    **{
-        f"torch.{n}": ((1,), ("dim",))
-        for n in ("sum", "mean", "softmax", "cumsum", "argmax", "cat", "stack", "unsqueeze", "squeeze", "norm", "prod")
-    },
-    "torch.nn.functional.softmax": ((1,), ("dim",)),
-    "torch.nn.functional.one_hot": ((1,), ("num_classes",)),
-    "torch.linalg.matrix_power": ((1,), ("n",)),
-    "Tensor.chunk": ((0,), ("chunks",)),
-    "torch.chunk": ((1,), ("chunks",)),
+_OPS: Final[dict[str, Places]] = {
+    **INTS,
     "Tensor.split": ((0,), ("split_size",)),
     "torch.split": ((1,), ("split_size_or_sections",)),
-    "Tensor.unfold": ((0, 1, 2), ("size", "step")),
-    "Tensor.transpose": ((0, 1), ()),
-    "Tensor.flatten": ((0, 1), ("start_dim", "end_dim")),
-    "torch.nn.functional.max_pool1d": ((1, 2), ("kernel_size", "stride")),
-    "torch.nn.functional.max_pool2d": ((1, 2), ("kernel_size", "stride")),
-    "torch.nn.functional.avg_pool1d": ((1, 2), ("kernel_size", "stride")),
-    "torch.nn.functional.avg_pool2d": ((1, 2), ("kernel_size", "stride")),
-    "torch.nn.functional.unfold": ((1,), ("kernel_size",)),
     "builtins.range": ((0, 1, 2), ()),
-    "Tensor.matrix_power": ((0,), ()),
-    "Tensor.roll": ((1,), ("dims",)),
 }
 
 

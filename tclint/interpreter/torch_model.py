@@ -412,7 +412,7 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
         return Seq(other.kind, None, other.element(), "data")
     if isinstance(other, Seq) and operator == "Add" and other.kind == "list" and (b is None or a is None):
         frame.interp.emit(events.Operation, frame, node, "list+tensor", left, right)
-    if operator == "Pow" and b is None:
+    if (a is None or b is None) and (operator in ("Pow", "Mod", "FloorDiv") or (operator == "Sub" and a is None)):
         frame.interp.emit(events.Operation, frame, node, operator, left, right)
     tensor = a or b
     assert tensor is not None
