@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from tclint.events import Call, CompiledCall, Event
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule
+from tclint.rules._scope import inside
+from tclint.values import External, Instance, Object
 
 
 class GlobalModeChanges(Rule):
@@ -40,21 +42,20 @@ class GlobalModeChanges(Rule):
     code, name = "TCL214", "global-mode-changes"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
     scope = "eager"
-    calls = ("torch.compiler.reset", "torch._dynamo.reset", "torch.set_num_threads")
+    calls = (
+        "torch.compiler.reset",
+        "torch._dynamo.reset",
+        "torch.set_num_threads",
+        "torch.set_default_dtype",
+        "torch.nn.*",
+    )
 
     def __init__(self) -> None:
         super().__init__()
         self._pending: dict[tuple[str, str], list[Event]] = {}
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        node = event.node
-        if (
-            event.name == "torch.set_num_threads"
-            and isinstance(node, ast.Call)
-            and isinstance(node.args[0], ast.Constant)
-        ):
-            return
-        if event.frame.function is not None:
+        if event.frame.function is not None and _differs(event):
             key = (event.module.path, event.frame.function.qualname)
             self._pending.setdefault(key, []).append(event)
         return
@@ -67,7 +68,7 @@ class GlobalModeChanges(Rule):
             assert isinstance(pending, Call)
             yield self.finding(
                 pending,
-                f"`{pending.name}` before a compiled call in the same function: every call compiles again",
+                f"`{_short(pending)}` before a compiled call in the same function: {_often(pending)} compiles again",
                 confidence=Confidence.HIGH,
                 help="do it once, at start-up",
             )
@@ -78,6 +79,49 @@ class GlobalModeChanges(Rule):
                 confidence=Confidence.HIGH,
                 help="use one autocast dtype for all calls",
             )
+
+
+_OF_A_MODULE = ("to", "requires_grad_", "train", "eval")
+
+
+def _differs(event: Call) -> bool:
+    """Whether a call does something else whenever its function is called."""
+    node, function = event.node, event.frame.function
+    if not isinstance(node, ast.Call) or function is None:
+        return False
+    if event.name.endswith(".reset"):
+        return True
+    if not event.name.startswith("torch.nn."):
+        return bool(node.args) and not isinstance(node.args[0], (ast.Constant, ast.Attribute))
+    if event.method not in _OF_A_MODULE or not isinstance(event.receiver, (Instance, Object)):
+        return False
+    mine = {argument.arg for argument in function.node.args.args}
+    if event.method == "to":
+        return bool(node.args) and _names(node.args[0]) <= mine and bool(_names(node.args[0])) and _a_dtype(event)
+    # Some of the layers, as many as an argument says.
+    return any(
+        isinstance(loop, ast.For)
+        and inside(node, loop)
+        and any(isinstance(part, ast.Slice) and _names(part) & mine for part in ast.walk(loop.iter))
+        for loop in ast.walk(function.node)
+    )
+
+
+def _a_dtype(event: Call) -> bool:
+    value = event.args[0] if event.args else None
+    return isinstance(value, External) and value.name.startswith("torch.")
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _short(event: Call) -> str:
+    return event.name if not event.name.startswith("torch.nn.") else f".{event.method}()"
+
+
+def _often(event: Call) -> str:
+    return "every call" if event.name.endswith((".reset", "set_num_threads")) else "each new value"
 
 
 def _enclosing_autocast(event: CompiledCall) -> Iterator[ast.With]:

@@ -64,6 +64,8 @@ def _attribute(
     interp.emit(events.Store, frame, statement, "attribute", receiver, target.attr, value, None, augmented, old)
     if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
         interp.note_attribute(frame, receiver, target.attr, value)
+        if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            interp.note_replaced(frame, receiver, target.attr, statement.value)
     if isinstance(target.value, ast.Name):
         frame.set_path(f"{target.value.id}.{target.attr}", value)
 
