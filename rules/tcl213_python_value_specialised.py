@@ -3,13 +3,47 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from tclint import variation
-from tclint.events import Branch, Call, Enter, Event, Operation, ProgramCall
+from tclint.events import Branch, Compile, Enter, Event, Operation, ProgramCall
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule
-from tclint.values import Const, Dict, Instance, Scalar, Seq, Tensor, Value
+from tclint.rules._scope import target_of
+from tclint.values import (
+    ENUM,
+    ClassValue,
+    Const,
+    Dict,
+    External,
+    FunctionValue,
+    Instance,
+    Object,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+)
+
+
+class _Factory:
+    """A compile site in a function, and what it was seen to capture."""
+
+    def __init__(self, event: Compile, code: ast.AST, names: set[str]) -> None:
+        self.event = event
+        self.code = code
+        self.values: dict[str, set[Hashable]] = {name: set() for name in names}
+
+    def seen(self, env: Mapping[str, Value]) -> None:
+        for name, keys in self.values.items():
+            value = env.get(name)
+            if value is not None and _is_name(value):
+                keys.add(value.key)
+
+    def differing(self) -> tuple[str, int]:
+        """The name with the most values, and how many these are."""
+        name = max(sorted(self.values), key=lambda each: len(self.values[each]), default="")
+        return name, len(self.values[name]) if name else 0
 
 
 class PythonValueSpecialised(Rule):
@@ -43,8 +77,13 @@ class PythonValueSpecialised(Rule):
 
     code, name = "TCL213", "python-value-specialised"
     effect, severity = Effect.RECOMPILE, Severity.LOW
-    scope = "seen"
-    calls = ("*",)
+    scope = "any"
+    subjects = {"branch": (Scalar,), "program_call": (FunctionValue,)}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._factories: dict[tuple[str, str], _Factory] = {}
+        self._calls: dict[tuple[str, str], list[Mapping[str, Value]]] = {}
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         """Strings, members of enumerations, dtypes, functions, and what is None in some calls: whatever is no number."""
@@ -90,19 +129,44 @@ class PythonValueSpecialised(Rule):
         elif event.frame.parent is not None and value.type == "bool" and isinstance(event.node, ast.Compare):
             yield from self._varied(event, value, "decides a branch", equal=True)
 
-    def on_call(self, event: Call) -> Iterator[Finding]:
-        yield from self._called(event)
+    def on_compile(self, event: Compile) -> Iterator[Finding]:
+        """A factory, or a loop, that compiles one function for every name: they share the code, and count together."""
+        function = event.frame.function
+        if function is None or event.compiled:
+            return
+        code: ast.AST | None = target_of(event)
+        if isinstance(event.target, FunctionValue) and isinstance(event.target.function.node, ast.FunctionDef):
+            code = event.target.function.node
+        if code is None:
+            return
+        names = {part.id for part in ast.walk(code) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+        factory = self._factories.setdefault((event.module.path, function.qualname), _Factory(event, code, names))
+        factory.seen(event.frame.env)
+        for env in self._calls.get((event.module.path, function.qualname), ()):
+            factory.seen(env)
+        yield from self._told(factory)
 
     def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
-        yield from self._called(event)
-
-    def _called(self, event: Event) -> Iterator[Finding]:
-        node, evidence = event.node, event.evidence
-        if evidence is None or event.frame.parent is not None:
+        if event.compiled or not isinstance(event.function, FunctionValue) or event.function.bound is not None:
             return
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in evidence.values:
-            if evidence.distinct(node.func.id) > variation.SETTLES:
-                yield self._finding(event, f"`{node.func.id}` is a function argument that changes")
+        function = event.function.function
+        if b"compile" not in function.module.data:
+            return
+        key = (function.module.path, function.qualname)
+        parameters = [argument.arg for argument in function.node.args.args]
+        env = {**dict(zip(parameters, event.args, strict=False)), **event.keywords}
+        self._calls.setdefault(key, []).append(env)
+        if key in self._factories:
+            self._factories[key].seen(env)
+            yield from self._told(self._factories[key])
+
+    def _told(self, factory: _Factory) -> Iterator[Finding]:
+        name, count = factory.differing()
+        if count > variation.SETTLES:
+            node: ast.AST | None = None
+            if isinstance(factory.code, ast.FunctionDef):
+                node = _first_read(factory.code, name, ())
+            yield self._finding(factory.event, f"one function is compiled for {count} values of `{name}`", node)
 
     def _varied(self, event: Event, value: Scalar, what: str, equal: bool = False) -> Iterator[Finding]:
         evidence = event.evidence
@@ -126,6 +190,15 @@ class PythonValueSpecialised(Rule):
 
 def _is_flag(value: object) -> bool:
     return isinstance(value, Const) and isinstance(value.value, bool)
+
+
+def _is_name(value: Value) -> bool:
+    """A string, a function, a class, a member of an enumeration."""
+    if isinstance(value, Const):
+        return isinstance(value.value, str)
+    return isinstance(value, (External, ClassValue, FunctionValue)) or (
+        isinstance(value, Object) and value.name == ENUM
+    )
 
 
 def _keys(values: Sequence[Value]) -> list[Hashable]:
