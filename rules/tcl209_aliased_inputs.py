@@ -80,8 +80,10 @@ class AliasedInputs(Rule):
         columns = [v for v in evidence.values.values() if len(v) == evidence.calls()]
         patterns = set()
         for row in zip(*columns, strict=True):
-            identities = [id(v) for v in row if isinstance(v, Tensor)]
-            patterns.add(tuple(identities.index(i) for i in identities))
+            same = [
+                (i, j) for j, b in enumerate(row) for i, a in enumerate(row[:j]) if a is b and isinstance(a, Tensor)
+            ]
+            patterns.add(tuple(same))
         if len(columns) > 1 and len(patterns) > variation.SETTLES:
             yield self.finding(
                 event,

@@ -55,11 +55,11 @@ class MissingDynamicMark(Rule):
             return
         for name, values in evidence.values.items():
             shapes = evidence.shapes(name)
-            if len(shapes) != len(values) or not shapes:
-                continue
             if len(ranks := {len(s) for s in shapes}) > 1:
                 if len(ranks) > variation.SETTLES:
                     yield self._ranks(event, name, len(ranks))
+                continue
+            if len(shapes) != len(values) or not shapes:
                 continue
             marks = frozenset.intersection(*(v.marks for v in values if isinstance(v, Tensor)))
             if not marks and (b"mark_dynamic" in event.module.data or b"mark_unbacked" in event.module.data):

@@ -92,17 +92,21 @@ class PythonValueSpecialised(Rule):
             return
         told = {name: _keys(values) for name, values in evidence.values.items()}
         told = {name: keys for name, keys in told.items() if len(keys) == evidence.calls() and len(set(keys)) > 1}
-        combinations = set(zip(*told.values(), strict=True))
+        combinations = {row for row in zip(*told.values(), strict=True) if "?" not in row}
         if len(combinations) <= variation.SETTLES:
             return
         for name in told:
             node = _first_read(function.node, name, evidence.values[name])
             if node is not None:
-                yield self._finding(
-                    event,
-                    f"`{name}` is no number, and the calls in sight pass {len(combinations)} different combinations",
-                    node,
+                kind = (
+                    "is None in some calls"
+                    if any(_is_none(v) for v in evidence.values[name])
+                    else "is guarded by its value"
                 )
+                what = (
+                    f"`{name}` {kind}, and the calls in sight pass {len(combinations)} combinations of such arguments"
+                )
+                yield self._finding(event, what, node)
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if (
@@ -207,7 +211,7 @@ def _keys(values: Sequence[Value]) -> list[Hashable]:
     for place, value in enumerate(values):
         if isinstance(value, Scalar) and value.type == "str":
             keys.append(place)  # each time another
-        elif isinstance(value, (Seq, Dict, Scalar)) or variation.guarded(value) == "?":
+        elif isinstance(value, (Seq, Dict, Scalar)):
             return []
         else:
             keys.append(variation.guarded(value))
@@ -232,3 +236,7 @@ def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.ex
         elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and not fields:
             found.append(node)
     return min(found, key=lambda node: (node.lineno, node.col_offset), default=None)
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
