@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Attribute, Call, Event, Store
+from tclint.events import Attribute, Call, Event, ProgramCall, Store
 from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.program import Function
+from tclint.program import Class, Function
 from tclint.rewrite import display
 from tclint.rule import Rule
 from tclint.rules._scope import bound, of_file
-from tclint.values import Const, Instance, Scalar, Seq
+from tclint.values import ClassValue, Const, Instance, Object, Scalar, Seq
+from tclint.variation import SETTLES
 
 
 class IntAttributeMutation(Rule):
@@ -51,11 +52,18 @@ class IntAttributeMutation(Rule):
 
     code, name = "TCL202", "int-attribute-mutation"
     effect, severity = Effect.RECOMPILE, Severity.HIGH
-    subjects = {"attribute": (Instance,)}
+    subjects = {"attribute": (Instance,), "program_call": (ClassValue,)}
+    scope = "any"
     calls = ("list.append", "list.extend", "list.insert")
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._made: dict[tuple[str, str, str], set[int]] = {}
+
     def on_store(self, event: Store) -> Iterator[Finding]:
-        if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.frame.constructing:
+        if not event.compiled or event.target != "attribute" or event.frame.constructing:
+            return
+        if not isinstance(event.receiver, Instance):
             return
         if event.inside:
             return  # TCL125: nothing is compiled that could be compiled again
@@ -76,6 +84,7 @@ class IntAttributeMutation(Rule):
         node = event.node
         if (
             event.inside
+            or not event.compiled
             or not isinstance(node, ast.Call)
             or not isinstance(node.func, ast.Attribute)
             or not isinstance(event.receiver, Seq)
@@ -92,9 +101,18 @@ class IntAttributeMutation(Rule):
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         """A number that differs from layer to layer, read in a block that is compiled layer by layer."""
-        if not isinstance(event.receiver, Instance) or event.site is None or not event.site.many:
+        if not event.compiled or not isinstance(event.receiver, Instance) or event.site is None or not event.site.many:
             return
         value = event.frame.interp.attributes(event.receiver).get(event.name)
+        if isinstance(value, Object) and self._sized(event.receiver.cls, event.name):
+            yield self.finding(
+                event,
+                f"`self.{event.name}` has another size in every layer, and each layer is compiled by itself"
+                f" ({event.site.path}:{event.site.line}): parameters are static, one compilation for every size",
+                confidence=Confidence.HIGH,
+                help="compile the stack of layers as one",
+            )
+            return
         # A float becomes dynamic, unless an operation burns it in: TCL204.
         if isinstance(value, Scalar) and value.type in ("int", "number") and not value.source:
             yield self.finding(
@@ -104,6 +122,34 @@ class IntAttributeMutation(Rule):
                 confidence=Confidence.HIGH,
                 help="keep it in a tensor buffer, or compile the stack of layers as one",
             )
+
+    def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
+        """What the layers of a class were made with."""
+        if isinstance(event.function, ClassValue):
+            init = event.frame.interp.find_method(event.function.cls, "__init__")
+            if init is not None:
+                names = [argument.arg for argument in init.node.args.args[1:]]
+                for name, value in (*zip(names, event.args, strict=False), *event.keywords.items()):
+                    if isinstance(value, Const) and type(value.value) is int:
+                        made = self._made.setdefault(
+                            (event.function.cls.module.path, event.function.cls.qualname, name), set()
+                        )
+                        made.add(value.value)
+        return
+        yield
+
+    def _sized(self, cls: Class, attribute: str) -> bool:
+        """Whether a layer of the constructor takes its size from a parameter that was given three values or more."""
+        init = cls.methods.get("__init__")
+        if init is None:
+            return False
+        for node in ast.walk(init.node):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                if any(isinstance(target, ast.Attribute) and target.attr == attribute for target in node.targets):
+                    given = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+                    keys = ((cls.module.path, cls.qualname, name) for name in given)
+                    return any(len(self._made.get(key, ())) > SETTLES for key in keys)
+        return False
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Store):

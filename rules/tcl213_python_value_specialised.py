@@ -33,11 +33,17 @@ class _Factory:
         self.event = event
         self.code = code
         self.values: dict[str, set[Hashable]] = {name: set() for name in names}
+        # Of a module also the numbers it is made with: they are sizes, and parameters are static.
+        self.sizes: set[str] = set()
+        if isinstance(event.target, Instance) and isinstance(code, ast.Call):
+            given = (*code.args, *(keyword.value for keyword in code.keywords))
+            self.sizes = {each.id for each in given if isinstance(each, ast.Name)}
 
     def seen(self, env: Mapping[str, Value]) -> None:
         for name, keys in self.values.items():
             value = env.get(name)
-            if value is not None and _is_name(value):
+            number = name in self.sizes and isinstance(value, Const) and type(value.value) is int
+            if value is not None and (number or _is_name(value)):
                 keys.add(value.key)
 
     def differing(self) -> tuple[str, int]:
@@ -207,15 +213,21 @@ def _is_name(value: Value) -> bool:
 
 def _keys(values: Sequence[Value]) -> list[Hashable]:
     """What the guards compare, call by call; nothing for what other rules speak of: flags, numbers, containers, tensors."""
+    known = [value for value in values if variation.guarded(value) != "?"]
+    if all(isinstance(value, Tensor) or _is_flag(value) for value in known):
+        return []
+    ranked = all(isinstance(value.shape, tuple) or value.ndim >= 0 for value in known if isinstance(value, Tensor))
     keys: list[Hashable] = []
     for place, value in enumerate(values):
         if isinstance(value, Scalar) and value.type == "str":
             keys.append(place)  # each time another
         elif isinstance(value, (Seq, Dict, Scalar)):
             return []
+        elif isinstance(value, Tensor) and not ranked:
+            keys.append("tensor")
         else:
             keys.append(variation.guarded(value))
-    return keys if not all(isinstance(value, Tensor) or _is_flag(value) for value in values) else []
+    return keys
 
 
 def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.expr | None:

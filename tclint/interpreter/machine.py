@@ -738,6 +738,11 @@ class Interpreter:
             if len(seen) > 2:
                 self.rebound.add(key)
 
+    def note_setting(self, frame: Frame, instance: Instance, name: str, value: Value) -> None:
+        """Eager code sets a number of a layer that belongs to a module."""
+        if _from_outside(frame, instance) and self.is_nn_module(instance.cls) and isinstance(value, (Scalar, Const)):
+            self._note_rebound(instance, name, value)
+
     def note_replaced(self, frame: Frame, instance: Instance, name: str, made: ast.Call) -> None:
         """Eager code puts another layer in the place of one. Of the same size it costs nothing."""
         if frame.constructing or not _from_outside(frame, instance) or frame.function is None:
@@ -788,7 +793,7 @@ class Interpreter:
         if (instance.cls.module.path, instance.cls.qualname, name) in self.rebound:
             return True
         site = frame.region.site if frame.region is not None else None
-        return site is not None and site.many and isinstance(value, Scalar)
+        return site is not None and site.many and isinstance(value, (Scalar, Object))
 
     def _attribute_value(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
         """An attribute as code elsewhere sees it: constants may have been changed by then."""

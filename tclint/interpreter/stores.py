@@ -66,6 +66,11 @@ def _attribute(
         interp.note_attribute(frame, receiver, target.attr, value)
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             interp.note_replaced(frame, receiver, target.attr, statement.value)
+    elif isinstance(receiver, Object) and isinstance(target.value, ast.Attribute):
+        owner = expressions.evaluate(frame, target.value.value)
+        if isinstance(owner, Instance) and not frame.constructing:
+            # `net.drop.p = p`: what the layer is configured with.
+            interp.note_setting(frame, owner, target.value.attr, value)
     if isinstance(target.value, ast.Name):
         frame.set_path(f"{target.value.id}.{target.attr}", value)
 

@@ -1,8 +1,8 @@
 """Python numbers that an operation burns into the graph, so that each new value compiles again.
 
-Measured op by op (torch 2.13, aot_eager, six values each) by `benchmarks/specialised.py`. Every entry: where the number stands among the
-positional arguments (of a method: without the tensor itself), and its keyword. What is not here becomes an input of the graph after one
-recompile.
+Written by `benchmarks/specialised.py`, which asked torch 2.13.0+cpu about 989 call forms. Each entry: where the number
+stands among the positional arguments (of a method: without the tensor itself), and its keyword. What is not here
+becomes an input of the graph after one recompile, or was not asked.
 """
 
 from __future__ import annotations

@@ -1,0 +1,13 @@
+"""Windows of one long signal: views with another storage offset each time, same size and stride."""
+import torch
+import torch.nn as nn
+
+
+def build():
+    net = torch.compile(nn.Conv1d(1, 2, 5))
+    signal = torch.randn(1, 1, 200)
+    return lambda start: net(signal[:, :, start : start + 32])
+
+
+def calls():
+    return [(s,) for s in (0, 16, 32, 48, 77, 101)]

@@ -1,0 +1,28 @@
+"""The drop probability of an nn.Dropout submodule is raised between steps."""
+import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inp = nn.Linear(8, 8)
+        self.drop = nn.Dropout(0.0)
+
+    def forward(self, x):
+        return self.drop(self.inp(x)).sum(-1)  # recompile
+
+
+def build():
+    net = Net()
+    fast = torch.compile(net)
+
+    def epoch(x, p):
+        net.drop.p = p  # recompile
+        return fast(x)
+    return epoch
+
+
+def calls():
+    x = torch.randn(4, 8)
+    return [(x, 0.05 * i) for i in range(1, 7)]

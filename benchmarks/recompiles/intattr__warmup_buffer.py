@@ -1,0 +1,24 @@
+"""Warm-up counted by a buffer."""
+import torch
+import torch.nn as nn
+
+
+class WarmResidual(nn.Module):
+    def __init__(self, warm=100):
+        super().__init__()
+        self.fc = nn.Linear(10, 10)
+        self.warm = warm
+        self.register_buffer("num_updates", torch.zeros(()))
+
+    def forward(self, x):
+        self.num_updates += 1
+        gate = (self.num_updates / self.warm).clamp(max=1.0)
+        return x + gate * self.fc(x)
+
+
+def build():
+    return torch.compile(WarmResidual())
+
+
+def calls():
+    return [(torch.randn(2, 10),) for _ in range(6)]

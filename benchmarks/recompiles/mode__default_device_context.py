@@ -1,0 +1,21 @@
+"""Sometimes called under a `with torch.device(...)` block: the mode stack is guarded."""
+import contextlib
+import torch
+
+
+@torch.compile
+def noise_like(x):
+    return x + torch.ones(x.shape[-1]).cumsum(0).to(x.device)
+
+
+def build():
+    def run(x, device):
+        ctx = torch.device(device) if device else contextlib.nullcontext()
+        with ctx:
+            return noise_like(x)
+    return run
+
+
+def calls():
+    x = torch.randn(4, 8)
+    return [(x, d) for d in (None, "cpu", None, "cpu", None, "cpu")]

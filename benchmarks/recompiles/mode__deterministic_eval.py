@@ -1,0 +1,28 @@
+"""Deterministic algorithms are on for evaluation and off for training: two programs."""
+import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(10, 8)
+
+    def forward(self, idx, src):
+        return self.emb.weight.index_add(0, idx, src).sum(0)
+
+
+def build():
+    net = torch.compile(Net())
+
+    def run(idx, src, det):
+        torch.use_deterministic_algorithms(det)
+        try:
+            return net(idx, src)
+        finally:
+            torch.use_deterministic_algorithms(False)
+    return run
+
+
+def calls():
+    return [(torch.randint(0, 10, (6,)), torch.randn(6, 8), bool(i % 2)) for i in range(6)]

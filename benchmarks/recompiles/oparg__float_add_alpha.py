@@ -1,0 +1,21 @@
+"""Residual mixing through torch.add's alpha with a float that drops each step."""
+import torch
+import torch.nn as nn
+
+
+class Mix(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(6, 6)
+
+    def forward(self, x, strength):
+        return torch.add(x, self.a(x), alpha=strength)  # recompile
+
+
+def build():
+    return torch.compile(Mix())
+
+
+def calls():
+    x = torch.randn(4, 6)
+    return [(x, 0.9 ** (i + 1)) for i in range(6)]

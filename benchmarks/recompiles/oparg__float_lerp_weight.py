@@ -1,0 +1,26 @@
+"""Latent interpolation: lerp with a Python float weight."""
+import torch
+import torch.nn as nn
+
+
+class Decoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(8, 16), nn.SiLU(), nn.Linear(16, 4))
+
+    def forward(self, z0, z1, t):
+        return self.net(torch.lerp(z0, z1, t))  # recompile
+
+
+def build():
+    dec = torch.compile(Decoder())
+
+    def interpolate(z0, z1, t):
+        with torch.inference_mode():
+            return dec(z0, z1, t)
+    return interpolate
+
+
+def calls():
+    a, b = torch.randn(2, 8), torch.randn(2, 8)
+    return [(a, b, t / 7) for t in range(1, 7)]

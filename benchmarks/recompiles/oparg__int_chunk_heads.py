@@ -1,0 +1,21 @@
+"""The number of groups for chunk comes from the caller."""
+import torch
+
+
+def grouped_gate(x, w, groups):
+    parts = torch.chunk(x @ w, groups, dim=-1)  # recompile
+    out = parts[0]
+    for p in parts[1:]:
+        out = out * torch.sigmoid(p)
+    return out
+
+
+def build():
+    w = torch.randn(10, 24)
+    gate = torch.compile(grouped_gate)
+    return lambda x, g: gate(x, w, g)
+
+
+def calls():
+    x = torch.randn(6, 10)
+    return [(x, g) for g in (2, 3, 4, 6, 8)]

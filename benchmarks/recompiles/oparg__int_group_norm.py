@@ -1,0 +1,19 @@
+"""Number of normalisation groups swept in an ablation."""
+import torch
+import torch.nn.functional as F
+
+
+@torch.compile
+def normed(x, weight, groups):
+    y = F.conv2d(x, weight, padding=1)
+    return F.group_norm(y, groups).relu()  # recompile
+
+
+def build():
+    weight = torch.randn(24, 3, 3, 3)
+    return lambda x, g: normed(x, weight, g)
+
+
+def calls():
+    x = torch.randn(2, 3, 5, 5)
+    return [(x, g) for g in (2, 3, 4, 6, 8, 12)]

@@ -1,0 +1,24 @@
+"""The lr is a tensor, the schedule fills it in place: one program."""
+import torch
+import torch.nn as nn
+
+
+def build():
+    model = nn.Linear(8, 8)
+    opt = torch.optim.AdamW(model.parameters(), lr=torch.tensor(0.01))
+    sched = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=10)
+
+    @torch.compile
+    def step():
+        opt.step()
+
+    def train(x):
+        opt.zero_grad()
+        model(x).square().mean().backward()
+        step()
+        sched.step()
+    return train
+
+
+def calls():
+    return [(torch.randn(4, 8),) for _ in range(6)]

@@ -1,0 +1,25 @@
+"""The same Gram matrices as one einsum, batch marked dynamic from the start."""
+import torch
+import torch.nn as nn
+
+
+class PerSample(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 6)
+
+    def forward(self, feats):
+        return torch.einsum("bnd,bne->bde", self.fc(feats), feats)
+
+
+def build():
+    net = torch.compile(PerSample())
+
+    def run(feats):
+        torch._dynamo.mark_dynamic(feats, 0)
+        return net(feats)
+    return run
+
+
+def calls():
+    return [(torch.randn(b, 3, 6),) for b in (2, 3, 4, 5, 6, 7)]

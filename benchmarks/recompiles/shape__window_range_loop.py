@@ -1,0 +1,24 @@
+"""Long inputs are cut into windows by a Python range loop inside the compiled forward."""
+import torch
+import torch.nn as nn
+
+
+class Windowed(nn.Module):
+    def __init__(self, win=8):
+        super().__init__()
+        self.win = win
+        self.rnn_in = nn.Linear(3, 5)
+
+    def forward(self, x):
+        outs = []
+        for start in range(0, x.size(1), self.win):  # recompile
+            outs.append(self.rnn_in(x[:, start:start + self.win]).mean(1))
+        return torch.stack(outs, 1)
+
+
+def build():
+    return torch.compile(Windowed())
+
+
+def calls():
+    return [(torch.randn(2, n, 3),) for n in (16, 24, 32, 40, 48, 56)]

@@ -1,0 +1,80 @@
+"""Small programs that torch has judged (benchmarks/recompiles.json, specialised.json): what tclint says of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BENCHMARKS = ROOT / "benchmarks"
+ANSWERS = json.loads((BENCHMARKS / "recompiles.json").read_text(encoding="utf-8"))
+NUMBERS = json.loads((BENCHMARKS / "specialised.json").read_text(encoding="utf-8"))
+# What cannot be seen in the source, or not yet. One that is found must leave this list.
+MISSED: set[str] = set()
+
+
+def loaded(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_programs() -> None:
+    told = loaded("recompiles").score(ANSWERS["compiles"])
+    assert told.missed == MISSED
+    assert told.false == frozenset()
+    page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    hazards = len(told.found) + len(told.missed)
+    assert (
+        f"{hazards} of {len(ANSWERS['compiles'])} recompile under torch {ANSWERS['torch']}: {len(told.found)} found,"
+        f" {len(told.false)} others flagged"
+    ) in page
+
+
+def test_every_hazard_has_its_line() -> None:
+    recompiles = loaded("recompiles")
+    assert sorted(path.stem for path in recompiles.FOLDER.glob("*.py")) == sorted(ANSWERS["compiles"])
+    for name, count in ANSWERS["compiles"].items():
+        assert bool(recompiles.marked(recompiles.FOLDER / f"{name}.py")) == (count >= recompiles.HAZARD), name
+
+
+@pytest.mark.dynamo
+@pytest.mark.parametrize("name", ["intattr__clip_range_annealed", "glob__kl_weight_float"])
+def test_torch_still_compiles_as_often(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    if torch.__version__ != ANSWERS["torch"]:
+        pytest.skip(f"the answers are of torch {ANSWERS['torch']}")
+    recompiles = loaded("recompiles")
+    assert recompiles.judge(recompiles.FOLDER / f"{name}.py") == ANSWERS["compiles"][name]
+
+
+def test_the_table_of_numbers_is_what_was_measured() -> None:
+    from tclint.torch_facts import specialised as table
+
+    measured = loaded("specialised")
+    assert measured.burnt(NUMBERS["rows"], "float") == table.FLOATS
+    assert measured.burnt(NUMBERS["rows"], "int") == table.INTS
+
+
+@pytest.mark.dynamo
+@pytest.mark.parametrize(
+    "body", ["return v - x", "return x - v", "return torch.nn.functional.huber_loss(x, y, delta=v)", "return x.sum(v)"]
+)
+def test_torch_still_burns_them_in(body: str) -> None:
+    torch = pytest.importorskip("torch")
+    if torch.__version__ != NUMBERS["torch"]:
+        pytest.skip(f"the answers are of torch {NUMBERS['torch']}")
+    measured = loaded("specialised")
+    rows = [row for row in NUMBERS["rows"] if row["body"] == body]
+    assert rows, body
+    for row in rows:
+        assert measured.judge(row, measured.inputs()) == row["compiled"]
