@@ -94,6 +94,10 @@ class FloatSpecialised(Rule):
         if isinstance(value, Scalar) and value.source == "arg":
             confidence = variation.confidence(event, value)
             name = value.ref[0] if value.ref else "the argument"
+        elif isinstance(value, Scalar) and value.source == "data":
+            if not what.startswith("math.") or node is None:
+                return  # reading it breaks the graph, which TCL103 says
+            name, confidence = ast.unparse(node), Confidence.MEDIUM
         else:
             name = changing(event, node) if node is not None and not isinstance(node, ast.Constant) else ""
             confidence = Confidence.HIGH if name else None

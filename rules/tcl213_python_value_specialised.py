@@ -89,6 +89,7 @@ class PythonValueSpecialised(Rule):
     def __init__(self) -> None:
         super().__init__()
         self._factories: dict[tuple[str, str], _Factory] = {}
+        self._limits: dict[tuple[int, str], set[float]] = {}
         self._calls: dict[tuple[str, str], list[Mapping[str, Value]]] = {}
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
@@ -136,8 +137,26 @@ class PythonValueSpecialised(Rule):
                 yield self._finding(
                     event, f"`{value.ref[0]}` is one of {len(flags)} flags in {len(combinations)} combinations"
                 )
+        elif value.type == "bool" and isinstance(event.node, ast.Compare) and _threshold(event.node) is not None:
+            yield from self._stages(event, event.node, value.ref[0])
         elif event.frame.parent is not None and value.type == "bool" and isinstance(event.node, ast.Compare):
             yield from self._varied(event, value, "decides a branch", equal=True)
+
+    def _stages(self, event: Branch, node: ast.Compare, name: str) -> Iterator[Finding]:
+        """`if t < 0.25`, `if t < 0.5` …: a number that is only compared, but whose calls end in three places or more."""
+        assert event.evidence is not None
+        limits = self._limits.setdefault((id(event.evidence), name), set())
+        limit = _threshold(node)
+        assert limit is not None
+        limits.add(limit)
+        numbers = [v.value for v in event.evidence.values.get(name, ()) if isinstance(v, Const)]
+        numbers = [number for number in numbers if isinstance(number, (int, float))]
+        stages = {tuple(number < each for each in sorted(limits)) for number in numbers}
+        if len(stages) > variation.SETTLES:
+            yield self._finding(
+                event,
+                f"`{name}` is compared with {len(limits)} limits, and the calls in sight lie in {len(stages)} parts",
+            )
 
     def on_compile(self, event: Compile) -> Iterator[Finding]:
         """A factory, or a loop, that compiles one function for every name: they share the code, and count together."""
@@ -202,6 +221,15 @@ def _is_flag(value: object) -> bool:
     return isinstance(value, Const) and isinstance(value.value, bool)
 
 
+def _threshold(node: ast.Compare) -> float | None:
+    """The constant that something is compared with."""
+    if len(node.ops) == 1 and isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+        for side in (node.comparators[0], node.left):
+            if isinstance(side, ast.Constant) and isinstance(side.value, (int, float)):
+                return float(side.value)
+    return None
+
+
 def _is_name(value: Value) -> bool:
     """A string, a function, a class, a member of an enumeration."""
     if isinstance(value, Const):
@@ -213,7 +241,7 @@ def _is_name(value: Value) -> bool:
 
 def _keys(values: Sequence[Value]) -> list[Hashable]:
     """What the guards compare, call by call; nothing for what other rules speak of: flags, numbers, containers, tensors."""
-    known = [value for value in values if variation.guarded(value) != "?"]
+    known = [value for value in values if isinstance(value, Scalar) or variation.guarded(value) != "?"]
     if all(isinstance(value, Tensor) or _is_flag(value) for value in known):
         return []
     ranked = all(isinstance(value.shape, tuple) or value.ndim >= 0 for value in known if isinstance(value, Tensor))

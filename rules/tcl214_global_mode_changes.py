@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tclint import variation
 from tclint.events import Call, CompiledCall, Event
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule
@@ -53,6 +54,7 @@ class GlobalModeChanges(Rule):
     def __init__(self) -> None:
         super().__init__()
         self._pending: dict[tuple[str, str], list[Event]] = {}
+        self._modes: dict[object, dict[tuple[str, ...], tuple[CompiledCall, ast.With | None]]] = {}
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.frame.function is not None and _differs(event):
@@ -60,6 +62,23 @@ class GlobalModeChanges(Rule):
             self._pending.setdefault(key, []).append(event)
         return
         yield
+
+    def _modes_of(self, event: CompiledCall) -> Iterator[Finding]:
+        """The same callable without a gradient, in inference mode, under autocast: a program for each."""
+        modes = _enclosing_modes(event)
+        seen = self._modes.setdefault(event.callee.key, {})
+        seen.setdefault(tuple(sorted(modes)), (event, next(iter(modes.values()), None)))
+        if len(seen) <= variation.SETTLES:
+            return
+        for mode, (call, node) in seen.items():
+            if node is not None and ("inference_mode" in str(mode) or "autocast" in str(mode)):
+                yield self.finding(
+                    call,
+                    f"called in {len(seen)} different modes of gradient and autocast; each compiles again",
+                    node=node.items[0].context_expr,
+                    confidence=Confidence.HIGH,
+                    help="use one of no_grad and inference_mode, and one autocast, for all calls",
+                )
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         if event.frame.function is None:
@@ -72,6 +91,7 @@ class GlobalModeChanges(Rule):
                 confidence=Confidence.HIGH,
                 help="do it once, at start-up",
             )
+        yield from self._modes_of(event)
         for node in _enclosing_autocast(event):
             yield self.finding(
                 event,
@@ -122,6 +142,23 @@ def _short(event: Call) -> str:
 
 def _often(event: Call) -> str:
     return "every call" if event.name.endswith((".reset", "set_num_threads")) else "each new value"
+
+
+def _enclosing_modes(event: CompiledCall) -> dict[str, ast.With]:
+    """The grad modes and autocasts around a call, as they are written."""
+    function = event.frame.function
+    assert function is not None
+    found: dict[str, ast.With] = {}
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.With) and inside(event.node, node.body):
+            for item in node.items:
+                text = ast.unparse(item.context_expr)
+                if any(mode in text for mode in _MODES):
+                    found[text] = node
+    return found
+
+
+_MODES = ("no_grad", "enable_grad", "inference_mode", "autocast")
 
 
 def _enclosing_autocast(event: CompiledCall) -> Iterator[ast.With]:
