@@ -130,7 +130,11 @@ def _value_of(name: str, value: ast.expr | None) -> ast.expr | None:
 
 def _first_value(function: ast.AST, name: str) -> ast.expr | None:
     for node in own(function):
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            assert isinstance(node, (ast.Assign, ast.AnnAssign))
             return node.value
     return None
 

@@ -11,6 +11,7 @@ from tclint.events import Call, Event, Store, Subscript
 from tclint.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rule import Rule
 from tclint.rules._numbers import numpy_on_sizes
+from tclint.rules._scope import callee
 from tclint.rules._state import changing
 from tclint.torch_facts.specialised import INTS, Places
 from tclint.values import Object, Scalar, Seq, Tensor, Value
@@ -83,8 +84,8 @@ class IntSpecialised(Rule):
     def _unrolled(self, event: Call, node: ast.Call) -> Iterator[Finding]:
         """As many turns as something says that is no argument: state that changes, a value read out of the graph."""
         for value, place in zip(event.args, node.args, strict=False):
-            if isinstance(place, ast.Constant):
-                continue
+            if isinstance(place, (ast.Constant, ast.Call)) and callee(place) not in ("int", "max", "min"):
+                continue  # how long something is, is no value that was read
             read = isinstance(value, Scalar) and value.source == "data"
             name = ast.unparse(place) if read else changing(event, place)
             if name:
