@@ -20,7 +20,9 @@ class IntAttributeMutation(Rule):
 
     Dynamo guards on Python attributes of modules. `self.step += 1` makes the guard fail at every call, until the recompile
     limit (8) is hit and the function runs eagerly for good. A list that grows does the same through its length. (As a
-    function argument an integer settles after one recompile.)
+    function argument an integer settles after one recompile, and so it does on an object that is no module.) Layers that are
+    compiled one by one share their code: a number that differs from layer to layer, or another size of their parameters, is
+    a compilation for each.
 
     Bad::
 

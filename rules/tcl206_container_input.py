@@ -38,7 +38,9 @@ class ContainerInput(Rule):
 
     Fix: stack or pad to one tensor in the caller and compile a tensor-only core.
 
-    The confidence is high where the calls in sight vary in length, low where only the signature is known.
+    `if "image" in batch` and `if i in skip` make one for every content.
+
+    The confidence is high where the calls in sight vary, low where only the signature is known.
     """
 
     code, name = "TCL206", "container-input"

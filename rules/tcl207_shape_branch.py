@@ -28,7 +28,8 @@ class ShapeBranch(Rule):
     """A branch on a size that is taken both ways: each side is a program of its own, and a size stays fixed.
 
     `if x.shape[1] > 128` is no graph break: Dynamo guards on the answer. Where calls fall on both sides, each gets its own
-    compilation; and arithmetic such as `int(x.shape[1]).bit_length()` pins the size to one value.
+    compilation; `while x.shape[1] > 4` makes one for every number of turns; and arithmetic such as
+    `int(x.shape[1]).bit_length()` pins the size to one value.
 
     Bad::
 

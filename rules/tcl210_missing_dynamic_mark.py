@@ -17,7 +17,7 @@ class MissingDynamicMark(Rule):
 
     Automatic dynamic shapes make a dimension dynamic once it has changed. Dimensions that start to vary one after the other,
     and sizes 0 and 1 among others, each cost one more compilation. Marks do not travel: what was marked for the model is
-    not marked for a block that is compiled by itself (regional compilation).
+    not marked for a block that is compiled by itself (regional compilation). The number of dimensions never is dynamic.
 
     Bad::
 

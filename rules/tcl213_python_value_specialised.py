@@ -8,10 +8,12 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from tclint import variation
 from tclint.events import Branch, Compile, Enter, Event, Operation, ProgramCall
 from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.regions import Evidence
 from tclint.rule import Rule
 from tclint.rules._scope import target_of
 from tclint.values import (
     ENUM,
+    NEEDS_GRAD,
     ClassValue,
     Const,
     Dict,
@@ -53,10 +55,12 @@ class _Factory:
 
 
 class PythonValueSpecialised(Rule):
-    """Flags, strings and functions as arguments are part of the guard: one compilation for every combination.
+    """Flags, strings, enumerations, dtypes, functions, None: all part of the guard, one compilation for every combination.
 
-    Three boolean flags are eight programs, the recompile limit. A name used as a key of the result, an activation passed as
-    a function: each new one compiles again.
+    Three boolean flags are eight programs, the recompile limit. So are three tensors that may be None. A name used as a key
+    of the result, a dtype, a task, an activation passed as a function: each new one compiles again. A number is dynamic, but
+    not where it decides between three branches or more. And a function that a factory or a loop compiles for each of several
+    names is one function: their programs count together.
 
     Bad::
 
@@ -78,7 +82,7 @@ class PythonValueSpecialised(Rule):
 
     Fix: return everything and let the caller choose; keep names and functions outside.
 
-    Said only where the calls in sight pass three or more different values.
+    Said only where the calls in sight make three programs or more.
     """
 
     code, name = "TCL213", "python-value-specialised"
@@ -97,6 +101,7 @@ class PythonValueSpecialised(Rule):
         evidence, function = event.evidence, event.frame.function
         if evidence is None or function is None or event.site is None or event.frame.parent is not None:
             return
+        yield from self._gradients(event, evidence)
         told = {name: _keys(values) for name, values in evidence.values.items()}
         told = {name: keys for name, keys in told.items() if len(keys) == evidence.calls() and len(set(keys)) > 1}
         combinations = {row for row in zip(*told.values(), strict=True) if "?" not in row}
@@ -114,6 +119,19 @@ class PythonValueSpecialised(Rule):
                     f"`{name}` {kind}, and the calls in sight pass {len(combinations)} combinations of such arguments"
                 )
                 yield self._finding(event, what, node)
+
+    def _gradients(self, event: Enter, evidence: Evidence) -> Iterator[Finding]:
+        """Which of the tensors require a gradient."""
+        columns = [
+            [bool(value.flags & NEEDS_GRAD) for value in values if isinstance(value, Tensor)]
+            for values in evidence.values.values()
+        ]
+        patterns = set(zip(*(column for column in columns if len(column) == evidence.calls()), strict=True))
+        if len(patterns) > variation.SETTLES:
+            from tclint.rules.tcl209_aliased_inputs import header
+
+            what = f"the calls in sight ask for the gradients of {len(patterns)} different sets of arguments"
+            yield self._finding(event, what, header(event.node))
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if (

@@ -14,9 +14,10 @@ from tclint.values import External, Instance, Object
 
 
 class GlobalModeChanges(Rule):
-    """Autocast with a dtype that varies, a changed number of threads, or a reset of the compiler between calls.
+    """Other dtypes, modes, frozen layers or numbers of threads between calls, or a reset of the compiler.
 
-    Dynamo guards on the autocast state, grad mode and number of threads; `torch.compiler.reset()` throws every program away.
+    Dynamo guards on the autocast state, grad mode, default dtype and number of threads, and on the dtype, mode and
+    `requires_grad` of a module and its parameters; `torch.compiler.reset()` throws every program away.
 
     Bad::
 
@@ -37,7 +38,7 @@ class GlobalModeChanges(Rule):
         def caller(x):
             return g(x)
 
-    Fix: one mode for all calls; set threads and reset once, at start-up.
+    Fix: one mode for all calls; set threads, dtypes and what is frozen once, at start-up.
     """
 
     code, name = "TCL214", "global-mode-changes"
