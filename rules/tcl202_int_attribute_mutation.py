@@ -60,7 +60,10 @@ class IntAttributeMutation(Rule):
 
     def __init__(self) -> None:
         super().__init__()
-        self._made: dict[tuple[str, str, str], set[int]] = {}
+        self._made: dict[tuple[str, str, str], set[int | str]] = {}
+        """What the constructors of classes were given, by parameter."""
+        self._read: dict[tuple[str, str], list[Attribute]] = {}
+        """Where compiled methods of a class read attributes."""
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if not event.compiled or event.target != "attribute" or event.frame.constructing:
@@ -103,7 +106,13 @@ class IntAttributeMutation(Rule):
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         """A number that differs from layer to layer, read in a block that is compiled layer by layer."""
-        if not event.compiled or not isinstance(event.receiver, Instance) or event.site is None or not event.site.many:
+        if not event.compiled or not isinstance(event.receiver, Instance) or event.site is None:
+            return
+        if event.site.decorator:
+            cls = event.receiver.cls
+            self._read.setdefault((cls.module.path, cls.qualname), []).append(event)
+            yield from self._shared(cls)
+        if not event.site.many:
             return
         value = event.frame.interp.attributes(event.receiver).get(event.name)
         if isinstance(value, Object) and self._sized(event.receiver.cls, event.name):
@@ -132,13 +141,33 @@ class IntAttributeMutation(Rule):
             if init is not None:
                 names = [argument.arg for argument in init.node.args.args[1:]]
                 for name, value in (*zip(names, event.args, strict=False), *event.keywords.items()):
-                    if isinstance(value, Const) and type(value.value) is int:
+                    if isinstance(value, Const) and type(value.value) in (int, str):
                         made = self._made.setdefault(
                             (event.function.cls.module.path, event.function.cls.qualname, name), set()
                         )
                         made.add(value.value)
-        return
-        yield
+                yield from self._shared(event.function.cls)
+
+    def _shared(self, cls: Class) -> Iterator[Finding]:
+        """A method that is compiled once for all objects of a class, which differ in what it reads."""
+        for event in self._read.get((cls.module.path, cls.qualname), ()):
+            if self._configured(cls, event.name):
+                yield self.finding(
+                    event,
+                    f"`self.{event.name}` differs from object to object, and the compiled method is one for all:"
+                    " one compilation for every value, up to the limit",
+                    confidence=Confidence.HIGH,
+                    help="compile the whole model that holds these objects",
+                )
+
+    def _configured(self, cls: Class, attribute: str) -> bool:
+        """Whether an attribute keeps a parameter of the constructor that was given three values or more."""
+        init = cls.methods.get("__init__")
+        for node in ast.walk(init.node) if init is not None else ():
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+                if any(isinstance(target, ast.Attribute) and target.attr == attribute for target in node.targets):
+                    return len(self._made.get((cls.module.path, cls.qualname, node.value.id), ())) > SETTLES
+        return False
 
     def _sized(self, cls: Class, attribute: str) -> bool:
         """Whether a layer of the constructor takes its size from a parameter that was given three values or more."""

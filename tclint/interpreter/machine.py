@@ -793,7 +793,7 @@ class Interpreter:
         if (instance.cls.module.path, instance.cls.qualname, name) in self.rebound:
             return True
         site = frame.region.site if frame.region is not None else None
-        return site is not None and site.many and isinstance(value, (Scalar, Object))
+        return site is not None and (site.many or site.decorator) and isinstance(value, (Scalar, Object))
 
     def _attribute_value(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
         """An attribute as code elsewhere sees it: constants may have been changed by then."""

@@ -1,0 +1,24 @@
+"""A dict of modalities; which keys are present depends on the sample."""
+import torch
+import torch.nn as nn
+
+
+class Fusion(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.ModuleDict({k: nn.Linear(6, 10) for k in ("rgb", "audio", "text")})
+
+    def forward(self, feats):
+        out = 0
+        for name, f in feats.items():  # recompile
+            out = out + self.proj[name](f)
+        return out / len(feats)
+
+
+def build():
+    return torch.compile(Fusion())
+
+
+def calls():
+    f = lambda *ks: ({k: torch.randn(2, 6) for k in ks},)
+    return [f("rgb"), f("rgb", "audio"), f("text"), f("rgb", "audio", "text"), f("rgb")]

@@ -1,0 +1,25 @@
+"""A module counts its own calls to weight a running mean."""
+import torch
+import torch.nn as nn
+
+
+class ActNorm(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(dim))
+        self.register_buffer("mu", torch.zeros(dim))
+        self.seen = 0
+
+    def forward(self, x):
+        self.seen += 1  # recompile
+        decay = 1.0 / self.seen
+        self.mu.lerp_(x.detach().mean(0), decay)
+        return (x - self.mu) * self.scale
+
+
+def build():
+    return torch.compile(ActNorm(6))
+
+
+def calls():
+    return [(torch.randn(5, 6),) for _ in range(6)]

@@ -1,0 +1,34 @@
+"""RL: acting under no_grad, learning with grad, evaluation under inference_mode or bf16 autocast on the same compiled policy."""
+import torch
+import torch.nn as nn
+
+
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 3))
+
+    def forward(self, obs):
+        return self.net(obs).log_softmax(-1)
+
+
+def build():
+    pi = torch.compile(Policy())
+
+    def run(obs, phase):
+        if phase == "act":
+            with torch.no_grad():
+                return pi(obs)
+        if phase == "eval":
+            with torch.inference_mode():  # recompile
+                return pi(obs)
+        if phase == "amp":
+            with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):  # recompile
+                return pi(obs)
+        return pi(obs)
+    return run
+
+
+def calls():
+    o = torch.randn(4, 6)
+    return [(o, p) for p in ("act", "learn", "eval", "amp", "act", "learn", "eval", "amp")]

@@ -1,0 +1,17 @@
+"""Audio augmentation: a random time shift as a Python int to torch.roll."""
+import torch
+
+
+@torch.compile
+def augment(wave, shift, gain):
+    shifted = torch.roll(wave, shifts=shift, dims=-1)
+    return shifted * gain
+
+
+def build():
+    return augment
+
+
+def calls():
+    w = torch.randn(2, 64)
+    return [(w, s, 0.5 + 0.1 * i) for i, s in enumerate((3, 11, 7, 20, 33, 5))]

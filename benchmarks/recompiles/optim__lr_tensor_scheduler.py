@@ -1,0 +1,24 @@
+"""Compiled optimiser step with a tensor lr that the scheduler rewrites in place."""
+import torch
+import torch.nn as nn
+
+
+def build():
+    model = nn.Linear(8, 2)
+    opt = torch.optim.AdamW(model.parameters(), lr=torch.tensor(0.01))
+    sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: 0.9 ** s)
+
+    @torch.compile(fullgraph=False)
+    def opt_step():
+        opt.step()
+
+    def train(x):
+        opt.zero_grad()
+        model(x).pow(2).mean().backward()
+        opt_step()
+        sched.step()
+    return train
+
+
+def calls():
+    return [(torch.randn(4, 8),) for _ in range(7)]

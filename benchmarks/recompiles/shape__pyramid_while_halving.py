@@ -1,0 +1,20 @@
+"""An image pyramid: halve until the side is small; the number of levels depends on the size."""
+import torch
+import torch.nn.functional as F
+
+
+@torch.compile
+def pyramid_energy(img):
+    total = img.pow(2).mean()
+    while img.shape[-1] > 4:  # recompile
+        img = F.avg_pool2d(img, 2)
+        total = total + img.pow(2).mean()
+    return total
+
+
+def build():
+    return pyramid_energy
+
+
+def calls():
+    return [(torch.randn(1, 3, s, s),) for s in (8, 16, 32, 64, 128)]

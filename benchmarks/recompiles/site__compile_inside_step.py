@@ -1,0 +1,25 @@
+"""torch.compile of a local closure inside the training step: a new function object on every step."""
+import torch
+import torch.nn as nn
+
+
+class Trainer:
+    def __init__(self):
+        self.model = nn.Linear(8, 2)
+
+    def training_step(self, x, y):
+        def loss_fn(a, b):
+            return ((self.model(a) - b) ** 2).mean()
+
+        step = torch.compile(loss_fn)
+        loss = step(x, y)
+        loss.backward()
+        return loss
+
+
+def build():
+    return Trainer().training_step
+
+
+def calls():
+    return [(torch.randn(4, 8), torch.randn(4, 2)) for _ in range(6)]

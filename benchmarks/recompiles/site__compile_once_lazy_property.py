@@ -1,0 +1,28 @@
+"""The compiled step is made on first use and kept."""
+import functools
+import torch
+import torch.nn as nn
+
+
+class Trainer:
+    def __init__(self):
+        self.model = nn.Linear(8, 2)
+
+    @functools.cached_property
+    def loss_fn(self):
+        def f(a, b):
+            return ((self.model(a) - b) ** 2).mean()
+        return torch.compile(f)
+
+    def training_step(self, x, y):
+        loss = self.loss_fn(x, y)
+        loss.backward()
+        return loss
+
+
+def build():
+    return Trainer().training_step
+
+
+def calls():
+    return [(torch.randn(4, 8), torch.randn(4, 2)) for _ in range(6)]
