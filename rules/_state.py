@@ -33,9 +33,17 @@ def changed_globals(module: Module) -> dict[str, ast.expr | None]:
 
 def changed_captures(function: Function) -> dict[str, ast.expr | None]:
     """The same for the variables that a function captures: what the functions beside it do to them."""
-    outer = function.parent
-    if outer is None:
+    if function.parent is None:
         return {}
+    key = f"changed captures {function.qualname} {function.node.lineno}"
+    known = function.module.facts.get(key)
+    if known is None:
+        known = function.module.facts[key] = _find_captures(function, function.parent)
+    assert isinstance(known, dict)
+    return known
+
+
+def _find_captures(function: Function, outer: Function) -> dict[str, ast.expr | None]:
     names = {name: _first_value(outer.node, name) for name in bound(outer) - bound(function)}
     found: dict[str, ast.expr | None] = {}
     for node in ast.walk(outer.node):

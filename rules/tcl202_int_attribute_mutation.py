@@ -62,7 +62,7 @@ class IntAttributeMutation(Rule):
         super().__init__()
         self._made: dict[tuple[str, str, str], set[int | str]] = {}
         """What the constructors of classes were given, by parameter."""
-        self._read: dict[tuple[str, str], list[Attribute]] = {}
+        self._read: dict[tuple[str, str], dict[tuple[str, int, int], Attribute]] = {}
         """Where compiled methods of a class read attributes."""
 
     def on_store(self, event: Store) -> Iterator[Finding]:
@@ -110,7 +110,8 @@ class IntAttributeMutation(Rule):
             return
         if event.site.decorator:
             cls = event.receiver.cls
-            self._read.setdefault((cls.module.path, cls.qualname), []).append(event)
+            place = (event.name, getattr(event.node, "lineno", 0), getattr(event.node, "col_offset", 0))
+            self._read.setdefault((cls.module.path, cls.qualname), {}).setdefault(place, event)
             yield from self._shared(cls)
         if not event.site.many:
             return
@@ -150,7 +151,7 @@ class IntAttributeMutation(Rule):
 
     def _shared(self, cls: Class) -> Iterator[Finding]:
         """A method that is compiled once for all objects of a class, which differ in what it reads."""
-        for event in self._read.get((cls.module.path, cls.qualname), ()):
+        for event in self._read.get((cls.module.path, cls.qualname), {}).values():
             if self._configured(cls, event.name):
                 yield self.finding(
                     event,

@@ -44,22 +44,21 @@ class GlobalInt(Rule):
         function = event.frame.function
         if function is None or event.inside:
             return
-        where = "module-level state"
-        for changed in (changed_globals(event.frame.module), changed_captures(function)):
+        outside = {
+            "module-level state": changed_globals(event.frame.module),
+            # A captured number becomes dynamic; what a list or a dict holds does not.
+            "captured": {n: v for n, v in changed_captures(function).items() if n.endswith((")", "]"))},
+        }
+        for where, changed in outside.items():
             told: set[int] = set()
             for name, node in reads(function.node, changed) if changed else ():
                 if settles(changed[name]) or id(node) in told:
                     continue  # a float matters where an operation burns it in: TCL204
-                if where == "captured" and not name.endswith((")", "]")):
-                    continue  # a captured number becomes dynamic
                 told.add(id(node))
                 yield self.finding(
                     event,
-                    f"`{ast.unparse(node)}` is {where} that changes between calls; each new value compiles again"
-                    if where != "captured"
-                    else f"`{ast.unparse(node)}` is captured, and changes between calls; each new value compiles again",
+                    f"`{ast.unparse(node)}` is {where}, and changes between calls; each new value compiles again",
                     node=node,
                     confidence=Confidence.HIGH,
                     help="pass it as an argument",
                 )
-            where = "captured"

@@ -27,6 +27,9 @@ from tclint.values import (
     Value,
 )
 
+ENOUGH = 16
+"""Calls of a function that are remembered, until it turns out that it compiles something."""
+
 
 class _Factory:
     """A compile site in a function, and what it was seen to capture."""
@@ -93,7 +96,7 @@ class PythonValueSpecialised(Rule):
     def __init__(self) -> None:
         super().__init__()
         self._factories: dict[tuple[str, str], _Factory] = {}
-        self._limits: dict[tuple[int, str], set[float]] = {}
+        self._limits: dict[tuple[Evidence, str], set[float]] = {}
         self._calls: dict[tuple[str, str], list[Mapping[str, Value]]] = {}
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
@@ -163,7 +166,7 @@ class PythonValueSpecialised(Rule):
     def _stages(self, event: Branch, node: ast.Compare, name: str) -> Iterator[Finding]:
         """`if t < 0.25`, `if t < 0.5` …: a number that is only compared, but whose calls end in three places or more."""
         assert event.evidence is not None
-        limits = self._limits.setdefault((id(event.evidence), name), set())
+        limits = self._limits.setdefault((event.evidence, name), set())
         limit = _threshold(node)
         assert limit is not None
         limits.add(limit)
@@ -197,12 +200,14 @@ class PythonValueSpecialised(Rule):
         if event.compiled or not isinstance(event.function, FunctionValue) or event.function.bound is not None:
             return
         function = event.function.function
-        if b"compile" not in function.module.data:
+        if b".compile" not in function.module.data:
             return
         key = (function.module.path, function.qualname)
         parameters = [argument.arg for argument in function.node.args.args]
         env = {**dict(zip(parameters, event.args, strict=False)), **event.keywords}
-        self._calls.setdefault(key, []).append(env)
+        calls = self._calls.setdefault(key, [])
+        if len(calls) < ENOUGH:
+            calls.append(env)
         if key in self._factories:
             self._factories[key].seen(env)
             yield from self._told(self._factories[key])
