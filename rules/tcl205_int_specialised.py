@@ -13,7 +13,7 @@ from tclint.rule import Rule
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.rules._scope import callee
 from tclint.rules._state import changing
-from tclint.torch_facts.specialised import INTS, Places
+from tclint.torch_facts.specialised import FLOATS, INTS, Places
 from tclint.values import Object, Scalar, Seq, Tensor, Value
 
 _OPS: Final[dict[str, Places]] = {
@@ -75,9 +75,14 @@ class IntSpecialised(Rule):
             yield from self._folded(event)
             return
         places, names = _OPS[event.name]
-        values: list[Value] = [event.args[i] for i in places if i < len(event.args)]
-        values.extend(event.keywords[n] for n in names if n in event.keywords)
-        yield from self._check(event, values, event.method)
+        also, called = FLOATS.get(event.name, ((), ()))
+        values = [(event.args[i], i in also) for i in places if i < len(event.args)]
+        values += [(event.keywords[n], n in called) for n in names if n in event.keywords]
+        # A number that may be a float, where floats are burnt in too: TCL204.
+        mine = [
+            value for value, shared in values if not (shared and isinstance(value, Scalar) and value.type == "number")
+        ]
+        yield from self._check(event, mine, event.method)
         if event.name == "builtins.range" and isinstance(event.node, ast.Call):
             yield from self._unrolled(event, event.node)
 

@@ -105,6 +105,7 @@ class ContainerInput(Rule):
         yield self.finding(
             event,
             f"`{node.id}` is a Python container whose length or keys change from call to call; each compiles again",
+            node=node,
             confidence=confidence,
             help="stack or pad to a tensor in the caller and compile a tensor-only core",
         )

@@ -218,7 +218,7 @@ class PythonValueSpecialised(Rule):
             node: ast.AST | None = None
             if isinstance(factory.code, ast.FunctionDef):
                 node = _first_read(factory.code, name, ())
-            yield self._finding(factory.event, f"one function is compiled for {count} values of `{name}`", node)
+            yield self._finding(factory.event, f"one function is compiled for each of several values of `{name}`", node)
 
     def _varied(self, event: Event, value: Scalar, what: str, equal: bool = False) -> Iterator[Finding]:
         evidence = event.evidence

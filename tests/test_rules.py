@@ -179,6 +179,15 @@ def test_fixture_lines_get_the_expected_rule(path: Path) -> None:
     assert not other, f"{other}:\n{told([f for f in linted(path) if f.line in dict(other)])}"
 
 
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if path.parent.name.startswith("TCL2")], ids=lambda path: path.stem
+)
+def test_one_place_is_told_once(path: Path) -> None:
+    """Two rules about recompiles that speak of the same expression say the same thing twice."""
+    places = [(f.line, f.span.column) for f in linted(path)]
+    assert len(places) == len(set(places)), told(linted(path))
+
+
 @each_file
 def test_fixture_findings_name_what_they_are_about(path: Path) -> None:
     """The words of an expectation are in the message, or are what the finding points at."""
