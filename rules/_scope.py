@@ -93,6 +93,18 @@ def ancestors(root: ast.AST, node: ast.AST) -> list[ast.AST]:
     return []
 
 
+def header(node: ast.AST) -> ast.AST:
+    """The first line of a compound statement, so that a finding does not span its body."""
+    if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+        head = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
+        head.end_lineno = node.lineno
+        head.end_col_offset = (
+            node.col_offset + len("class " if isinstance(node, ast.ClassDef) else "def ") + len(node.name)
+        )
+        return head
+    return node
+
+
 def inside(node: ast.AST, block: ast.AST | Sequence[ast.stmt]) -> bool:
     """Whether a node lies within the lines of a statement or block."""
     first, last = (block, block) if isinstance(block, ast.AST) else (block[0], block[-1])

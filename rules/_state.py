@@ -22,7 +22,7 @@ SETTLING = (bool, float, complex)
 
 
 def changed_globals(module: Module) -> dict[str, ast.expr | None]:
-    """The module-level names that functions of the file change, as `X`, `X[]`, `X.attr`, or `X()` where it grows or
+    """The module-level names that functions of the file change, as `X`, `X["key"]`, `X.attr`, or `X()` where it grows or
     shrinks; with what they are bound to at first, where that can be read."""
     known = module.facts.get("changed globals")
     if known is None:
@@ -59,9 +59,7 @@ def reads(function: ast.AST, changed: dict[str, ast.expr | None]) -> Iterator[tu
     declared = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
     mine = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} - declared
     mine |= {n.arg for n in nodes if isinstance(n, ast.arg)}
-    grown = {
-        id(n.func.value) for n in nodes if isinstance(n, ast.Call) and _grows(n) and isinstance(n.func, ast.Attribute)
-    }
+    grown = {id(_grown(node)) for node in nodes}
     for node in nodes:
         for name in _names_read(node):
             if name in changed and _root(name) not in mine and id(node) not in grown:
@@ -184,10 +182,9 @@ def _changes_in(
     declared = {n for d in nodes if isinstance(d, declaration) for n in d.names}
     foreign = names - (local - declared)
     for node in nodes:
-        if isinstance(node, ast.Call) and _grows(node):
-            assert isinstance(node.func, ast.Attribute)
-            if isinstance(node.func.value, ast.Name) and node.func.value.id in foreign:
-                yield f"{node.func.value.id}()"
+        grown = _grown(node)
+        if grown is not None and grown.id in foreign:
+            yield f"{grown.id}()"
         targets = (
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
         )
@@ -203,6 +200,8 @@ def _changes_in(
                     yield f"{target.value.id}[{target.slice.value!r}]"
 
 
-def _grows(node: ast.Call) -> bool:
-    """`X.append(…)` and the like as a statement of its own would be surer; but who else has such methods is no list."""
-    return isinstance(node.func, ast.Attribute) and node.func.attr in GROWS and isinstance(node.func.value, ast.Name)
+def _grown(node: ast.AST) -> ast.Name | None:
+    """The name in `X.append(…)` and the like."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWS:
+        return node.func.value if isinstance(node.func.value, ast.Name) else None
+    return None

@@ -10,6 +10,7 @@ from tclint.events import Call, Compile, Define, Enter, Event, Loop, Operation, 
 from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rewrite import Place, noted, once
 from tclint.rule import Rule, whole_frame
+from tclint.rules._scope import header
 from tclint.values import ClassValue, Dict, External, FunctionValue, Instance, Object, Seq, Tensor, Value, tensor_of
 
 # Objects implemented in C whose operators and methods have no tracing rule.
@@ -160,7 +161,7 @@ class UnsupportedPython(Rule):
         return self.finding(
             event,
             f"{what}; Dynamo does not trace it and breaks the graph{whole_frame(event)}",
-            node=_header(node.iter if isinstance(node, ast.For) else node),
+            node=header(node.iter if isinstance(node, ast.For) else node),
             confidence=Confidence.HIGH,
             help="use plain Python numbers, lists and tensors in the region",
         )
@@ -187,18 +188,6 @@ def _yields(node: ast.AST) -> bool:
         if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             stack.extend(ast.iter_child_nodes(inner))
     return False
-
-
-def _header(node: ast.AST) -> ast.AST:
-    """The first line of a compound statement, so that a finding does not span its body."""
-    if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-        head = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
-        head.end_lineno = node.lineno
-        head.end_col_offset = (
-            node.col_offset + len("class " if isinstance(node, ast.ClassDef) else "def ") + len(node.name)
-        )
-        return head
-    return node
 
 
 __all__ = ["Instance", "Tensor", "UnsupportedPython"]

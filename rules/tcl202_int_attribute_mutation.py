@@ -68,8 +68,8 @@ class IntAttributeMutation(Rule):
     def on_store(self, event: Store) -> Iterator[Finding]:
         if not event.compiled or event.target != "attribute" or event.frame.constructing:
             return
-        if not isinstance(event.receiver, Instance):
-            return
+        if not isinstance(event.receiver, Instance) or not event.frame.interp.is_nn_module(event.receiver.cls):
+            return  # of other objects it becomes dynamic
         if event.inside:
             return  # TCL125: nothing is compiled that could be compiled again
         if not (isinstance(event.value, Scalar) and event.value.type in ("int", "float", "number")):
@@ -78,8 +78,6 @@ class IntAttributeMutation(Rule):
         reads_itself = event.augmented or (
             isinstance(node, ast.Assign) and _reads(node.value, event.name) and event.value.source in ("attr", "size")
         )
-        if not isinstance(event.receiver, Instance) or not event.frame.interp.is_nn_module(event.receiver.cls):
-            return  # of other objects it becomes dynamic
         if reads_itself and event.value.source != "data":
             yield self._finding(event, f"`self.{event.name}` changes in every call")
         elif event.value.source == "size" and _decides(event):
@@ -111,7 +109,7 @@ class IntAttributeMutation(Rule):
         if event.site.decorator:
             cls = event.receiver.cls
             place = (event.name, getattr(event.node, "lineno", 0), getattr(event.node, "col_offset", 0))
-            self._read.setdefault((cls.module.path, cls.qualname), {}).setdefault(place, event)
+            self._read.setdefault(_place(cls), {}).setdefault(place, event)
             yield from self._shared(cls)
         if not event.site.many:
             return
@@ -137,21 +135,20 @@ class IntAttributeMutation(Rule):
 
     def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
         """What the layers of a class were made with."""
-        if isinstance(event.function, ClassValue):
-            init = event.frame.interp.find_method(event.function.cls, "__init__")
-            if init is not None:
-                names = [argument.arg for argument in init.node.args.args[1:]]
-                for name, value in (*zip(names, event.args, strict=False), *event.keywords.items()):
-                    if isinstance(value, Const) and type(value.value) in (int, str):
-                        made = self._made.setdefault(
-                            (event.function.cls.module.path, event.function.cls.qualname, name), set()
-                        )
-                        made.add(value.value)
-                yield from self._shared(event.function.cls)
+        assert isinstance(event.function, ClassValue)
+        cls = event.function.cls
+        init = event.frame.interp.find_method(cls, "__init__")
+        if init is None:
+            return
+        names = [argument.arg for argument in init.node.args.args[1:]]
+        for name, value in (*zip(names, event.args, strict=False), *event.keywords.items()):
+            if isinstance(value, Const) and type(value.value) in (int, str):
+                self._made.setdefault((*_place(cls), name), set()).add(value.value)
+        yield from self._shared(cls)
 
     def _shared(self, cls: Class) -> Iterator[Finding]:
         """A method that is compiled once for all objects of a class, which differ in what it reads."""
-        for event in self._read.get((cls.module.path, cls.qualname), {}).values():
+        for event in self._read.get(_place(cls), {}).values():
             if self._configured(cls, event.name):
                 yield self.finding(
                     event,
@@ -163,25 +160,17 @@ class IntAttributeMutation(Rule):
 
     def _configured(self, cls: Class, attribute: str) -> bool:
         """Whether an attribute keeps a parameter of the constructor that was given three values or more."""
-        init = cls.methods.get("__init__")
-        for node in ast.walk(init.node) if init is not None else ():
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
-                if any(isinstance(target, ast.Attribute) and target.attr == attribute for target in node.targets):
-                    return len(self._made.get((cls.module.path, cls.qualname, node.value.id), ())) > SETTLES
-        return False
+        value = _assigned(cls, attribute)
+        return isinstance(value, ast.Name) and self._differs(cls, value)
 
     def _sized(self, cls: Class, attribute: str) -> bool:
-        """Whether a layer of the constructor takes its size from a parameter that was given three values or more."""
-        init = cls.methods.get("__init__")
-        if init is None:
-            return False
-        for node in ast.walk(init.node):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-                if any(isinstance(target, ast.Attribute) and target.attr == attribute for target in node.targets):
-                    given = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
-                    keys = ((cls.module.path, cls.qualname, name) for name in given)
-                    return any(len(self._made.get(key, ())) > SETTLES for key in keys)
-        return False
+        """Whether a layer of the constructor takes its size from such a parameter."""
+        value = _assigned(cls, attribute)
+        return isinstance(value, ast.Call) and self._differs(cls, value)
+
+    def _differs(self, cls: Class, value: ast.expr) -> bool:
+        given = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+        return any(len(self._made.get((*_place(cls), name), ())) > SETTLES for name in given)
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Store):
@@ -197,6 +186,20 @@ class IntAttributeMutation(Rule):
             confidence=Confidence.HIGH,
             help="keep it in a tensor buffer, or do it in the caller",
         )
+
+
+def _place(cls: Class) -> tuple[str, str]:
+    return cls.module.path, cls.qualname
+
+
+def _assigned(cls: Class, attribute: str) -> ast.expr | None:
+    """What the constructor binds an attribute to."""
+    init = cls.methods.get("__init__")
+    for node in ast.walk(init.node) if init is not None else ():
+        if isinstance(node, ast.Assign):
+            if any(isinstance(target, ast.Attribute) and target.attr == attribute for target in node.targets):
+                return node.value
+    return None
 
 
 def _decides(event: Store) -> bool:
@@ -236,6 +239,3 @@ def _outlives(event: Call, name: str) -> bool:
         if argument.arg == name and isinstance(default, (ast.List, ast.Dict)):
             return True
     return of_file(frame, name)
-
-
-__all__ = ["Const", "IntAttributeMutation"]

@@ -89,7 +89,9 @@ class IntSpecialised(Rule):
     def _unrolled(self, event: Call, node: ast.Call) -> Iterator[Finding]:
         """As many turns as something says that is no argument: state that changes, a value read out of the graph."""
         for value, place in zip(event.args, node.args, strict=False):
-            if isinstance(place, (ast.Constant, ast.Call)) and callee(place) not in ("int", "max", "min"):
+            if isinstance(place, ast.Constant):
+                continue
+            if isinstance(place, ast.Call) and callee(place) not in ("int", "max", "min"):
                 continue  # how long something is, is no value that was read
             read = isinstance(value, Scalar) and value.source == "data"
             name = ast.unparse(place) if read else changing(event, place)

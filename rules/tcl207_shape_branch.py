@@ -59,7 +59,7 @@ class ShapeBranch(Rule):
     code, name = "TCL207", "shape-branch"
     effect, severity = Effect.RECOMPILE, Severity.LOW
     subjects = {"branch": (Scalar,)}
-    calls = ("number.bit_length", "numpy.prod", "numpy.sqrt", "numpy.log2")
+    calls = ("number.bit_length",)
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         test = event.test
@@ -98,8 +98,6 @@ class ShapeBranch(Rule):
         if event.receiver is not None:
             values.append(event.receiver)
         sized = any(isinstance(v, Scalar) and v.source == "size" for v in values)
-        if event.name.startswith("numpy."):
-            return
         if sized:
             yield self.finding(
                 event,

@@ -9,6 +9,7 @@ from tclint import variation
 from tclint.events import CompiledCall, Enter
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule
+from tclint.rules._scope import header
 from tclint.values import Tensor
 
 
@@ -93,13 +94,3 @@ class AliasedInputs(Rule):
                 confidence=Confidence.HIGH,
                 help="one parameter for what is always the same tensor",
             )
-
-
-def header(node: ast.AST) -> ast.AST:
-    """The `def` line alone, so that a finding does not span the body."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        head = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
-        head.end_lineno = node.lineno
-        head.end_col_offset = node.col_offset + 4 + len(node.name)
-        return head
-    return node

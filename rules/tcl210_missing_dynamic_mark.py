@@ -9,6 +9,7 @@ from tclint import variation
 from tclint.events import CompiledCall, Enter
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.rule import Rule
+from tclint.rules._scope import header
 from tclint.values import RAW, Tensor
 
 
@@ -67,8 +68,6 @@ class MissingDynamicMark(Rule):
             count = variation.compilations(shapes, marks, site.dynamic)
             if count <= variation.SETTLES:
                 continue
-            from tclint.rules.tcl209_aliased_inputs import header
-
             yield self.finding(
                 event,
                 f"the shapes of `{name}` in the calls in sight cost {count} compilations",
@@ -79,8 +78,6 @@ class MissingDynamicMark(Rule):
             return
 
     def _ranks(self, event: Enter, name: str, count: int) -> Finding:
-        from tclint.rules.tcl209_aliased_inputs import header
-
         return self.finding(
             event,
             f"`{name}` has {count} different numbers of dimensions in the calls in sight; each compiles again",

@@ -49,9 +49,8 @@ class ModuleStateChanges(Rule):
             return
         cls = event.receiver.cls
         held = event.frame.interp.attributes(event.receiver).get(event.name)
-        if (isinstance(held, Scalar) and held.type == "float") or (
-            isinstance(held, Const) and isinstance(held.value, float)
-        ):
+        kind = held.type if isinstance(held, Scalar) else type(held.value).__name__ if isinstance(held, Const) else ""
+        if kind == "float":
             return  # becomes dynamic, unless an operation burns it in: TCL204
         if (cls.module.path, cls.qualname, event.name) in event.frame.interp.rebound:
             yield self._finding(event, f"`self.{event.name}` is changed by eager code after compilation")

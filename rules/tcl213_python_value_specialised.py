@@ -10,7 +10,7 @@ from tclint.events import Branch, Compile, Enter, Event, Operation, ProgramCall
 from tclint.finding import Confidence, Effect, Finding, Severity
 from tclint.regions import Evidence
 from tclint.rule import Rule
-from tclint.rules._scope import target_of
+from tclint.rules._scope import header, target_of
 from tclint.values import (
     ENUM,
     NEEDS_GRAD,
@@ -131,8 +131,6 @@ class PythonValueSpecialised(Rule):
         ]
         patterns = set(zip(*(column for column in columns if len(column) == evidence.calls()), strict=True))
         if len(patterns) > variation.SETTLES:
-            from tclint.rules.tcl209_aliased_inputs import header
-
             what = f"the calls in sight ask for the gradients of {len(patterns)} different sets of arguments"
             yield self._finding(event, what, header(event.node))
 
