@@ -21,6 +21,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint", "tclint.torch_facts"),
     ("tclint.model",),
     ("tclint.sources", "tclint.run.store", "tclint.ruleset.packs"),
+    ("tclint.timeline",),
     ("tclint.program",),
     ("tclint.values",),
     ("tclint.events",),
