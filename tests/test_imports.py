@@ -19,7 +19,16 @@ ORDER: tuple[tuple[str, ...], ...] = (
     # People's own programs import these two; they stand on torch alone.
     ("tclint.safe", "tclint.cudagraph"),
     ("tclint", "tclint.finding", "tclint.report", "tclint.versions", "tclint.torch_facts", "tclint.config"),
-    ("tclint.files", "tclint.source", "tclint.cache", "tclint.facts", "tclint.notebook", "tclint.packs"),
+    (
+        "tclint.files",
+        "tclint.source",
+        "tclint.cache",
+        "tclint.cachedir",
+        "tclint.regular",
+        "tclint.facts",
+        "tclint.notebook",
+        "tclint.packs",
+    ),
     ("tclint.program",),
     ("tclint.values",),
     ("tclint.regions",),
