@@ -22,12 +22,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tclint import config, fix, proof
-from tclint.files import discover
-from tclint.finding import Effect, Finding
-from tclint.verify import VerifyOptions, VerifyReport, verify
+from tclint.fixes import apply
+from tclint.model import config
+from tclint.model.finding import Effect, Finding
+from tclint.sources.files import discover
+from tclint.verify import VerifyOptions, VerifyReport, proof, verify
 from tclint.verify.process import stop_servers
-from tclint.verify.statements import outline
+from tclint.verify.spans import outline
 
 
 def main() -> int:
@@ -74,10 +75,10 @@ def main() -> int:
             found = proof.prove(files, settings, ask, folder, unsafe=True)  # type: ignore[arg-type]
             proofs += found.proofs
             rejected += found.rejected
-            from tclint import engine
+            from tclint.run import engine
 
             for each in engine.lint(files, settings).findings:
-                if fix.applicable(each, True) and each.effect in (Effect.GRAPH_BREAK, Effect.ERROR):
+                if apply.applicable(each, True) and each.effect in (Effect.GRAPH_BREAK, Effect.ERROR):
                     lines = outline(str(Path(folder, name))).statement(each.span.line, each.span.end_line)
                     offered |= {(name, line) for line in lines} & sites
             if len(proofs) % 20 == 0:

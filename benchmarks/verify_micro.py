@@ -21,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tclint.finding import Confidence, Effect, Finding, Severity, Span, Step
+from tclint.model.finding import Confidence, Effect, Finding, Severity, Span, Step
 from tclint.verify import Outcome, VerifyOptions, verify
 
 

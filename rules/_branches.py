@@ -6,8 +6,19 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tclint.finding import Applicability, Edit, Fix
-from tclint.rewrite import Place, has_effects, names_read, only_says, position, pure, quoted, same, stores_of, within
+from tclint.fixes.rewrite import (
+    Place,
+    has_effects,
+    names_read,
+    only_says,
+    position,
+    pure,
+    quoted,
+    same,
+    stores_of,
+    within,
+)
+from tclint.model.finding import Applicability, Edit, Fix
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -610,7 +621,7 @@ def truth_only(place: Place) -> bool:
         name = parent.targets[0].id
         if function is None or len(stores_of(function, name)) != 1:
             return False
-        from tclint.rewrite import reads_of
+        from tclint.fixes.rewrite import reads_of
 
         reads = list(reads_of(function, name))
         return bool(reads) and all(above and _asks(above[-1], read) for read, above in reads)

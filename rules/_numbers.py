@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from tclint.finding import Applicability, Fix
+from tclint.fixes.rewrite import Place, names_read, reads_of, same, stores_of
+from tclint.model.finding import Applicability, Fix
 from tclint.program import Import
-from tclint.rewrite import Place, names_read, reads_of, same, stores_of
 
 if TYPE_CHECKING:
     from tclint.events import Event

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tclint.events import Compile, Event
     from tclint.interpreter.frame import Frame
     from tclint.program import Function
-    from tclint.regions import CompileSite
+    from tclint.values import CompileSite
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Branch, Call, Event, Operation
-from tclint.finding import Effect, Finding, Fix, Severity
-from tclint.rewrite import display, position
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import display, position
+from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.rules._branches import contains_fix, fix_branch, without_bool
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import ARRAY, PROVEN, UNKNOWN, Scalar, Seq, Tensor, Union, tensor_of
 
 

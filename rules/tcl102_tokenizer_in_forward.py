@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Attribute, Call, Event
-from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place, cached, same
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import Place, cached, same
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import Object
 
 

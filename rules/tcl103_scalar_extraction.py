@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place, noted
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import Place, noted
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._branches import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import ARRAY, RAW, Scalar, Seq, Tensor, tensor_of
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event, Operation, Store, Subscript
-from tclint.finding import Effect, Finding, Severity
-from tclint.rule import Rule, whole_frame
+from tclint.model.finding import Effect, Finding, Severity
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import CONSTANT, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, tensor_of
 
 # Which arguments of a call are sizes, counts or positions: indices (a star: all from there on), and keyword names.

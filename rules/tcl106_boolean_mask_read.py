@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Event, Store, Subscript
-from tclint.finding import Applicability, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place, pure, same
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import Place, pure, same
+from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import Seq, Tensor, Value, tensor_of
 
 

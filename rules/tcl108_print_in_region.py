@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place, guard
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import Place, guard
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule, whole_frame
 
 # What goes on to be used: leaving the call out would leave its result out.
 _KEPT = frozenset(

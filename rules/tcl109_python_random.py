@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import display
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import display
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 
 # Measured: these trace (Dynamo draws and guards), all other functions of `random` do not.

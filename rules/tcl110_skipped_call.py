@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import noted, once
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import noted, once
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 from tclint.values import ClassValue, Const, External
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import removal
-from tclint.rule import Rule
+from tclint.fixes.rewrite import removal
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule
 
 _MARKS = ("mark_dynamic", "maybe_mark_dynamic", "mark_unbacked", "mark_static_address")
 

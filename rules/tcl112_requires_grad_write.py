@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Attribute, Call, Event, Store
-from tclint.finding import Applicability, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place, display
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import Place, display
+from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, tensor_of
 
 # Modules that make parameters of their own.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import guard, removal
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import guard, removal
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import Const
 
 

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event, With
-from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place, same
-from tclint.rule import Rule
+from tclint.fixes.rewrite import Place, same
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import of_file
+from tclint.ruleset.rule import Rule
 from tclint.values import External, FunctionValue, Instance, Object, Value
 
 _BAD = (

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.finding import Applicability, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import Place
+from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import PARAMETER, PROVEN, Dict, Instance, Object, Seq, Tensor, Value, tensor_of
 
 

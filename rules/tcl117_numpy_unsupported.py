@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Attribute, Call, Event
-from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import Place
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._numbers import numpy_on_sizes
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 from tclint.values import ARRAY, Const, External, Scalar, Seq, Tensor, tensor_of
 

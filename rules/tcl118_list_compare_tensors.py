@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Event, Operation
-from tclint.finding import Effect, Finding, Fix, Severity
-from tclint.rewrite import display
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import display
+from tclint.model.finding import Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import Seq, Tensor, tensor_of
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Attribute, Branch, Call, Event, Operation, Store
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import guard, out_of_place
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import guard, out_of_place
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 from tclint.values import ARRAY, INPUT, PARAMETER, Const, Scalar, Tensor, tensor_of
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Compile, Define, Enter, Event, Loop, Operation, ProgramCall, Store, Subscript
-from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place, noted, once
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import Place, noted, once
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import header
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import ClassValue, Dict, External, FunctionValue, Instance, Object, Seq, Tensor, Value, tensor_of
 
 # Objects implemented in C whose operators and methods have no tracing rule.

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import Rule, whole_frame
+from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import ClassValue, Object
 
 _CONTEXT = frozenset(

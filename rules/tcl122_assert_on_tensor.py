@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Assert, Call, Event
-from tclint.finding import Applicability, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place, guard, quoted
-from tclint.rule import Rule, whole_frame
+from tclint.fixes.rewrite import Place, guard, quoted
+from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules._branches import constant_text
+from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import FunctionValue, tensor_of
 
 

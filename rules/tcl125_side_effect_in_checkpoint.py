@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event, Store
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import bound, of_file
+from tclint.ruleset.rule import Rule
 from tclint.values import Const, Dict, Instance, Seq, Value
 
 _CHECKPOINT: Final = "torch.utils.checkpoint."

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import CompiledCall, Event
-from tclint.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
-from tclint.rewrite import Place, node_at
-from tclint.rule import Rule
+from tclint.fixes.rewrite import Place, node_at
+from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
+from tclint.ruleset.rule import Rule
 from tclint.values import EXPANDED, Tensor, Value
 
 

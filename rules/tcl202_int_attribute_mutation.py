@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Attribute, Call, Event, ProgramCall, Store
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.events.variation import SETTLES
+from tclint.fixes.rewrite import display
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.program import Class, Function
-from tclint.rewrite import display
-from tclint.rule import Rule
 from tclint.rules._scope import bound, of_file
+from tclint.ruleset.rule import Rule
 from tclint.values import ClassValue, Const, Instance, Object, Scalar, Seq
-from tclint.variation import SETTLES
 
 
 class IntAttributeMutation(Rule):

@@ -6,13 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint import variation
-from tclint.events import Call, Event, Operation, Store
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import display
-from tclint.rule import Rule
+from tclint.events import Call, Event, Operation, Store, variation
+from tclint.fixes.rewrite import display
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import argument
 from tclint.rules._state import changing
+from tclint.ruleset.rule import Rule
 from tclint.torch_facts.specialised import FLOATS, Places
 from tclint.values import Const, Scalar, Tensor, Value
 

@@ -6,13 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint import variation
-from tclint.events import Call, Event, Store, Subscript
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rule import Rule
+from tclint.events import Call, Event, Store, Subscript, variation
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.rules._scope import callee
 from tclint.rules._state import changing
+from tclint.ruleset.rule import Rule
 from tclint.torch_facts.specialised import FLOATS, INTS, Places
 from tclint.values import Object, Scalar, Seq, Tensor, Value
 

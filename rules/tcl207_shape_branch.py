@@ -7,12 +7,10 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from tclint import variation
-from tclint.events import Branch, Call
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.regions import Evidence
-from tclint.rule import Rule
-from tclint.values import Const, Scalar, Value
+from tclint.events import Branch, Call, variation
+from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.ruleset.rule import Rule
+from tclint.values import Const, Evidence, Scalar, Value
 
 _OPERATORS: Final[dict[type[ast.cmpop], Callable[[int, int], bool]]] = {
     ast.Gt: operator.gt,

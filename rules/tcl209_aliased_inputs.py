@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint import variation
-from tclint.events import CompiledCall, Enter
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import Rule
+from tclint.events import CompiledCall, Enter, variation
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import header
+from tclint.ruleset.rule import Rule
 from tclint.values import Tensor
 
 

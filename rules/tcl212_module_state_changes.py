@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Attribute, Event, Loop, Operation, Store
-from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place
-from tclint.rule import Rule
+from tclint.fixes.rewrite import Place
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule
 from tclint.values import PARAMETER, Const, Dict, Instance, Object, Scalar, Seq, Tensor
 
 

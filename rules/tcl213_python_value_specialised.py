@@ -5,18 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from tclint import variation
-from tclint.events import Branch, Compile, Enter, Event, Operation, ProgramCall
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.regions import Evidence
-from tclint.rule import Rule
+from tclint.events import Branch, Compile, Enter, Event, Operation, ProgramCall, variation
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import header, target_of
+from tclint.ruleset.rule import Rule
 from tclint.values import (
     ENUM,
     NEEDS_GRAD,
     ClassValue,
     Const,
     Dict,
+    Evidence,
     External,
     FunctionValue,
     Instance,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint import variation
-from tclint.events import Call, CompiledCall, Event
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import Rule
+from tclint.events import Call, CompiledCall, Event, variation
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import inside
+from tclint.ruleset.rule import Rule
 from tclint.values import External, Instance, Object
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Compile, Event
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import display
-from tclint.rule import Rule
+from tclint.fixes.rewrite import display
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import argument, target_of
+from tclint.ruleset.rule import Rule
 
 _BURNT: Final = frozenset({"SGD", "RMSprop", "Adadelta"})
 """Measured (2.13): one compilation for every new float. Adam and its like take it as an input after one recompile."""

@@ -7,9 +7,9 @@ import fnmatch
 from collections.abc import Iterator
 
 from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
-from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place, node_at
-from tclint.rule import Rule
+from tclint.fixes.rewrite import Place, node_at
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule
 from tclint.values import DETACHED, OWNED, PARAMETER, Instance, Tensor, Value, contains
 
 _KEEPERS = ("append", "extend", "insert", "add", "appendleft", "update", "setdefault", "put", "push", "store", "write")

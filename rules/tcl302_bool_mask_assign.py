@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event, Store
-from tclint.finding import Applicability, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place, display
-from tclint.rule import Rule
+from tclint.fixes.rewrite import Place, display
+from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule
 from tclint.values import Seq, Tensor, tensor_of
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call, Event, Store
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import out_of_place
-from tclint.rule import Rule
+from tclint.fixes.rewrite import out_of_place
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.ruleset.rule import Rule
 from tclint.torch_facts import generated as facts
 from tclint.values import INPUT, PARAMETER, Tensor, tensor_of
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Return
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.ruleset.rule import Rule
 from tclint.values import HOST, INPUT, Const, Seq, Tensor
 
 

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Event
-from tclint.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rewrite import Place, node_at
-from tclint.rule import ModuleEvent, Rule
+from tclint.fixes.rewrite import Place, node_at
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._captures import Capture, FunctionNode, captures, replay_lines, scope_of, text
+from tclint.ruleset.rule import ModuleEvent, Rule
 
 _VIEWS = frozenset(
     "view squeeze unsqueeze detach transpose permute reshape contiguous flatten t chunk split expand".split()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import ModuleEvent, Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._captures import captures, text
+from tclint.ruleset.rule import ModuleEvent, Rule
 
 
 class CaptureNoWarmup(Rule):

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import CompiledCall
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._captures import text
+from tclint.ruleset.rule import Rule
 
 
 class NestedCudagraph(Rule):

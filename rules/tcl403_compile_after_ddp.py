@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Compile
-from tclint.finding import Effect, Finding, Severity
-from tclint.rule import Rule
+from tclint.model.finding import Effect, Finding, Severity
 from tclint.rules._scope import own, scope, target_of, text
+from tclint.ruleset.rule import Rule
 from tclint.values import Object
 
 _WRAPPERS = ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP")

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Function
-from tclint.rule import Rule
 from tclint.rules._scope import site_in_place
+from tclint.ruleset.rule import Rule
 from tclint.values import Compiled, FunctionValue, Instance, Object, Value
 
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import ModuleEvent, Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import ancestors, calls, scope, site_in_place, text
+from tclint.ruleset.rule import ModuleEvent, Rule
 from tclint.values import Compiled, Instance, Object
 
 _SAVERS = ("save", "save_file", "dump", "save_state_dict", "save_checkpoint")

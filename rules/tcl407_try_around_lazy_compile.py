@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from tclint.events import Compile
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import ModuleEvent, Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import ancestors, callee, inside, result_name, scope, target_of, text
+from tclint.ruleset.rule import ModuleEvent, Rule
 
 _CATCH_ALL = ("Exception", "BaseException", "RuntimeError", "")
 _PREPARES = ("eval", "train", "to", "cuda", "cpu", "compile", "append", "half", "bfloat16", "requires_grad_")

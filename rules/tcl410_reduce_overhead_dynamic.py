@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Compile, CompiledCall
-from tclint.finding import Confidence, Effect, Finding, Label, Severity
-from tclint.regions import CompileSite, uses_cudagraphs
-from tclint.rule import ModuleEvent, Rule
-from tclint.values import Const, Dict, Tensor, Value
+from tclint.model.finding import Confidence, Effect, Finding, Label, Severity
+from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.values import CompileSite, Const, Dict, Tensor, Value, uses_cudagraphs
 
 
 class ReduceOverheadDynamic(Rule):

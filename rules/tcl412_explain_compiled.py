@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Store
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import place, site_in_place, text
+from tclint.ruleset.rule import Rule
 from tclint.values import Compiled
 
 

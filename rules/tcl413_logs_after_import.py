@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import ModuleEvent, Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import text
+from tclint.ruleset.rule import ModuleEvent, Rule
 
 # Read while torch is imported; the others while torch._dynamo and its configuration are. Some more, such as
 # TORCHDYNAMO_DISABLE and TORCHINDUCTOR_CACHE_DIR, are read whenever they are needed.

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, CompiledCall
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import ancestors, calls, inside, place, scope, text
+from tclint.ruleset.rule import Rule
 from tclint.values import Const
 
 _NO_RUN = ("compile", "eval", "train", "to", "cuda", "half", "bfloat16", "print", "id", "type", "isinstance")

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Compile, CompiledCall
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import ancestors, place, scope, target_of, text
+from tclint.ruleset.rule import Rule
 
 _HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 _WALKS = ("modules", "named_modules", "children", "named_children")

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Operation, Subscript
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import own, scope, text
+from tclint.ruleset.rule import Rule
 from tclint.values import NAMED, PROVEN, Dict, Scalar, Seq, Value, tensor_of
 
 

@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Import
-from tclint.rule import ModuleEvent, Rule
 from tclint.rules._scope import FUNCTIONS, ancestors, own, text
-from tclint.source import nodes
+from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.sources.text import nodes
 from tclint.values import ClassValue, FunctionValue, Value
 
 _VALUES = frozenset(

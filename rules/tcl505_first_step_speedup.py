@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import ModuleEvent, Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import FUNCTIONS, own, text
+from tclint.ruleset.rule import ModuleEvent, Rule
 
 _MEANS = ("mean", "median", "average", "fmean")
 _WORDS = ("time", "duration", "elapsed", "latenc", "_ms", "seconds", "step")

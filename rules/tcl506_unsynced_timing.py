@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from tclint.events import CompiledCall
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import FUNCTIONS, LOOPS, ancestors, own, scope, text
+from tclint.ruleset.rule import Rule
 
 _CLOCKS = ("time.time", "time.perf_counter", "time.monotonic", "perf_counter", "time.perf_counter_ns", "time.time_ns")
 _WAITS = ("synchronize", "item", "cpu", "tolist", "numpy", "elapsed_time", "wait", "block_until_ready")

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rule import Rule
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._numbers import on_device, square_root
 from tclint.rules._scope import ancestors, scope, text
-from tclint.source import nodes
+from tclint.ruleset.rule import Rule
+from tclint.sources.text import nodes
 from tclint.values import HOST, Const, Scalar, Tensor
 
 _FACTORIES = ("tensor", "zeros", "ones", "full", "arange", "linspace", "rand", "randn", "randint", "eye", "empty")

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 
 from tclint.events import Enter
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Class
-from tclint.rule import Rule
 from tclint.rules._scope import own
+from tclint.ruleset.rule import Rule
 from tclint.values import ClassValue
 
 

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import ProgramCall
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Function, Import
-from tclint.rule import Rule
 from tclint.rules._scope import text
+from tclint.ruleset.rule import Rule
 from tclint.values import FunctionValue
 
 _BUILDS = ("tensor", "arange", "zeros", "ones", "full", "linspace", "eye", "outer", "cat", "stack", "tril", "triu")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
-from tclint.rule import Rule
+from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.ruleset.rule import Rule
 
 
 class ComplexInRegion(Rule):

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call
-from tclint.finding import Confidence, Effect, Finding, Severity
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Assignment
-from tclint.rule import Rule
 from tclint.rules._scope import scope, text
+from tclint.ruleset.rule import Rule
 
 _APPENDS = ("append", "appendleft", "extend", "extendleft")
 

@@ -19,16 +19,16 @@ WIDTH, HEIGHT = 984, 420
 
 # Name, what it does, module, column, row.
 STAGES = (
-    ("files", "paths, excludes, git", "tclint/files.py", 0, 0),
-    ("sources", "text and ast", "tclint/source.py", 1, 0),
-    ("program", "who is who, across files", "tclint/program.py", 2, 0),
-    ("regions", "what is compiled, and why", "tclint/regions.py", 3, 0),
+    ("files", "paths, excludes, git", "tclint/sources/files.py", 0, 0),
+    ("sources", "text and ast", "tclint/sources/text.py", 1, 0),
+    ("program", "who is who, across files", "tclint/program/", 2, 0),
+    ("regions", "what is compiled, and why", "tclint/values/region.py", 3, 0),
     ("interpreter", "a tensor, a size, a constant …", "tclint/interpreter/", 3, 1),
     ("rules", "one class each, listening", "rules/", 2, 1),
-    ("findings", "line, chain, help, fix", "tclint/finding.py", 1, 1),
-    ("suppress", "comments, baseline", "tclint/suppress.py", 0, 1),
+    ("findings", "line, chain, help, fix", "tclint/model/finding.py", 1, 1),
+    ("suppress", "comments, baseline", "tclint/run/suppress.py", 0, 1),
     ("output", "text, JSON, SARIF, review …", "tclint/output/", 0, 2),
-    ("fix", "edits, checked and written", "tclint/fix.py", 1, 2),
+    ("fix", "edits, checked and written", "tclint/fixes/apply.py", 1, 2),
     ("verify", "the compiler's verdict", "tclint/verify/", 2, 2),
 )
 ARROWS = (

@@ -25,10 +25,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
-from tclint import cli, config  # noqa: E402
-from tclint.finding import Effect  # noqa: E402
+from tclint import cli  # noqa: E402
+from tclint.model import config  # noqa: E402
+from tclint.model.finding import Effect  # noqa: E402
 from tclint.output.words import ONE  # noqa: E402
-from tclint.rule import Rule, load_rules  # noqa: E402
+from tclint.ruleset.rule import Rule, load_rules  # noqa: E402
 
 DOCS = ROOT / "docs"
 REGISTRY = ROOT / "tclint" / "torch_facts" / "graph_breaks.json"

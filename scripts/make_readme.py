@@ -20,11 +20,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tclint import config  # noqa: E402
-from tclint.engine import _NAMES as OWN_RULES  # noqa: E402
+from tclint.commands.schema import WORDS as SETTINGS  # noqa: E402
+from tclint.model import config  # noqa: E402
 from tclint.output.words import ONE  # noqa: E402
-from tclint.rule import load_rules  # noqa: E402
-from tclint.schema import WORDS as SETTINGS  # noqa: E402
+from tclint.ruleset.rule import load_rules  # noqa: E402
+from tclint.run.engine import _NAMES as OWN_RULES  # noqa: E402
 
 README = ROOT / "README.md"
 

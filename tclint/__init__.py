@@ -11,12 +11,12 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     # `@tclint.example(Model)` is for people's own code; the linter itself never pays for it.
     if name == "example":
-        from tclint.verify.examples import example
+        from tclint.verify.registered import example
 
         return example
     # For people's own programs, which have torch: neither is ever imported by the linter.
     if name == "safe_compile":
-        from tclint.safe import safe_compile
+        from tclint.runtime.safe import safe_compile
 
         return safe_compile
     if name == "cudagraph":

@@ -53,11 +53,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tclint import config as _config
-from tclint import engine as _engine
-from tclint import files as _files
-from tclint import notebook as _notebook
-from tclint.config import Settings, UserError
 from tclint.events import (
     Assert,
     Attribute,
@@ -80,7 +75,10 @@ from tclint.events import (
     span_of,
     subject,
 )
-from tclint.finding import (
+from tclint.fixes.rewrite import Place
+from tclint.model import config as _config
+from tclint.model.config import Settings, UserError
+from tclint.model.finding import (
     Applicability,
     Confidence,
     Edit,
@@ -93,9 +91,11 @@ from tclint.finding import (
     Step,
     Verification,
 )
-from tclint.report import Report, Site
-from tclint.rewrite import Place
-from tclint.rule import ModuleEvent, Rule, RuleError, sure, whole_frame
+from tclint.model.report import Report, Site
+from tclint.ruleset.rule import ModuleEvent, Rule, RuleError, sure, whole_frame
+from tclint.run import engine as _engine
+from tclint.sources import files as _files
+from tclint.sources import notebook as _notebook
 from tclint.values import (
     NONE,
     UNKNOWN,

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     import click
 
 COMMANDS: Mapping[str, str] = {
-    "lint": "tclint.commands:lint",
-    "rule": "tclint.commands:rule",
-    "config": "tclint.commands:config",
-    "clean": "tclint.commands:clean",
-    "verify": "tclint.verify.command:command",
-    "server": "tclint.server.command:command",
-    "new-rule": "tclint.scaffold:command",
-    "completion": "tclint.completion:command",
-    "diagnose": "tclint.diagnose.command:command",
-    "compare": "tclint.diagnose.command:compare_command",
+    "lint": "tclint.commands.lint:lint",
+    "rule": "tclint.commands.lint:rule",
+    "config": "tclint.commands.lint:config",
+    "clean": "tclint.commands.lint:clean",
+    "verify": "tclint.commands.verify:command",
+    "server": "tclint.commands.server:command",
+    "new-rule": "tclint.commands.new_rule:command",
+    "completion": "tclint.commands.completion:command",
+    "diagnose": "tclint.commands.diagnose:command",
+    "compare": "tclint.commands.diagnose:compare_command",
 }
 """Sub-command -> "module:click command", imported only when called."""
 
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     try:
         if instruction := os.environ.get("_TCLINT_COMPLETE"):
-            from tclint.completion import answer
+            from tclint.commands.completion import answer
 
             return answer(instruction)
         return _run(args)
@@ -105,7 +105,7 @@ def _check_command(word: str) -> None:
 
     close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.7)
     if close:
-        from tclint.config import UserError
+        from tclint.model.config import UserError
 
         raise UserError(f"{word}: no such file, folder or command; did you mean `tclint {close[0]}`?")
 
@@ -119,7 +119,7 @@ def load_command(name: str) -> click.Command:
 def _complain(error: Exception) -> None:
     import click
 
-    from tclint.config import UserError
+    from tclint.model.config import UserError
 
     if isinstance(error, click.ClickException):
         message = error.format_message()

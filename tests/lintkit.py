@@ -14,9 +14,11 @@ from types import ModuleType
 
 import pytest
 
-from tclint import config, engine, files
-from tclint.finding import Finding
-from tclint.report import Report
+from tclint.model import config
+from tclint.model.finding import Finding
+from tclint.model.report import Report
+from tclint.run import engine
+from tclint.sources import files
 
 ROOT = Path(__file__).resolve().parent.parent
 

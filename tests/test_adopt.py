@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from lintkit import Project
 
-from tclint import adopt
+from tclint.adopt import baseline
 from tclint.cli import main
-from tclint.finding import Confidence, Effect, Finding, Severity, Span
+from tclint.model.finding import Confidence, Effect, Finding, Severity, Span
 
 PROGRAM = '''\
 import torch
@@ -87,19 +87,19 @@ def test_the_flag_does_not_take_the_path_for_its_reason(folder: Path) -> None:
     ],
 )
 def test_where_the_comment_goes(source: str, where: Finding, after: str) -> None:
-    done = adopt.add_ignores(source.encode(), [where], "why")
+    done = baseline.add_ignores(source.encode(), [where], "why")
     assert done.data.decode() == after
     assert done.failed == ()
 
 
 def test_no_place_for_a_comment() -> None:
     source = b"a = 1 + \\\n  f() + \\\n  2\n"
-    done = adopt.add_ignores(source, [finding(2, 2)], "why")
+    done = baseline.add_ignores(source, [finding(2, 2)], "why")
     assert (done.data, done.written, len(done.failed)) == (source, 0, 1)
 
 
 def test_two_findings_share_a_comment() -> None:
-    done = adopt.add_ignores(b"a = f()\n", [finding(1, 1), finding(1, 1, "TCL101")], "why")
+    done = baseline.add_ignores(b"a = f()\n", [finding(1, 1), finding(1, 1, "TCL101")], "why")
     assert done.data == b"a = f()  # tclint: ignore[TCL101, TCL103] why\n"
 
 

@@ -16,8 +16,10 @@ from pathlib import Path
 import pytest
 from lintkit import ROOT, Project, within
 
-from tclint import cache, cachedir, config, engine, files, parallel
-from tclint.report import Report
+from tclint.model import config
+from tclint.model.report import Report
+from tclint.run import cachedir, engine, store, workers
+from tclint.sources import files
 
 MODEL = """
 import torch
@@ -69,19 +71,19 @@ def run(project: Project, *paths: str, cached: bool = True, **overrides: object)
     inputs = files.discover(paths or ["."], settings, cwd)
     if paths and all(os.path.isfile(os.path.join(cwd, path)) for path in paths):
         inputs = files.link(inputs, cwd, settings, cwd)
-    kept = cache.open_cache(settings, cwd)
+    kept = store.open_cache(settings, cwd)
     if kept is None:
         return engine.lint(inputs, settings)
     return kept.recall(inputs) or engine.lint(inputs, settings, cache=kept)
 
 
 @pytest.fixture
-def interpreted(monkeypatch: pytest.MonkeyPatch) -> list[parallel.Task]:
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> list[workers.Task]:
     """The parts that were really interpreted."""
-    tasks: list[parallel.Task] = []
+    tasks: list[workers.Task] = []
     original = engine.run_tasks
 
-    def listen(bench: object, wanted: Sequence[parallel.Task], jobs: int, packed: bool) -> object:
+    def listen(bench: object, wanted: Sequence[workers.Task], jobs: int, packed: bool) -> object:
         tasks.extend(wanted)
         return original(bench, wanted, jobs, packed)  # type: ignore[arg-type]
 
@@ -109,7 +111,7 @@ def environment() -> dict[str, str]:
 
 
 def test_an_edit_reaches_what_reads_the_file_and_nothing_else(
-    project: Project, interpreted: list[parallel.Task]
+    project: Project, interpreted: list[workers.Task]
 ) -> None:
     project.write(SOURCES)
     first = run(project)
@@ -124,7 +126,7 @@ def test_an_edit_reaches_what_reads_the_file_and_nothing_else(
     assert changed == run(project, cached=False) != first
 
 
-def test_going_back_is_known_too(project: Project, interpreted: list[parallel.Task]) -> None:
+def test_going_back_is_known_too(project: Project, interpreted: list[workers.Task]) -> None:
     project.write(SOURCES)
     first = run(project)
     project.write({"models.py": MODEL.replace("> 0", "> 1")})
@@ -182,7 +184,7 @@ def test_random_edits(project: Project) -> None:
 
 
 def test_a_run_over_one_file_and_one_over_all_share_their_parts(
-    project: Project, interpreted: list[parallel.Task]
+    project: Project, interpreted: list[workers.Task]
 ) -> None:
     project.write({**SOURCES, "train.py": TRAIN})
     run(project)
@@ -208,8 +210,8 @@ def test_what_else_a_result_depends_on(project: Project) -> None:
 
 def test_a_rule_of_ones_own_that_changes(project: Project) -> None:
     rule = """
-    from tclint.finding import Effect, Severity
-    from tclint.rule import Rule
+    from tclint.model.finding import Effect, Severity
+    from tclint.ruleset.rule import Rule
 
     class Mine(Rule):
         "A page."
@@ -234,7 +236,7 @@ def test_a_rule_of_ones_own_that_changes(project: Project) -> None:
 
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_processes_change_nothing(project: Project, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "_CHUNK", 2)
+    monkeypatch.setattr(workers, "_CHUNK", 2)
     for number in range(6):
         project.write({f"part{number}/{name}": source for name, source in SOURCES.items()})
     project.write({"train.py": TRAIN.replace("models", "part0.models"), "part0/__init__.py": ""})
@@ -260,15 +262,15 @@ def test_a_change_within_the_clock_s_resolution_is_seen(project: Project) -> Non
 
 def test_a_file_that_changes_during_the_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write(SOURCES)
-    original = cache.Cache.hash_of
+    original = store.Cache.hash_of
 
-    def change(self: cache.Cache, file: files.InputFile) -> str:
+    def change(self: store.Cache, file: files.InputFile) -> str:
         digest = original(self, file)
         if file.path == "other.py":
             project.write({"other.py": OTHER.replace("x[x > 0]", "x")})
         return digest
 
-    monkeypatch.setattr(cache.Cache, "hash_of", change)
+    monkeypatch.setattr(store.Cache, "hash_of", change)
     report = run(project)
     assert not [f for f in report.findings if f.path == "other.py"], "what was read is what is reported"
     monkeypatch.undo()
@@ -415,7 +417,7 @@ def test_a_link_on_the_way_to_the_cache(clone: Project) -> None:
     (clone.root / "deep").symlink_to(docs)
     settings = config.load(cwd=str(clone.root))
     with pytest.raises(config.ConfigError, match=r"^tclint.toml:1: cache-dir: .*deep is a link"):
-        cache.open_cache(settings, str(clone.root))
+        store.open_cache(settings, str(clone.root))
     assert everything(docs) == before
 
 
@@ -562,7 +564,7 @@ def test_a_warm_run_imports_neither_libcst_nor_the_interpreter(project: Project)
     code = (
         "import sys; from tclint.cli import main\n"
         "code = main(['--isolated', '.'])\n"
-        "heavy = ('libcst', 'tclint.interpreter', 'tclint.engine', 'tclint.rule', 'tclint.rules', 'rich', 'torch')\n"
+        "heavy = ('libcst', 'tclint.interpreter', 'tclint.run.engine', 'tclint.ruleset.rule', 'tclint.rules', 'rich', 'torch')\n"
         "print('IMPORTED', code, sorted(m for m in heavy if m in sys.modules))"
     )
 
@@ -577,7 +579,7 @@ def test_a_warm_run_imports_neither_libcst_nor_the_interpreter(project: Project)
         )
         return child.stdout.splitlines()[-1]
 
-    assert "tclint.engine" in imported()
+    assert "tclint.run.engine" in imported()
     assert imported() == "IMPORTED 1 []"
 
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-import tclint
+import tclint.run
 from tclint import cli
-from tclint.cachedir import CACHE_TAG
-from tclint.config import Settings
-from tclint.files import InputFile
-from tclint.finding import Confidence, Effect, Finding, Severity, Span
-from tclint.report import Report
+from tclint.model.config import Settings
+from tclint.model.finding import Confidence, Effect, Finding, Severity, Span
+from tclint.model.report import Report
+from tclint.run.cachedir import CACHE_TAG
+from tclint.sources.files import InputFile
 
 FINDING = Finding(
     "TCL101",
@@ -56,7 +56,7 @@ class Wrapper:
 
 @dataclass
 class Engine:
-    """Stands in for tclint.engine: remembers what it was asked and answers what it is told."""
+    """Stands in for tclint.run.engine: remembers what it was asked and answers what it is told."""
 
     report: Report = field(default_factory=lambda: Report(findings=()))
     files: list[InputFile] = field(default_factory=list)
@@ -76,11 +76,11 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engine:
     stand_in = Engine()
-    rules = types.ModuleType("tclint.rule")
+    rules = types.ModuleType("tclint.ruleset.rule")
     rules.load_rules = lambda *extra: (Branch(), Wrapper())  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "tclint.rule", rules)
-    monkeypatch.setitem(sys.modules, "tclint.engine", stand_in)
-    monkeypatch.setattr(tclint, "engine", stand_in, raising=False)
+    monkeypatch.setitem(sys.modules, "tclint.ruleset.rule", rules)
+    monkeypatch.setitem(sys.modules, "tclint.run.engine", stand_in)
+    monkeypatch.setattr(tclint.run, "engine", stand_in, raising=False)
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR", "TCLINT_DEBUG"):
         monkeypatch.delenv(name, raising=False)
@@ -309,7 +309,7 @@ def test_statistics(engine: Engine, run: Run) -> None:
 
 
 def test_unreadable_folders_become_notes(engine: Engine, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tclint import files
+    from tclint.sources import files
 
     def discover(*args: Any, on_problem: Callable[[str], None], **options: Any) -> list[InputFile]:
         on_problem("shut: not read: Permission denied")
@@ -412,7 +412,7 @@ def test_version_is_quick_and_light() -> None:
 
 def test_rich_and_libcst_stay_out_of_the_way_of_text(engine: Engine) -> None:
     code = (
-        "import sys; import tclint.commands, tclint.files, tclint.suppress, tclint.output.full;"
+        "import sys; import tclint.commands.lint, tclint.sources.files, tclint.run.suppress, tclint.output.full;"
         "heavy = {'libcst', 'rich', 'pathspec', 'torch'} & set(sys.modules); sys.exit(str(heavy) if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=_here())
@@ -422,13 +422,13 @@ def test_rich_and_libcst_stay_out_of_the_way_of_text(engine: Engine) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGPIPE there")
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     code = """
-import sys, types, tclint
-from tclint.finding import *
-from tclint.report import Report
+import sys, types, tclint.run
+from tclint.model.finding import *
+from tclint.model.report import Report
 one = Finding("TCL101", "n", "m.py", Span(1, 1, 1, 2), "m" * 500, Effect.SLOW, Severity.LOW, Confidence.HIGH)
-fake = types.ModuleType("tclint.engine"); fake.lint = lambda files, settings, **_: Report((one,) * 5000)
-rule = types.ModuleType("tclint.rule"); rule.load_rules = lambda *extra: ()
-sys.modules["tclint.engine"] = tclint.engine = fake; sys.modules["tclint.rule"] = rule
+fake = types.ModuleType("tclint.run.engine"); fake.lint = lambda files, settings, **_: Report((one,) * 5000)
+rule = types.ModuleType("tclint.ruleset.rule"); rule.load_rules = lambda *extra: ()
+sys.modules["tclint.run.engine"] = tclint.run.engine = fake; sys.modules["tclint.ruleset.rule"] = rule
 from tclint.cli import main
 sys.exit(main(["--output-format", "concise", "m.py"]))
 """

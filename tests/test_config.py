@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import tclint
-from tclint import config
-from tclint.config import ConfigError, Settings, load
+from tclint.model import config
+from tclint.model.config import ConfigError, Settings, load
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from lintkit import ROOT, script
 
-from tclint import config
-from tclint.rule import Rule, load_rules
+from tclint.model import config
+from tclint.ruleset.rule import Rule, load_rules
 
 IDS = [*(f"R{n}" for n in range(1, 7)), *(f"H{n}" for n in range(7, 58))]
 
@@ -78,7 +78,7 @@ def test_the_keys_of_verify_are_those_there_are(tmp_path: Path) -> None:
 
 
 def test_the_own_codes_of_tclint_are_listed() -> None:
-    from tclint.engine import _NAMES
+    from tclint.run.engine import _NAMES
 
     page = script("make_docs").index_page(load_rules())
     own = {"TCL901": "unused-suppression", **_NAMES}

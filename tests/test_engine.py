@@ -577,7 +577,9 @@ def test_a_site_is_reported(project: Project) -> None:
 
 def test_a_site_seen_only_by_the_linked_project(project: Project) -> None:
     """Linting one file of a project: the site is in another one, the findings only in the one asked for."""
-    from tclint import config, engine, files
+    from tclint.model import config
+    from tclint.run import engine
+    from tclint.sources import files
 
     write(
         project,

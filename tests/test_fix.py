@@ -18,11 +18,13 @@ import pytest
 from judge import FIXTURES
 from lintkit import ROOT, TORCH, Project, within
 
-from tclint import config, engine, fix, fixing
 from tclint.cli import main
-from tclint.files import InputFile, discover
-from tclint.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
-from tclint.report import Report
+from tclint.fixes import apply
+from tclint.model import config
+from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
+from tclint.model.report import Report
+from tclint.run import engine, fixing
+from tclint.sources.files import InputFile, discover
 
 RULES = FIXTURES / "rules"
 # What a project says about itself, for the rules that need to be told.
@@ -106,7 +108,7 @@ def test_all_fixes_over_all_fixtures_converge(family: str) -> None:
         files = discover(["."], settings, folder)
         done = fixing.fix(files, settings, unsafe=True)
         assert done.failed == []
-        assert done.fixed.passes < fix.PASSES
+        assert done.fixed.passes < apply.PASSES
         assert [f for f in done.report.findings if f.code == "TCL905"] == []
         for file in files:
             ast.parse(Path(file.absolute).read_bytes())
@@ -136,18 +138,18 @@ def edit(line: int, column: int, end_line: int, end_column: int, text: str) -> E
     ],
 )
 def test_edits_keep_everything_else(before: bytes, edits: list[Edit], after: bytes) -> None:
-    assert fix.apply_edits(before, edits) == after
+    assert apply.apply_edits(before, edits) == after
 
 
 @pytest.mark.parametrize("edits", [[edit(1, 1, 1, 4, ""), edit(1, 3, 1, 5, "")], [edit(9, 1, 9, 1, "x")]])
 def test_edits_that_do_not_fit(edits: list[Edit]) -> None:
-    with pytest.raises(fix.CannotApply):
-        fix.apply_edits(b"a = 1\n", edits)
+    with pytest.raises(apply.CannotApply):
+        apply.apply_edits(b"a = 1\n", edits)
 
 
 def test_text_outside_the_encoding_is_refused() -> None:
-    with pytest.raises(fix.CannotApply):
-        fix.apply_edits(b"# coding: latin-1\na = 1\n", [edit(2, 1, 2, 2, "\N{SNOWMAN}")])
+    with pytest.raises(apply.CannotApply):
+        apply.apply_edits(b"# coding: latin-1\na = 1\n", [edit(2, 1, 2, 2, "\N{SNOWMAN}")])
 
 
 # --- passes -----------------------------------------------------------------------------------------------------------
@@ -164,7 +166,7 @@ def test_overlapping_fixes_take_several_passes() -> None:
         text = contents.get("m.py", b"aa\n").decode()
         return [finding(edit(1, m.start() + 1, 1, m.end() + 1, "b")) for m in re.finditer("a", text)]
 
-    done = fix.run(lint, lambda path: b"aa\n")
+    done = apply.run(lint, lambda path: b"aa\n")
     assert done.contents == {"m.py": b"bb\n"}
     assert (done.passes, len(done.applied)) == (2, 2)
 
@@ -173,8 +175,8 @@ def test_a_fix_that_never_settles_is_bounded() -> None:
     def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
         return [finding(edit(1, 1, 1, 1, "a"))]
 
-    done = fix.run(lint, lambda path: b"a\n")
-    assert done.passes == fix.PASSES
+    done = apply.run(lint, lambda path: b"a\n")
+    assert done.passes == apply.PASSES
 
 
 def test_a_fix_that_breaks_the_file_is_discarded_and_told() -> None:
@@ -182,7 +184,7 @@ def test_a_fix_that_breaks_the_file_is_discarded_and_told() -> None:
         good = [finding(edit(2, 1, 2, 2, "c"), line=2)] if b"b" in contents.get("m.py", b"b") else []
         return [finding(edit(1, 1, 1, 1, "(")), *good]
 
-    done = fix.run(lint, lambda path: b"a = 1\nb = 2\n")
+    done = apply.run(lint, lambda path: b"a = 1\nb = 2\n")
     assert done.contents == {"m.py": b"a = 1\nc = 2\n"}
     (why,) = done.rejected
     assert "m.py:1 TCL101" in why
@@ -197,7 +199,7 @@ def test_equal_insertions_count_once() -> None:
             return []
         return [finding(line, edit(2, 1, 2, 2, "A")), finding(line, edit(3, 1, 3, 2, "B"), line=3)]
 
-    done = fix.run(lint, lambda path: b"# top\na\nb\n")
+    done = apply.run(lint, lambda path: b"# top\na\nb\n")
     assert done.contents == {"m.py": b"import x\n# top\nA\nB\n"}
 
 
@@ -277,7 +279,7 @@ def test_stdin_gives_the_fixed_source() -> None:
 
 
 def test_a_file_that_changed_meanwhile_is_left_alone(hazard: Path) -> None:
-    assert "changed on disk" in fix.write(str(hazard), b"something else", b"new", str(hazard.parent))
+    assert "changed on disk" in apply.write(str(hazard), b"something else", b"new", str(hazard.parent))
     assert hazard.read_bytes() == HAZARD
     assert os.listdir(hazard.parent) == ["m.py"], "no temporary file stays"
 
@@ -327,14 +329,14 @@ def test_what_is_no_file_any_more_is_left_alone(hazard: Path, instead: str) -> N
     elif instead == "folder":
         hazard.mkdir()
     with within(10):
-        assert "left alone" in fix.write(str(hazard), HAZARD, SAFE, str(hazard.parent))
+        assert "left alone" in apply.write(str(hazard), HAZARD, SAFE, str(hazard.parent))
     assert os.listdir(hazard.parent) == ([] if instead == "nothing" else ["m.py"])
 
 
 def test_a_link_stays_a_link(hazard: Path) -> None:
     link = hazard.with_name("link.py")
     link.symlink_to("m.py")
-    assert fix.write(str(link), HAZARD, SAFE, str(hazard.parent)) == ""
+    assert apply.write(str(link), HAZARD, SAFE, str(hazard.parent)) == ""
     assert link.is_symlink()
     assert hazard.read_bytes() == SAFE
 
@@ -499,10 +501,10 @@ def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
     """A file after every suggestion, over as many reviews as it takes; after `--fix`; and whether all fixes fit one."""
     import json
 
-    from tclint import engine
     from tclint.output import renderer
     from tclint.output.github_review import suggestion
     from tclint.output.lines import Lines
+    from tclint.run import engine
 
     overrides = {"select": [code], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
     settings = config.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
@@ -512,14 +514,14 @@ def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
         nonlocal fit
         report = engine.lint([InputFile("m.py", "/nowhere/m.py", explicit=True, text=text.encode())], settings)
         lines = Lines({"m.py": text})
-        fit &= all(suggestion(f, lines) is not None for f in report.findings if fix.applicable(f, True))
+        fit &= all(suggestion(f, lines) is not None for f in report.findings if apply.applicable(f, True))
         made: dict[str, object] = json.loads(
             renderer("github-review")(report, color=False, width=100, sources={"m.py": text})
         )
         return made
 
     clicked = source.decode()
-    for _ in range(fix.PASSES):
+    for _ in range(apply.PASSES):
         after = as_github_applies(clicked, review(clicked))
         if after == clicked:
             break
@@ -549,7 +551,7 @@ def test_suggestions_of_every_rule_on_every_fixture_give_what_fix_gives(family: 
 
 def test_every_fix_that_is_offered_leaves_python() -> None:
     """Also those that only a review shows: nobody parses a suggestion before a person applies it."""
-    from tclint import engine
+    from tclint.run import engine
 
     overrides = {"select": ["ALL"], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
     settings = config.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
@@ -558,7 +560,7 @@ def test_every_fix_that_is_offered_leaves_python() -> None:
         report = engine.lint([InputFile("m.py", "/nowhere/m.py", explicit=True, text=data)], settings)
         for each in report.findings:
             if each.fix is not None and each.fix.edits:
-                assert fix.parses(fix.apply_edits(data, each.fix.edits)) == "", (path, each.line, each.code)
+                assert apply.parses(apply.apply_edits(data, each.fix.edits)) == "", (path, each.line, each.code)
 
 
 def test_diff_base_reports_changed_lines_only(hazard: Path, capsys: pytest.CaptureFixture[str]) -> None:

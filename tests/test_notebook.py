@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from lintkit import ROOT, Project
 
-from tclint import api, cli, notebook, output
+from tclint import api, cli, output
+from tclint.sources import notebook
 
 FIXTURE = ROOT / "fixtures" / "notebook" / "vision.ipynb"
 

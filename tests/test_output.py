@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tclint import output
-from tclint.finding import (
+from tclint.model.finding import (
     Applicability,
     Confidence,
     Edit,
@@ -23,9 +23,9 @@ from tclint.finding import (
     Step,
     Verification,
 )
+from tclint.model.report import Report, Site
 from tclint.output import lines
 from tclint.output.palette import wants_color
-from tclint.report import Report, Site
 
 jsonschema = pytest.importorskip("jsonschema")
 

@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 from lintkit import ROOT, Project
 
-from tclint import api, cli, config, packs
-from tclint.config import UserError
-from tclint.rule import KINDS, load_rules
+from tclint import api, cli
+from tclint.model import config
+from tclint.model.config import UserError
+from tclint.ruleset import packs
+from tclint.ruleset.rule import KINDS, load_rules
 
 PACK = ROOT / "fixtures" / "rule_pack"
 RULES = str(PACK / "acme_rules")
@@ -258,7 +260,7 @@ def test_the_first_of_a_distribution_counts(tmp_path: Path) -> None:
 
 
 def test_the_files_of_a_pack_are_known_without_importing_it(site: Path) -> None:
-    code = "import sys; from tclint import packs; p, = packs.installed([sys.argv[1]]); print(*packs.files(p)); print('acme_rules' in sys.modules)"
+    code = "import sys; from tclint.ruleset import packs; p, = packs.installed([sys.argv[1]]); print(*packs.files(p)); print('acme_rules' in sys.modules)"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(site)])}
     done = subprocess.run([sys.executable, "-c", code, str(site)], env=env, capture_output=True, text=True, check=True)
     files, imported = done.stdout.splitlines()
@@ -272,7 +274,7 @@ def test_looking_for_packs_costs_little() -> None:
     packs.installed()
     # Measured: about 1 ms for 60 packages; `importlib.metadata` takes 100 ms to import itself.
     assert time.perf_counter() - started < 0.1
-    code = "import sys; from tclint import packs; packs.installed(); print('importlib.metadata' in sys.modules)"
+    code = "import sys; from tclint.ruleset import packs; packs.installed(); print('importlib.metadata' in sys.modules)"
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
@@ -347,8 +349,12 @@ def test_the_interface_is_what_it_says() -> None:
 def test_everything_the_rules_use_of_finding_and_events_is_in_it() -> None:
     for path in (ROOT / "rules").glob("tcl*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module in ("tclint.finding", "tclint.events", "tclint.rule"):
-                missing = {alias.name for alias in node.names} - {*api.__all__, "events", "load_rules"}
+            if isinstance(node, ast.ImportFrom) and node.module in (
+                "tclint.model.finding",
+                "tclint.events",
+                "tclint.ruleset.rule",
+            ):
+                missing = {alias.name for alias in node.names} - {*api.__all__, "events", "load_rules", "variation"}
                 assert not missing, path
 
 
@@ -357,7 +363,7 @@ def test_every_event_is_in_it_and_in_its_page() -> None:
     for kind in KINDS:
         assert f"`on_{kind}`" in page
     for event in api.Event.__subclasses__():
-        if event.__module__ == "tclint.events":
+        if event.__module__ == "tclint.events.kinds":
             assert event.__name__ in api.__all__
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tclint import config, fixing, proof
 from tclint.cli import main
-from tclint.files import discover
-from tclint.finding import Finding
-from tclint.verify import Outcome, Verdict, VerifyReport
+from tclint.model import config
+from tclint.model.finding import Finding
+from tclint.run import fixing
+from tclint.sources.files import discover
+from tclint.verify import Outcome, Verdict, VerifyReport, proof
 from tclint.verify.heard import Break, Equality, Trial
 
 NET = b"""\
@@ -253,7 +254,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], s
     said: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr("tclint.commands._say", said.append)
+        patch.setattr("tclint.commands.lint._say", said.append)
         assert main(["model.py", "--fix", "--verify", "--no-cache"]) == 1
     lines = source.splitlines()
     told: dict[str, str] = {}

@@ -16,8 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lintkit import PRELUDE, ROOT, Project, told, within
 
-from tclint import config, engine, files, output
-from tclint.report import Report
+from tclint import output
+from tclint.model import config
+from tclint.model.report import Report
+from tclint.run import engine
+from tclint.sources import files
 
 # --- random programs --------------------------------------------------------------------------------------------------
 

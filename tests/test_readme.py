@@ -15,8 +15,9 @@ import pytest
 from lintkit import ROOT, Project, script, told
 from shown import Session, commands
 
-from tclint import config, output
-from tclint.rule import load_rules
+from tclint import output
+from tclint.model import config
+from tclint.ruleset.rule import load_rules
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

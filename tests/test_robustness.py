@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from lintkit import Project, told, within
 
-from tclint import config, engine, files
-from tclint.finding import Finding
-from tclint.report import Report
+from tclint.model import config
+from tclint.model.finding import Finding
+from tclint.model.report import Report
+from tclint.run import engine
+from tclint.sources import files
 
 # What must be found whatever stands in the file beside it.
 GOOD = """\
@@ -446,8 +448,8 @@ def test_branches_that_double(beside: Project) -> None:
 # --- rules that throw -------------------------------------------------------------------------------------------------
 
 BROKEN_RULE = '''\
-from tclint.finding import Effect, Severity
-from tclint.rule import Rule
+from tclint.model.finding import Effect, Severity
+from tclint.ruleset.rule import Rule
 
 
 class Broken(Rule):
@@ -499,7 +501,7 @@ def test_a_rule_that_throws_often_is_told_once_for_a_file(beside: Project) -> No
     ],
 )
 def test_a_rule_that_cannot_be_loaded(beside: Project, source: str, words: str) -> None:
-    from tclint.rule import RuleError
+    from tclint.ruleset.rule import RuleError
 
     beside.write({"lint/broken.py": source})
     with pytest.raises(RuleError, match=words):
@@ -507,7 +509,7 @@ def test_a_rule_that_cannot_be_loaded(beside: Project, source: str, words: str) 
 
 
 def test_no_rules_folder(beside: Project, tmp_path: Path) -> None:
-    from tclint.rule import RuleError
+    from tclint.ruleset.rule import RuleError
 
     with pytest.raises(RuleError, match="cannot read the rules"):
         beside.lint("good.py", rules=["nowhere"])

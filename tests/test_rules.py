@@ -16,8 +16,8 @@ import pytest
 from judge import FIXTURES, Expectation, expectations
 from lintkit import PRELUDE, ROOT, TORCH, Project, lint, told, with_callers
 
-from tclint.finding import Finding
-from tclint.rule import Rule, load_rules
+from tclint.model.finding import Finding
+from tclint.ruleset.rule import Rule, load_rules
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from judge import FIXTURES, expectations
 
-from tclint.config import Settings
-from tclint.engine import lint
-from tclint.files import InputFile
-from tclint.finding import Finding
-from tclint.rule import Rule, load_rules
+from tclint.model.config import Settings
+from tclint.model.finding import Finding
+from tclint.ruleset.rule import Rule, load_rules
+from tclint.run.engine import lint
+from tclint.sources.files import InputFile
 
 FAMILIES = ("TCL4", "TCL5")
 RULES = {rule.code: rule for rule in load_rules() if rule.code.startswith(FAMILIES)}

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tclint import config, engine, facts, files
-from tclint.finding import Finding
+from tclint.model import config
+from tclint.model.finding import Finding
+from tclint.run import engine
+from tclint.sources import files, prefilter
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = ("torch/nn", "timm", "transformers/models", "diffusers/models")
@@ -76,12 +78,12 @@ def test_the_prefilter_changes_no_finding(folder: Path, monkeypatch: pytest.Monk
     # Every file by itself: which of them share a part must not depend on how many there are.
     monkeypatch.setattr(engine, "_grouped", lambda items: ([item] for item in items))
     filtered = findings(folder)
-    survey = facts.survey
+    survey = prefilter.survey
 
-    def everything(data: bytes, *args: object) -> facts.Facts:
+    def everything(data: bytes, *args: object) -> prefilter.Facts:
         # As if every file compiled something: all of them are read, and their eager code is run through.
         return survey(data, *args)._replace(root=True, compiles=True, torch=True)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(facts, "survey", everything)
+    monkeypatch.setattr(prefilter, "survey", everything)
     assert findings(folder) == filtered
     assert filtered

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from lintkit import ROOT
 
-from tclint import cli, config, schema
-from tclint.config import UserError
+from tclint import cli
+from tclint.commands import schema
+from tclint.model import config
+from tclint.model.config import UserError
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -14,12 +14,13 @@ from judge import FIXTURES
 from lintkit import TORCH
 from schemas import restated
 
-from tclint import config, engine
-from tclint.files import discover
-from tclint.finding import Verification
+from tclint.model import config
+from tclint.model.finding import Verification
+from tclint.model.report import Report
 from tclint.output import renderer
-from tclint.report import Report
-from tclint.rule import load_rules
+from tclint.ruleset.rule import load_rules
+from tclint.run import engine
+from tclint.sources.files import discover
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -153,7 +154,7 @@ def test_suggestions_are_ranges_that_reviewdog_takes() -> None:
 
 def test_suggestions_applied_as_reviewdog_applies_them_are_the_fix() -> None:
     """Each by itself, as bytes: what `--fix` would make of that one finding."""
-    from tclint import fix
+    from tclint.fixes import apply
 
     diagnostics = json.loads(rendered("rdjson"))["diagnostics"]
     for finding, diagnostic in zip(report().findings, diagnostics, strict=True):
@@ -161,4 +162,4 @@ def test_suggestions_applied_as_reviewdog_applies_them_are_the_fix() -> None:
             data = source(finding.path).encode()
             start, end = (offset(data, suggestion["range"][side]) for side in ("start", "end"))
             assert finding.fix is not None
-            assert data[:start] + suggestion["text"].encode() + data[end:] == fix.apply_edits(data, finding.fix.edits)
+            assert data[:start] + suggestion["text"].encode() + data[end:] == apply.apply_edits(data, finding.fix.edits)

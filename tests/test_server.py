@@ -16,10 +16,13 @@ from typing import IO, Any
 import pytest
 from lintkit import ROOT, Project
 
-from tclint import api, cli, config, fixing
-from tclint.files import InputFile
-from tclint.finding import Applicability
+from tclint import api, cli
+from tclint.commands import server
+from tclint.model import config
+from tclint.model.finding import Applicability
+from tclint.run import fixing
 from tclint.server import session, wording
+from tclint.sources.files import InputFile
 
 pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 
@@ -496,9 +499,7 @@ def test_tcp(project: Project) -> None:
 def test_without_pygls_the_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tclint.server import command
-
-    monkeypatch.setattr(command, "find_spec", lambda name: None)
+    monkeypatch.setattr(server, "find_spec", lambda name: None)
     assert cli.main(["server"]) == 2
     assert "torch-compile-lint[lsp]" in capsys.readouterr().err
 

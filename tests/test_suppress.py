@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tclint import suppress
-from tclint.finding import Confidence, Effect, Finding, Severity, Span
+from tclint.model.finding import Confidence, Effect, Finding, Severity, Span
+from tclint.run import suppress
 
 
 def finding(line: int, code: str = "TCL101", name: str = "data-dependent-branch", end: int = 0) -> Finding:

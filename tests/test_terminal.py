@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from lintkit import ROOT, Project
 
-from tclint import cli, completion, output
-from tclint.finding import Confidence, Effect, Finding, Label, Severity, Span, Step
+from tclint import cli, output
+from tclint.commands import completion
+from tclint.model.finding import Confidence, Effect, Finding, Label, Severity, Span, Step
+from tclint.model.report import Report
 from tclint.output import grouped
 from tclint.output.progress import Progress
-from tclint.report import Report
 
 CODE = "import torch\n\n\n@torch.compile\ndef f(x):\n    print(x)\n    return x\n\n\nf(torch.ones(2))\n"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tclint.torch_facts import generated as facts
-from tclint.torch_facts import graph_break, graph_breaks, versions
+from tclint.torch_facts import graph_break, graph_breaks, history
 
 ROOT = Path(__file__).resolve().parent.parent
 SIMPLE = {
@@ -203,18 +203,18 @@ def test_registry() -> None:
 
 
 def test_versions() -> None:
-    known = versions.KNOWN_VERSIONS
+    known = history.KNOWN_VERSIONS
     assert facts.TORCH in known
-    for table in (versions.BREAKS, versions.FULLGRAPH_REFUSES, versions.SILENTLY_WRONG):
+    for table in (history.BREAKS, history.FULLGRAPH_REFUSES, history.SILENTLY_WRONG):
         assert all(set(releases) <= set(known) for releases in table.values())
-    assert all(len(counts) == len(known) for counts in versions.GRAPHS_COMPILED.values())
-    assert "2.13.0" in versions.BREAKS["random.random()"]
-    assert "2.14.1" not in versions.BREAKS["random.random()"]
-    assert not set(versions.BREAKS) & versions.BREAKS_EVERYWHERE
+    assert all(len(counts) == len(known) for counts in history.GRAPHS_COMPILED.values())
+    assert "2.13.0" in history.BREAKS["random.random()"]
+    assert "2.14.1" not in history.BREAKS["random.random()"]
+    assert not set(history.BREAKS) & history.BREAKS_EVERYWHERE
 
 
 def test_reading_the_facts_does_not_import_torch() -> None:
-    code = "import sys, tclint.torch_facts.generated, tclint.torch_facts.versions; sys.exit('torch' in sys.modules)"
+    code = "import sys, tclint.torch_facts.generated, tclint.torch_facts.history; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 

@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from tclint.config import UserError
-from tclint.diagnose import words
+from tclint.diagnose import figures
 from tclint.diagnose.measurement import Diagnosis, Timing
 from tclint.diagnose.verdict import headline
+from tclint.model.config import UserError
 
 SAME_HOST = 0.01
 """A share of a step that a slower host is not blamed for."""
@@ -35,10 +35,10 @@ class Metric:
         if self.kind == "count":
             return f"{self.value:g}"
         if self.kind == "memory":
-            return words.mb(self.value)
+            return figures.mb(self.value)
         if self.kind == "latency":
-            return words.seconds(self.value)
-        return words.ms(self.value)
+            return figures.seconds(self.value)
+        return figures.ms(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def metrics_of(diagnosis: Diagnosis) -> Iterator[Metric]:
         if row.compiled_launches is not None and diagnosis.speed is not None:
             yield Metric(f"{row.kind}, compiled, {diagnosis.speed.launches}", row.compiled_launches, "count")
     for shape in diagnosis.shapes.rows if diagnosis.shapes is not None else ():
-        yield Metric(f"compilations, {words.shape_label(shape)}", shape.compilations, "count")
+        yield Metric(f"compilations, {figures.shape_label(shape)}", shape.compilations, "count")
     for late in diagnosis.latency.rows if diagnosis.latency is not None else ():
         yield Metric(f"first step, {late.label}, {late.kind}", late.first_s, "latency")
     for mode in diagnosis.modes.rows if diagnosis.modes is not None else ():

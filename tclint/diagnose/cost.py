@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tclint import fixing
 from tclint.diagnose import codec
 from tclint.diagnose.measurement import Cost, CostBreak, CostRow, CostSample, Diagnosis, FindingRow
-from tclint.finding import Finding
-from tclint.proof import shadow
+from tclint.model.finding import Finding
+from tclint.run import fixing
+from tclint.verify.proof import shadow
 from tclint.verify.targets import relative
 
 if TYPE_CHECKING:

@@ -7,16 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tclint import config, engine, files
-from tclint.config import Settings
 from tclint.diagnose.measurement import BreakRow, Breaks, FindingRow, RecompileRow
-from tclint.files import InputFile
-from tclint.finding import Effect, Finding
+from tclint.model import config
+from tclint.model.config import Settings
+from tclint.model.finding import Effect, Finding
+from tclint.run import engine
+from tclint.sources import files
+from tclint.sources.files import InputFile
 from tclint.verify.heard import Heard
-from tclint.verify.statements import Outline, outline
+from tclint.verify.judgement import verdicts_of
+from tclint.verify.spans import Outline, outline
 from tclint.verify.targets import absolute
 from tclint.verify.verdict import Outcome
-from tclint.verify.verdicts import verdicts_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from tclint.diagnose import plot, words
+from tclint.diagnose import figures, plot
 from tclint.diagnose.measurement import Diagnosis
 from tclint.diagnose.plot import Bar, Group, Line
 from tclint.diagnose.verdict import headline, verdicts_of
@@ -61,7 +61,7 @@ _TAGS = {
     "ok": "good",
     "stay eager": "warn",
     "not run": "warn",
-    words.UNRATED: "warn",
+    figures.UNRATED: "warn",
     "differs": "bad",
 }
 
@@ -80,9 +80,9 @@ def render(diagnosis: Diagnosis) -> str:
         f"<section><h2>Run</h2>{_facts(diagnosis)}</section>",
     ]
     if diagnosis.breaks is not None:
-        body.append(_section(words.severity_table(diagnosis), ""))
-    body += [_section(section, plots.get(section.name, "")) for section in words.sections(diagnosis)]
-    left = words.states(diagnosis)
+        body.append(_section(figures.severity_table(diagnosis), ""))
+    body += [_section(section, plots.get(section.name, "")) for section in figures.sections(diagnosis)]
+    left = figures.states(diagnosis)
     if left:
         items = "".join(f"<li>{escape(each)}</li>" for each in left)
         body.append(f"<section><h2>Not measured, or not all of it</h2><ul>{items}</ul></section>")
@@ -126,11 +126,11 @@ def _verdicts(diagnosis: Diagnosis) -> str:
 
 
 def _facts(diagnosis: Diagnosis) -> str:
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in words.facts(diagnosis))
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in figures.facts(diagnosis))
     return f"<dl>{rows}</dl>"
 
 
-def _section(section: words.Section, drawn: str) -> str:
+def _section(section: figures.Section, drawn: str) -> str:
     parts = [f"<h2>{escape(section.title)}</h2>", drawn]
     if section.rows:
         parts.append(_table(section))
@@ -139,7 +139,7 @@ def _section(section: words.Section, drawn: str) -> str:
     return f'<section id="{section.name}">{"".join(parts)}</section>'
 
 
-def _table(section: words.Section) -> str:
+def _table(section: figures.Section) -> str:
     def cell(number: int, text: str) -> str:
         kind = "n" if number in section.numbers else "place" if section.columns[number] in ("Line", "Function") else ""
         word = text.partition(":")[0]
@@ -201,7 +201,7 @@ def _speed_plot(diagnosis: Diagnosis) -> str:
         Group(
             row.kind,
             tuple(
-                Bar(each.median_ms, words.ms(each.median_ms), series, each.spread_ms)
+                Bar(each.median_ms, figures.ms(each.median_ms), series, each.spread_ms)
                 for each, series in ((row.eager, EAGER), (row.compiled, COMPILED))
             ),
         )
@@ -216,8 +216,8 @@ def _memory_plot(diagnosis: Diagnosis) -> str:
         Group(
             row.kind,
             (
-                Bar(row.eager_peak_mb, words.mb(row.eager_peak_mb), EAGER),
-                Bar(row.compiled_peak_mb, words.mb(row.compiled_peak_mb), COMPILED),
+                Bar(row.eager_peak_mb, figures.mb(row.eager_peak_mb), EAGER),
+                Bar(row.compiled_peak_mb, figures.mb(row.compiled_peak_mb), COMPILED),
             ),
         )
         for row in rows
@@ -254,7 +254,7 @@ def _latency_plot(diagnosis: Diagnosis) -> str:
     if not rows:
         return ""
     groups = [
-        Group(words.latency_label(row), (Bar(row.first_s, words.seconds(row.first_s), COMPILED),)) for row in rows
+        Group(figures.latency_label(row), (Bar(row.first_s, figures.seconds(row.first_s), COMPILED),)) for row in rows
     ]
     return _figure("First step, caches off", plot.bars("compile latency", groups))
 
@@ -262,11 +262,12 @@ def _latency_plot(diagnosis: Diagnosis) -> str:
 def _modes_plot(diagnosis: Diagnosis) -> str:
     if diagnosis.modes is None or not diagnosis.modes.rows:
         return ""
-    rows, eager = diagnosis.modes.rows, words.eager_of(diagnosis.modes)
-    groups = [Group("eager", (Bar(eager.median_ms, words.ms(eager.median_ms), EAGER, eager.spread_ms),))]
+    rows, eager = diagnosis.modes.rows, figures.eager_of(diagnosis.modes)
+    groups = [Group("eager", (Bar(eager.median_ms, figures.ms(eager.median_ms), EAGER, eager.spread_ms),))]
     groups += [
         Group(
-            row.mode, (Bar(row.compiled.median_ms, words.ms(row.compiled.median_ms), COMPILED, row.compiled.spread_ms),)
+            row.mode,
+            (Bar(row.compiled.median_ms, figures.ms(row.compiled.median_ms), COMPILED, row.compiled.spread_ms),),
         )
         for row in rows
     ]

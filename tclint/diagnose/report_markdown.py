@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from tclint.diagnose import words
+from tclint.diagnose import figures
 from tclint.diagnose.measurement import Diagnosis
 from tclint.diagnose.verdict import headline, verdicts_of
 
 
 def render(diagnosis: Diagnosis) -> str:
     out = ["# torch.compile diagnosis", "", f"**Target**: `{diagnosis.target}`  "]
-    out += [f"**{name.capitalize()}**: {_cell(value)}  " for name, value in words.facts(diagnosis)]
+    out += [f"**{name.capitalize()}**: {_cell(value)}  " for name, value in figures.facts(diagnosis)]
     out += ["", f"**Verdict**: {headline(diagnosis)}", ""]
     out += [f"- {verdict.kind}: **{verdict.word}**: {verdict.words}" for verdict in verdicts_of(diagnosis)]
     if diagnosis.breaks is not None:
-        out += ["", "## Summary", "", *_table(words.severity_table(diagnosis))]
-    for section in words.sections(diagnosis):
+        out += ["", "## Summary", "", *_table(figures.severity_table(diagnosis))]
+    for section in figures.sections(diagnosis):
         out += ["", f"## {section.title}", ""]
         if section.rows:
             out += [*_table(section), ""]
         out += [f"- {_cell(note)}" for note in section.notes]
     issues = [row for row in diagnosis.findings if row.reached or row.heard]
     if issues:
-        order = {name: rank for rank, name in enumerate(words.SEVERITIES)}
+        order = {name: rank for rank, name in enumerate(figures.SEVERITIES)}
         out += ["", "## Issues found"]
         for row in sorted(issues, key=lambda each: (order.get(each.severity, 9), each.path, each.line)):
-            title = words.CATEGORIES.get(row.effect, row.effect).removesuffix("s")
+            title = figures.CATEGORIES.get(row.effect, row.effect).removesuffix("s")
             said = "confirmed by Dynamo in this run" if row.heard else "reached, not heard in this run"
             out += ["", f"### [{row.severity.upper()}] {title}: {row.rule} {row.rule_name}", ""]
             out += [f"**Location**: `{row.path}:{row.line}`  ", f"**Status**: {said}  ", f"**Trigger**: {row.message}"]
             if row.help or row.fix:
                 out += ["", f"**Fix**: {row.help}" + (f" [{row.fix}]" if row.fix else "")]
-    left = words.states(diagnosis)
+    left = figures.states(diagnosis)
     if left:
         out += ["", "## Not measured", "", *(f"- {_cell(each)}" for each in left)]
     return "\n".join(_squeezed(out)).rstrip() + "\n"
@@ -41,7 +41,7 @@ def _squeezed(lines: list[str]) -> list[str]:
     return [line for number, line in enumerate(lines) if line or number == 0 or lines[number - 1]]
 
 
-def _table(section: words.Section) -> list[str]:
+def _table(section: figures.Section) -> list[str]:
     marks = ["---:" if number in section.numbers else "---" for number in range(len(section.columns))]
     return [
         _row(section.columns),

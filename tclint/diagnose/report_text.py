@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tclint.diagnose import words
+from tclint.diagnose import figures
 from tclint.diagnose.measurement import Diagnosis
 from tclint.diagnose.verdict import headline
 
@@ -22,16 +22,16 @@ def render(diagnosis: Diagnosis, width: int, colour: bool) -> str:
         file=out, width=width, force_terminal=colour, color_system="auto" if colour else None, highlight=False
     )
     console.print(Text.assemble(("diagnosis of ", "dim"), (diagnosis.target, "bold")))
-    for name, value in words.facts(diagnosis):
+    for name, value in figures.facts(diagnosis):
         console.print(Text.assemble((f"  {name:<11}", "dim"), value))
     console.print()
     line = headline(diagnosis)
     console.print(Text.assemble("verdict: ", (line, _STYLES.get(line.partition(" (")[0], "bold"))))
-    sections = [words.severity_table(diagnosis)] if diagnosis.breaks is not None else []
-    for section in [*sections, *words.sections(diagnosis)]:
+    sections = [figures.severity_table(diagnosis)] if diagnosis.breaks is not None else []
+    for section in [*sections, *figures.sections(diagnosis)]:
         console.print()
         _print(console, section)
-    left = words.states(diagnosis)
+    left = figures.states(diagnosis)
     if left:
         console.print()
         console.print(Text("not measured, or not all of it", style="bold"))
@@ -41,7 +41,7 @@ def render(diagnosis: Diagnosis, width: int, colour: bool) -> str:
     return "\n".join(each.rstrip() for each in out.getvalue().splitlines()) + "\n"
 
 
-def _print(console: Console, section: words.Section) -> None:
+def _print(console: Console, section: figures.Section) -> None:
     if section.rows:
         table = Table(
             title=section.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from tclint import __version__
-from tclint.config import Settings
 from tclint.diagnose import codec, linting
 from tclint.diagnose.breaks import breaks_of
 from tclint.diagnose.measurement import (
@@ -29,10 +28,11 @@ from tclint.diagnose.order import Order
 from tclint.diagnose.plan import DIAGNOSTICS, Diagnostic, Task, schedule
 from tclint.diagnose.repeats import agree, pooled
 from tclint.diagnose.target import Target
-from tclint.finding import Finding
+from tclint.model.config import Settings
+from tclint.model.finding import Finding
 from tclint.verify.heard import Heard, heard_from_json, with_paths
 from tclint.verify.process import Answer, Limits, ask_child, stop_servers
-from tclint.verify.statements import outline
+from tclint.verify.spans import outline
 from tclint.verify.targets import absolute, relative
 
 NEEDS_CUDA = "needs cuda"

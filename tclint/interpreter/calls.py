@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from tclint import events
-from tclint.interpreter import builtins_model, torch_model
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import builtins, torch_functions
 from tclint.torch_facts import generated as facts
 from tclint.values import (
     ARRAY,
@@ -85,7 +85,7 @@ def attribute(frame: Frame, node: ast.AST, receiver: Value, name: str, quiet: bo
             frame.interp.emit(events.Attribute, frame, node, receiver, name)
         if name in facts.METHODS and name not in facts.ATTRIBUTES:
             return Method(receiver, name)
-        return torch_model.attribute(frame, node, receiver, name)
+        return torch_functions.attribute(frame, node, receiver, name)
     if kind is External:
         return frame.interp.external_attribute(receiver, name)  # type: ignore[arg-type]
     if kind is ModuleValue:
@@ -257,7 +257,7 @@ def external(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         return interp.compile_call(frame, node, name, args, keywords)
     if name.startswith("builtins."):
         short = name[9:]
-        result = builtins_model.call(frame, node, short, args, keywords)
+        result = builtins.call(frame, node, short, args, keywords)
         interp.emit_call(frame, node, name, args, keywords, None, result)
         if short == "setattr" and len(args) == 3:
             _setattr(frame, node, args)
@@ -306,10 +306,10 @@ def _external_result(frame: Frame, node: ast.AST, name: str, args: Args, keyword
             return Object(name, frame.origin(node))
         if name == "torch.cuda.make_graphed_callables" and args:
             return Object("torch.cuda.make_graphed_callables", frame.origin(node), "graphed", args[0])
-        return torch_model.function(frame, node, name, args, keywords)
+        return torch_functions.function(frame, node, name, args, keywords)
     if name.startswith("numpy."):
-        return torch_model.numpy_function(frame, node, name, args, keywords)
-    known = builtins_model.stdlib(frame, node, name, args, keywords)
+        return torch_functions.numpy_function(frame, node, name, args, keywords)
+    known = builtins.stdlib(frame, node, name, args, keywords)
     if known is not UNKNOWN:
         return known
     short = name.rpartition(".")[2]
@@ -415,7 +415,7 @@ def _object_call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords
     if func.name.startswith("torch.nn."):
         if func.name in _CONTAINERS or func.name in ("torch.nn.Module", "torch.nn.ModuleDict"):
             return UNKNOWN
-        result = torch_model.module_call(frame, node, func.name, args, keywords, func)
+        result = torch_functions.module_call(frame, node, func.name, args, keywords, func)
         interp.emit_call(frame, node, func.name + ".forward", args, keywords, func, result)
         return result
     if func.name == "contextlib.contextmanager":
@@ -450,7 +450,7 @@ def method_call(
     interp = frame.interp
     if kind is Tensor:
         assert isinstance(receiver, Tensor)
-        result = torch_model.method(frame, node, receiver, name, args, keywords)
+        result = torch_functions.method(frame, node, receiver, name, args, keywords)
         prefix = "ndarray." if receiver.flags & ARRAY else "Tensor."
         interp.emit_call(frame, node, prefix + name, args, keywords, receiver, result)
         return result
@@ -467,14 +467,14 @@ def method_call(
         return _object_method(frame, node, receiver, name, args, keywords, open_ended)  # type: ignore[arg-type]
     if kind is Seq:
         assert isinstance(receiver, Seq)
-        result, changed = builtins_model.sequence_method(frame, node, receiver, name, args)
+        result, changed = builtins.sequence_method(frame, node, receiver, name, args)
         interp.emit_call(frame, node, f"list.{name}", args, keywords, receiver, result)
         if changed is not None:
             _rebind(frame, node, changed)
         return result
     if kind is Dict:
         assert isinstance(receiver, Dict)
-        result, changed = builtins_model.dict_method(frame, node, receiver, name, args, keywords)
+        result, changed = builtins.dict_method(frame, node, receiver, name, args, keywords)
         interp.emit_call(frame, node, f"dict.{name}", args, keywords, receiver, result)
         if changed is not None:
             _rebind(frame, node, changed)
@@ -500,7 +500,7 @@ def method_call(
         return _scalar_method(frame, node, receiver, name, args, keywords)
     if name in facts.TENSOR_ONLY_METHODS and kind is not Method:
         tensor = Tensor(USED, "", -1, 0, frame.origin(node))
-        result = torch_model.method(frame, node, tensor, name, args, keywords)
+        result = torch_functions.method(frame, node, tensor, name, args, keywords)
         interp.emit_call(frame, node, "Tensor." + name, args, keywords, tensor, result)
         return result
     result = Scalar("number", "data", frame.origin(node)) if name == "item" else UNKNOWN
@@ -515,7 +515,7 @@ def _inherited(frame: Frame, node: ast.AST, receiver: Super, name: str, args: Ar
         if name in _MODULE_METHODS:
             return _module_method(frame, node, receiver.instance, name, args, keywords)
         if base.startswith("torch.nn.") and name == "forward":
-            return torch_model.module_call(frame, node, base, args, keywords, Object(base))
+            return torch_functions.module_call(frame, node, base, args, keywords, Object(base))
         frame.interp.emit_call(frame, node, f"super.{name}", args, keywords, receiver, UNKNOWN)
     return UNKNOWN
 
@@ -636,14 +636,14 @@ def _object_method(
         if name in ("forward", "__call__"):
             return _object_call(frame, node, receiver, args, keywords, open_ended)
         if isinstance(receiver.args, Seq):
-            result, changed = builtins_model.sequence_method(frame, node, receiver.args, name, args)
+            result, changed = builtins.sequence_method(frame, node, receiver.args, name, args)
             if changed is not None:
                 _rebind(frame, node, Object(receiver.name, receiver.origin, receiver.kind, changed))
                 _note_container(frame, node, receiver, changed)
             interp.emit_call(frame, node, full, args, keywords, receiver, result)
             return result
         if isinstance(receiver.args, Dict):
-            result, changed = builtins_model.dict_method(frame, node, receiver.args, name, args, keywords)
+            result, changed = builtins.dict_method(frame, node, receiver.args, name, args, keywords)
             if changed is not None:
                 _rebind(frame, node, Object(receiver.name, receiver.origin, receiver.kind, changed))
             return result

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tclint import events
-from tclint.interpreter import builtins_model, calls, torch_model
+from tclint.interpreter import calls
 from tclint.interpreter.frame import Env, Frame, join_env
+from tclint.interpreter.models import builtins, torch_functions
 from tclint.values import (
     ARRAY,
     BOOL,
@@ -91,7 +92,7 @@ def lookup(frame: Frame, name: str) -> Value:
     value = frame.interp.module_value(frame.module, name)
     if value is not None:
         return value
-    if name in builtins_model.NAMES:
+    if name in builtins.NAMES:
         return External("builtins." + name)
     return UNKNOWN
 
@@ -470,13 +471,13 @@ def binary(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value
     """The value of `left operator right`."""
     lt, rt = type(left), type(right)
     if lt is Tensor or rt is Tensor:
-        return torch_model.arithmetic(frame, node, operator, left, right)
+        return torch_functions.arithmetic(frame, node, operator, left, right)
     if lt is Const and rt is Const:
         return _fold(operator, left.value, right.value)  # type: ignore[attr-defined]
     if lt is Union or rt is Union:
         tensor = tensor_of(left) or tensor_of(right)
         if tensor is not None:
-            return torch_model.arithmetic(frame, node, operator, tensor, right if tensor_of(left) else left)
+            return torch_functions.arithmetic(frame, node, operator, tensor, right if tensor_of(left) else left)
         return UNKNOWN
     if lt is Seq or rt is Seq:
         return _sequence_arithmetic(frame, node, operator, left, right)
@@ -744,7 +745,7 @@ def subscript(frame: Frame, node: ast.AST, receiver: Value, index: Value) -> Val
         results = [subscript(frame, node, option, index) for option in some]
         return join_all(results)
     if isinstance(receiver, Tensor):
-        return torch_model.index(frame, node, receiver, index)
+        return torch_functions.index(frame, node, receiver, index)
     result = _item(frame, node, receiver, index)
     frame.interp.emit(events.Subscript, frame, node, receiver, index, result)
     return result

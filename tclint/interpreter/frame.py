@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tclint.finding import Step
-from tclint.regions import Region
-from tclint.values import Origin, Value, join
+from tclint.model.finding import Step
+from tclint.values import Origin, Region, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

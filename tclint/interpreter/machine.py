@@ -14,8 +14,7 @@ from tclint.interpreter import calls, hints, parameters, sites, statements, wrap
 from tclint.interpreter.expressions import element_of, evaluate
 from tclint.interpreter.frame import Env, Frame
 from tclint.program import Assignment, Class, Definition, Function, Import, Module, Program
-from tclint.regions import CompileSite, Evidence, Region
-from tclint.source import nodes
+from tclint.sources.text import nodes
 from tclint.values import (
     BOOL,
     CALLABLES,
@@ -28,8 +27,10 @@ from tclint.values import (
     UNKNOWN,
     ClassValue,
     Compiled,
+    CompileSite,
     Const,
     Dict,
+    Evidence,
     External,
     FunctionValue,
     Instance,
@@ -38,6 +39,7 @@ from tclint.values import (
     Object,
     Origin,
     Partial,
+    Region,
     Scalar,
     Seq,
     Super,
@@ -51,7 +53,7 @@ from tclint.values import (
 )
 
 if TYPE_CHECKING:
-    from tclint.dispatch import Dispatcher
+    from tclint.events.dispatch import Dispatcher
 
 _MAX_DEPTH: Final = 40
 _MAX_EAGER_DEPTH: Final = 10
@@ -904,11 +906,11 @@ class Interpreter:
                 return calls.call(frame, node, bound, args, keywords, open_ended)
         base = self.external_base(instance.cls)
         if base.startswith("torch.nn."):
-            from tclint.interpreter import torch_model
+            from tclint.interpreter.models import torch_functions
 
             if base == "torch.nn.Sequential":
                 return UNKNOWN
-            return torch_model.module_call(frame, node, base, args, keywords, Object(base))
+            return torch_functions.module_call(frame, node, base, args, keywords, Object(base))
         return UNKNOWN
 
     def tuple_fields(self, instance: Instance) -> tuple[Value, ...] | None:

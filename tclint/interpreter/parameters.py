@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.interpreter import hints
 from tclint.interpreter.frame import Env
 from tclint.program import Function
-from tclint.regions import Region
-from tclint.source import nodes
+from tclint.sources.text import nodes
 from tclint.torch_facts import generated as facts
 from tclint.values import (
     CONSTANT,
@@ -31,6 +30,7 @@ from tclint.values import (
     Instance,
     Origin,
     Partial,
+    Region,
     Scalar,
     Seq,
     Tensor,

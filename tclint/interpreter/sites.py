@@ -11,7 +11,6 @@ from tclint import events
 from tclint.interpreter import calls
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.parameters import as_input
-from tclint.regions import CompileSite, Region, uses_cudagraphs
 from tclint.values import (
     DETACHED,
     INPUT,
@@ -22,16 +21,19 @@ from tclint.values import (
     STALE,
     UNKNOWN,
     Compiled,
+    CompileSite,
     Const,
     Dict,
     External,
     Instance,
     Origin,
+    Region,
     Seq,
     Tensor,
     Union,
     Value,
     tensor_of,
+    uses_cudagraphs,
 )
 
 if TYPE_CHECKING:

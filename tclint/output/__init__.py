@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 Sources: TypeAlias = "Mapping[str, str] | Callable[[str], str]"
 """The text of a file by the path shown, to quote lines from; raises or lacks what cannot be read."""

@@ -10,7 +10,7 @@ from tclint.output.lines import shown
 from tclint.output.palette import Palette
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 
 def render(

@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 
-from tclint.finding import Finding
+from tclint.model.finding import Finding
 from tclint.output.lines import Lines
 
 

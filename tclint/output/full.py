@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tclint.finding import Applicability, Effect, Finding, Severity
+from tclint.model.finding import Applicability, Effect, Finding, Severity
 from tclint.output import RuleInfo, Sources, words
 from tclint.output.lines import Lines, crop, shown, width
 from tclint.output.palette import Palette
 from tclint.output.words import plural
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 _ORIGIN = re.compile(r"comes from `[^`]*` \(line (\d+)\)")
 _MAX_SITES = 10

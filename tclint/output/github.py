@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tclint.finding import Finding, Severity
+from tclint.model.finding import Finding, Severity
 from tclint.output import RuleInfo, Sources, words
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 _LEVEL = {Severity.HIGH: "error", Severity.MEDIUM: "warning", Severity.LOW: "notice"}
 

@@ -11,12 +11,12 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tclint.finding import Finding
+from tclint.model.finding import Finding
 from tclint.output import RuleInfo, Sources, words
 from tclint.output.lines import Lines
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 MOST = 20
 """Lines of one suggestion: a longer one would show, as changed, much that is not."""

@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tclint.finding import Effect, Finding, Severity
+from tclint.model.finding import Effect, Finding, Severity
 from tclint.output import RuleInfo, Sources, words
 from tclint.output.fingerprint import fingerprints
 from tclint.output.lines import Lines
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 _SEVERITY = {Severity.HIGH: "major", Severity.MEDIUM: "minor", Severity.LOW: "info"}
 

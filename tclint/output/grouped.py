@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tclint.finding import RANK, Applicability, Finding
+from tclint.model.finding import RANK, Applicability, Finding
 from tclint.output import RuleInfo, Sources, full, words
 from tclint.output.lines import Lines, shown
 from tclint.output.palette import Palette
 from tclint.output.words import plural
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 _MAX_PLACES = 3
 

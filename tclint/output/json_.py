@@ -9,11 +9,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tclint import __version__
-from tclint.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.output import RuleInfo, Sources, words
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 
 def render(

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 from tclint.output import RuleInfo, Sources, words
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 # XML 1.0 has no way to write these, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

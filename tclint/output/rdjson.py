@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tclint.finding import Finding, Severity, Span
+from tclint.model.finding import Finding, Severity, Span
 from tclint.output import RuleInfo, Sources, words
 from tclint.output.lines import Lines
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 _SEVERITY = {Severity.HIGH: "ERROR", Severity.MEDIUM: "WARNING", Severity.LOW: "INFO"}
 _MAX_SUGGESTION = 20

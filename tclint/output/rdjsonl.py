@@ -10,7 +10,7 @@ from tclint.output import RuleInfo, Sources
 from tclint.output.rdjson import diagnostics
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 
 def render(

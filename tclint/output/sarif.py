@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tclint import __version__
-from tclint.finding import Confidence, Edit, Finding, Severity, Span
+from tclint.model.finding import Confidence, Edit, Finding, Severity, Span
 from tclint.output import RuleInfo, Sources, words
 from tclint.output.fingerprint import fingerprints
 from tclint.output.lines import Lines
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVEL = {Severity.HIGH: "error", Severity.MEDIUM: "warning", Severity.LOW: "note"}

@@ -10,7 +10,7 @@ from tclint.output import words
 from tclint.output.palette import Palette
 
 if TYPE_CHECKING:
-    from tclint.report import Report
+    from tclint.model.report import Report
 
 
 def render(report: Report, *, color: bool, as_json: bool = False) -> str:

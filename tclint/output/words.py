@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tclint.finding import Applicability, Effect, Finding, Step, Verification
+from tclint.model.finding import Applicability, Effect, Finding, Step, Verification
 
 ONE = {
     Effect.GRAPH_BREAK: "graph break",

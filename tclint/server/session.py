@@ -7,15 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tclint import adopt, config, engine, files, fix
-from tclint.cache import open_cache
-from tclint.files import InputFile
-from tclint.source import encoding_of
+from tclint.adopt import baseline
+from tclint.fixes import apply
+from tclint.model import config
+from tclint.run import engine
+from tclint.run.store import open_cache
+from tclint.sources import files
+from tclint.sources.files import InputFile
+from tclint.sources.text import encoding_of
 
 if TYPE_CHECKING:
-    from tclint.config import Settings
-    from tclint.finding import Finding
-    from tclint.rule import Rule
+    from tclint.model.config import Settings
+    from tclint.model.finding import Finding
+    from tclint.ruleset.rule import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +100,13 @@ class Session:
             now = [replace(f, text=contents[f.path]) if f.path in contents else f for f in inputs]
             return self._findings(now, settings, cwd)
 
-        fixed = fix.run(lint, lambda path: before)
+        fixed = apply.run(lint, lambda path: before)
         after = fixed.contents.get(own)
         return document.text if after is None else after.decode(encoding_of(after))
 
     def rules(self, path: str) -> dict[str, Rule]:
         """The rules that hold for a file, by code."""
-        from tclint.rule import load_rules
+        from tclint.ruleset.rule import load_rules
 
         settings = config.load([path], cwd=os.path.dirname(path))
         return {rule.code: rule for rule in load_rules(settings.rules, settings.packs)}
@@ -153,16 +157,16 @@ def fixed_by(document: Document, finding: Finding) -> str | None:
     if finding.fix is None or not finding.fix.edits or any(e.path != finding.path for e in finding.fix.edits):
         return None
     try:
-        after = fix.apply_edits(document.data, finding.fix.edits)
-    except fix.CannotApply:
+        after = apply.apply_edits(document.data, finding.fix.edits)
+    except apply.CannotApply:
         return None
-    return None if fix.parses(after) else after.decode(encoding_of(after))
+    return None if apply.parses(after) else after.decode(encoding_of(after))
 
 
 def ignored(document: Document, finding: Finding) -> str | None:
     """The text of a document with the comment that silences one finding; None where no comment fits."""
     try:
-        done = adopt.add_ignores(document.data, [finding])
+        done = baseline.add_ignores(document.data, [finding])
     except config.UserError:
         return None
     return done.data.decode(encoding_of(done.data)) if done.written else None

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from tclint.output import words
 
 if TYPE_CHECKING:
-    from tclint.finding import Finding
-    from tclint.rule import Rule
+    from tclint.model.finding import Finding
+    from tclint.ruleset.rule import Rule
     from tclint.server.session import Linted
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")

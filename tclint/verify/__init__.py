@@ -5,10 +5,10 @@ Nothing here imports torch but the files named `child*.py`, which only ever run 
 
 from __future__ import annotations
 
-from tclint.verify.examples import example
 from tclint.verify.options import VerifyOptions
 from tclint.verify.parent import verify
-from tclint.verify.program import verify_program, verify_trace
+from tclint.verify.recording import verify_program, verify_trace
+from tclint.verify.registered import example
 from tclint.verify.repro import NotConfirmed, write_repro
 from tclint.verify.trace import NoTrace
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport

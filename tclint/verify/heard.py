@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from tclint.finding import Step
+from tclint.model.finding import Step
 
 Lines = Mapping[str, tuple[int, ...]]
 """Line numbers by path."""

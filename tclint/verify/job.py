@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tclint.finding import Compiled
+from tclint.model.finding import Compiled
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,17 +13,17 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from tclint import regular
-from tclint.finding import Effect, Finding
-from tclint.verify.cache import Cache
+from tclint.model.finding import Effect, Finding
+from tclint.sources import regular
+from tclint.verify.answers import Cache
 from tclint.verify.heard import Equality, Heard, with_paths
 from tclint.verify.job import Job
+from tclint.verify.judgement import missed_of, verdicts_of
 from tclint.verify.options import VerifyOptions
 from tclint.verify.process import Limits, run_job, stop_servers, visible_gpus
-from tclint.verify.statements import Outline, outline
+from tclint.verify.spans import Outline, outline
 from tclint.verify.targets import Target, absolute, relative, targets_of
 from tclint.verify.verdict import Verdict, VerifyReport
-from tclint.verify.verdicts import missed_of, verdicts_of
 
 Progress = Callable[[int, int, str], None]
 """Called after each target: how many are done, how many there are, which one it was."""

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from tclint.verify.heard import Heard, heard_from_json
 from tclint.verify.job import Job
 
-CHILD = Path(__file__).with_name("child.py")
+CHILD = Path(__file__).parent / "child" / "start.py"
 SO_FAR = "so_far.json"
 """Beside the answer: what a diagnostic has measured until now."""
 OUTPUT_KEPT = 64 * 1024

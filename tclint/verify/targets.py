@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tclint.finding import Compiled, Effect, Finding
+from tclint.model.finding import Compiled, Effect, Finding
 from tclint.verify.job import Candidate, Job, Place
 from tclint.verify.options import VerifyOptions
-from tclint.verify.statements import outline
+from tclint.verify.spans import outline
 
 _NAME = re.compile(r"^[A-Za-z_][\w.<>]*$")
 

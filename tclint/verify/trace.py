@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tclint.finding import Step
+from tclint.model.finding import Step
 from tclint.verify.heard import Break, Frame, Heard, Run
 
 _FILE = re.compile(r'^\s*File "(?P<path>.+?)", line (?P<line>\d+)(?:, in (?P<name>.+?))?\s*$', re.MULTILINE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from tclint.finding import Finding, Step
+from tclint.model.finding import Finding, Step
 from tclint.verify.heard import Equality
 
 

@@ -11,9 +11,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tclint.diagnose import child_clock, child_host
-from tclint.diagnose.child_clock import Effort, covered, timings, work_of
-from tclint.diagnose.child_host import CORES, Host
+from tclint.diagnose.child import clock
+from tclint.diagnose.child import host as host_module
+from tclint.diagnose.child.clock import Effort, covered, timings, work_of
+from tclint.diagnose.child.host import CORES, Host
 
 
 @pytest.mark.parametrize("busy", [0.0, 0.3, 0.6, 0.8])
@@ -26,13 +27,13 @@ def test_a_busy_neighbour_does_not_move_the_median(busy: float, monkeypatch: pyt
         shown.append((step(), length[step()] * slower * chance.uniform(0.99, 1.01)))
         return shown[-1][1]
 
-    monkeypatch.setattr(child_clock, "_block", block)
+    monkeypatch.setattr(clock, "_block", block)
     told = timings({"a": lambda: "a", "b": lambda: "b"}, "cpu", Effort(seconds=0.6, warm=0.0, block=1e-5))
     assert told["a"].median_ms == pytest.approx(1.0, rel=0.011)
     assert told["b"].median_ms == pytest.approx(2.0, rel=0.011)
     everything = [taken for name, taken in shown if name == "a"]
     assert told["a"].blocks + told["a"].disturbed == len(everything) >= 100
-    assert told["a"].blocks == max(11, len(everything) // child_clock.QUIET)
+    assert told["a"].blocks == max(11, len(everything) // clock.QUIET)
     if busy == 0.8:
         assert statistics.median(everything) > 1.4e-3, "what the neighbour would have made of it"
 
@@ -44,7 +45,7 @@ def test_every_candidate_gets_its_blocks_in_turns(monkeypatch: pytest.MonkeyPatc
         asked.append(step())
         return 1e-3
 
-    monkeypatch.setattr(child_clock, "_block", block)
+    monkeypatch.setattr(clock, "_block", block)
     told = timings({"a": lambda: "a", "b": lambda: "b"}, "cpu", Effort(seconds=0.0, warm=0.0, block=1e-5, least=3))
     assert asked == ["a", "b", "b", "a", "a", "b"]
     assert (told["a"].blocks, told["a"].disturbed) == (3, 0), "so few that all count"
@@ -69,8 +70,8 @@ def test_the_clock_measures() -> None:
 def test_every_core_has_its_turn(allowed: tuple[int, ...], visited: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounds of 3 s, looked at for 4 s."""
     pinned: list[tuple[int, ...]] = []
-    monkeypatch.setattr(child_host, "_pin", lambda threads, cores: pinned.append(cores))
-    monkeypatch.setattr(child_host, "_allowed", lambda: allowed)
+    monkeypatch.setattr(host_module, "_pin", lambda threads, cores: pinned.append(cores))
+    monkeypatch.setattr(host_module, "_allowed", lambda: allowed)
     host = Host("cuda", 3.0)
     with host.settled():
         for tick in range(400):
@@ -81,11 +82,11 @@ def test_every_core_has_its_turn(allowed: tuple[int, ...], visited: list[int], m
 def test_a_core_that_is_slower_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four of sixteen cores are quiet, as a neighbour leaves them."""
     at = [0]
-    monkeypatch.setattr(child_host, "_pin", lambda threads, cores: at.__setitem__(0, cores[0]))
-    monkeypatch.setattr(child_host, "_allowed", lambda: tuple(range(16)))
-    monkeypatch.setattr(child_host, "_backward", tuple)
-    monkeypatch.setattr(child_clock, "_block", lambda step, count, device: 1e-3 if at[0] in (3, 7, 8, 12) else 1.6e-3)
-    monkeypatch.setattr(child_clock, "_warmed", lambda step, device, how: 1)
+    monkeypatch.setattr(host_module, "_pin", lambda threads, cores: at.__setitem__(0, cores[0]))
+    monkeypatch.setattr(host_module, "_allowed", lambda: tuple(range(16)))
+    monkeypatch.setattr(host_module, "_backward", tuple)
+    monkeypatch.setattr(clock, "_block", lambda step, count, device: 1e-3 if at[0] in (3, 7, 8, 12) else 1.6e-3)
+    monkeypatch.setattr(clock, "_warmed", lambda step, device, how: 1)
     monkeypatch.setattr(Host, "launch", lambda host: 7e-6 if at[0] in (3, 7, 8, 12) else 9e-6)
     told = timings({"a": lambda: None}, "cuda", Effort(seconds=0.4, warm=0.0, block=1e-5))
     assert told["a"].median_ms == 1.0

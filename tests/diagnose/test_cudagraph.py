@@ -46,7 +46,7 @@ def test_with_it_nothing_is_said(project: Project, line: str) -> None:
 
 
 def test_importing_tclint_stays_light() -> None:
-    code = "import sys, tclint; sys.exit('torch' in sys.modules or 'tclint.safe' in sys.modules)"
+    code = "import sys, tclint; sys.exit('torch' in sys.modules or 'tclint.runtime.safe' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
@@ -64,7 +64,7 @@ Pair = namedtuple("Pair", "left right")
 class TestCopies:
     def test_every_tensor_of_a_nested_output(self) -> None:
         torch = pytest.importorskip("torch")
-        from tclint.cudagraph import run_cloned
+        from tclint.runtime.cudagraph import run_cloned
 
         kept = torch.zeros(2)
         given: list[Any] = [kept, (kept, {"a": kept}), Pair(kept, 3), Output(kept, [kept], "n"), None, "text"]
@@ -77,7 +77,7 @@ class TestCopies:
 
     def test_arguments_are_handed_on_and_gradients_flow(self) -> None:
         torch = pytest.importorskip("torch")
-        from tclint.cudagraph import run_cloned
+        from tclint.runtime.cudagraph import run_cloned
 
         x = torch.ones(2, requires_grad=True)
         run_cloned(lambda a, *, scale: a * scale, x, scale=3).sum().backward()
@@ -85,7 +85,7 @@ class TestCopies:
 
     def test_what_it_cannot_open_it_refuses(self) -> None:
         torch = pytest.importorskip("torch")
-        from tclint.cudagraph import run_cloned
+        from tclint.runtime.cudagraph import run_cloned
 
         class Hidden:
             def __init__(self) -> None:
@@ -96,7 +96,7 @@ class TestCopies:
 
     def test_a_step_is_marked_for_every_call(self, monkeypatch: pytest.MonkeyPatch) -> None:
         torch = pytest.importorskip("torch")
-        from tclint.cudagraph import run_cloned
+        from tclint.runtime.cudagraph import run_cloned
 
         order: list[str] = []
         monkeypatch.setattr(torch.compiler, "cudagraph_mark_step_begin", lambda: order.append("mark"))
@@ -110,7 +110,7 @@ def test_under_real_cuda_graphs() -> None:
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("needs a CUDA device")
-    from tclint.cudagraph import run_cloned
+    from tclint.runtime.cudagraph import run_cloned
 
     net = torch.compile(torch.nn.Linear(8, 8).cuda(), mode="reduce-overhead")
     with torch.no_grad():

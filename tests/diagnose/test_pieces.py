@@ -10,13 +10,13 @@ import pytest
 from diagnosis_helpers import timing
 
 from tclint.cli import main
-from tclint.config import Settings, UserError
 from tclint.diagnose import plan
 from tclint.diagnose.cost import judged, stub
 from tclint.diagnose.measurement import CostBreak, CostSample, Diagnosis, Guards, ModeRow, Modes, Speed, SpeedRow
 from tclint.diagnose.order import Order
 from tclint.diagnose.session import Options, Session
 from tclint.diagnose.target import parse
+from tclint.model.config import Settings, UserError
 
 Write = Callable[[str, str], Path]
 

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 from diagnosis_helpers import sample, timing
 
-from tclint.diagnose import codec, plot, report_html, report_json, report_markdown, report_text, words
+from tclint.diagnose import codec, figures, plot, report_html, report_json, report_markdown, report_text
 from tclint.diagnose.measurement import Diagnosis, ModeRow, Modes, SpeedRow
 from tclint.diagnose.verdict import headline, verdict_of
 
@@ -171,7 +171,7 @@ def test_an_empty_diagnosis_can_be_reported() -> None:
     ("value", "text"), [(0.0123, "12.3 µs"), (1.5, "1.50 ms"), (250.0, "250 ms"), (2500.0, "2.50 s"), (None, "–")]
 )
 def test_times_have_units(value: float | None, text: str) -> None:
-    assert words.ms(value) == text
+    assert figures.ms(value) == text
 
 
 def test_sample_is_stable() -> None:
@@ -185,7 +185,7 @@ def test_all_modes_are_held_against_one_eager_step() -> None:
         for mode, eager, compiled in (("default", 4.0, 2.5), ("reduce-overhead", 2.0, 1.0))
     )
     told = replace(sample(), modes=Modes(rows))
-    section = next(each for each in words.sections(told) if each.name == "modes")
+    section = next(each for each in figures.sections(told) if each.name == "modes")
     assert [row[3] for row in section.rows] == ["0.80×", "2.00×"]
     page = report_html.render(told)
     assert "2.00 ms" in page.partition("step times by mode")[2]

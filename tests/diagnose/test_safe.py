@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import tclint  # noqa: E402
-from tclint.safe import SafeCompileWarning  # noqa: E402
+from tclint.runtime.safe import SafeCompileWarning  # noqa: E402
 
 pytestmark = [pytest.mark.dynamo, pytest.mark.slow]
 

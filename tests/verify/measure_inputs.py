@@ -19,7 +19,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).res
 
 from verify_helpers import finding_on  # noqa: E402
 
-from tclint.finding import Finding  # noqa: E402
+from tclint.model.finding import Finding  # noqa: E402
 from tclint.verify import Outcome, VerifyOptions, verify  # noqa: E402
 
 TIMM = {

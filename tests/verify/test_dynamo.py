@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from verify_helpers import finding_at, finding_on
 
-from tclint.finding import Effect, Finding
+from tclint.model.finding import Effect, Finding
 from tclint.verify import (
     NotConfirmed,
     Outcome,

@@ -12,7 +12,7 @@ import pytest
 from lintkit import ROOT, lint
 from verify_helpers import finding_at
 
-from tclint.finding import Compiled, Effect
+from tclint.model.finding import Compiled, Effect
 from tclint.verify import Outcome, VerifyOptions, verify
 
 Project = Callable[[str, str], Path]

@@ -16,17 +16,17 @@ import pytest
 from verify_helpers import finding_on
 
 import tclint.verify
-from tclint.finding import Compiled, Effect, Step
+from tclint.model.finding import Compiled, Effect, Step
 from tclint.verify import VerifyOptions
-from tclint.verify.cache import Cache
-from tclint.verify.examples import example, registered
+from tclint.verify.answers import Cache
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
 from tclint.verify.heard import Heard, Run
 from tclint.verify.job import Candidate, Job, Place, job_from_json
 from tclint.verify.parent import executor_for
 from tclint.verify.process import Limits, environment, visible_gpus
+from tclint.verify.registered import example, registered
 from tclint.verify.repair import repairs
-from tclint.verify.statements import outline_of
+from tclint.verify.spans import outline_of
 from tclint.verify.targets import candidates_of, targets_of
 
 PACKAGE = Path(tclint.verify.__file__).parent

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from verify_helpers import finding_on
 
-from tclint.finding import Effect, Step
+from tclint.model.finding import Effect, Step
 from tclint.verify import NoTrace, Outcome, VerifyOptions, verify_trace
 from tclint.verify.trace import Collector, events_of, own_name, parse_break, read_trace, reasons_of
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from verify_helpers import finding_on
 
-from tclint.finding import Effect, Finding, Step
+from tclint.model.finding import Effect, Finding, Step
 from tclint.verify.heard import Break, Cut, Fault, Frame, Graphs, Heard, Run, heard_from_json, with_paths
-from tclint.verify.statements import Outline, outline_of
+from tclint.verify.judgement import missed_of, verdicts_of
+from tclint.verify.spans import Outline, outline_of
 from tclint.verify.verdict import Outcome, Verdict
-from tclint.verify.verdicts import missed_of, verdicts_of
 
 SOURCE = """\
 class Model:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tclint.finding import Confidence, Effect, Finding, Severity, Span
+from tclint.model.finding import Confidence, Effect, Finding, Severity, Span
 
 
 def finding_at(path: Path | str, text: str, effect: Effect = Effect.GRAPH_BREAK, source: str | None = None) -> Finding:

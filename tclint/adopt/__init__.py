@@ -1,0 +1,1 @@
+"""Code that has findings already: baselines, suppressions, changed lines."""

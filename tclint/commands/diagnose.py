@@ -1,0 +1,228 @@
+"""The command lines `tclint diagnose` and `tclint compare`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from tclint.diagnose import plan
+from tclint.model import config
+from tclint.model.config import Settings, UserError
+
+if TYPE_CHECKING:
+    from tclint.diagnose.measurement import Diagnosis
+    from tclint.diagnose.session import Progress
+    from tclint.diagnose.target import Target
+
+FORMATS = ("text", "json", "markdown", "html")
+_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+_WIDTH = 120
+
+
+@click.command("tclint diagnose", context_settings=_CONTEXT)
+@click.argument("target", metavar="MODULE:TARGET")
+@click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1 … (default: of [tool.tclint.verify], else cpu)")
+@click.option("--skip", multiple=True, metavar="NAME", help=f"Leave one out: {', '.join(plan.NAMES)}.")
+@click.option("--only", multiple=True, metavar="NAME", help="Run only these.")
+@click.option("--quick", is_flag=True, help="A third of the time: fewer blocks, Dynamo's part of the sweeps only.")
+@click.option("--ablate", metavar="OPTIONS", help="Inductor options one by one: 'epilogue_fusion;max_autotune=False'.")
+@click.option("--cost", is_flag=True, help="Measure what each finding costs: with and without its fix.")
+@click.option("--batch", type=click.IntRange(min=1), metavar="N", help="Rows of every input (default: as they come).")
+@click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--output-file", "-o", metavar="FILE", help="Write to a file instead of stdout.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), default=150.0, show_default=True, help="Seconds for one child."
+)
+@click.option("--total", type=click.FloatRange(min=0), metavar="S", help="Seconds for the run; 0: no limit [285].")
+@click.option("--path", "folders", multiple=True, metavar="DIR", help="Where the target's modules lie.")
+@click.option("--python", metavar="FILE", help="The interpreter that has torch.")
+@click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
+@click.option("--isolated", is_flag=True, help="Read no configuration file.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+def command(
+    target: str,
+    device: str | None,
+    skip: tuple[str, ...],
+    only: tuple[str, ...],
+    quick: bool,
+    ablate: str | None,
+    cost: bool,
+    batch: int | None,
+    output_format: str,
+    output_file: str | None,
+    timeout: float,
+    total: float | None,
+    folders: tuple[str, ...],
+    python: str | None,
+    config_file: str | None,
+    isolated: bool,
+    quiet: bool,
+) -> int:
+    """Measure a module: its graph breaks and recompiles, whether compiling pays, and what costs what.
+
+    MODULE:TARGET is package.module:Target or path/to/file.py:Target: an nn.Module class, a function, or a factory (a
+    function without required arguments that returns a module, or a module and its calls). Inputs come from
+    [tool.tclint.verify.factories], @tclint.example, conventions, or are inferred. Every diagnostic runs in its own
+    process.
+    """
+    names = plan.selected(skip, only)
+    parts = plan.ablations(ablate) if ablate is not None else ()
+    if not names:
+        raise UserError("--skip and --only leave no diagnostic to run")
+    if "breaks" not in names and cost:
+        raise UserError("--cost needs the diagnostic breaks: it says which findings there are")
+    cwd = os.path.realpath(os.getcwd())
+    for folder in folders:
+        if not os.path.isdir(folder):
+            raise UserError(f"--path {folder}: no such folder")
+    found, settings = _settled(target, [os.path.realpath(f) for f in folders], cwd, config_file, isolated)
+
+    from tclint.commands.verify import options_from
+    from tclint.diagnose.session import Options, diagnose
+
+    verify = options_from(replace(settings, no_cache=True), device, timeout, python)
+    root = _root(found.path, [os.path.realpath(f) for f in folders], settings, cwd)
+    known = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*map(os.path.realpath, folders), *known]))
+    options = Options(
+        names=names,
+        device=verify.device,
+        quick=quick,
+        ablate=parts,
+        timeout=timeout,
+        total=285.0 if total is None else total,
+        batch=batch or 0,
+        python=verify.python,
+        memory_mb=verify.memory_mb,
+        threads=max(1, (os.cpu_count() or 1) // 2),
+        root=root,
+        cwd=cwd,
+        factories=verify.factories,
+        cost=cost,
+    )
+    with _progress(quiet) as progress:
+        diagnosis = diagnose(found, options, settings, progress)
+    if all(state.status in ("failed", "left out", "not begun") for state in diagnosis.states):
+        why = next((state.words for state in diagnosis.states if state.status == "failed"), "")
+        raise UserError(f"{target}: nothing could be measured: {why}")
+    _write(rendered(diagnosis, output_format, output_file is None), output_file)
+    return 0
+
+
+def _settled(
+    target: str, folders: list[str], cwd: str, config_file: str | None, isolated: bool
+) -> tuple[Target, Settings]:
+    """The target and the settings of the folder it lies in; the settings may name more folders to look in."""
+    from tclint.diagnose.target import parse
+
+    def load(start: str) -> Settings:
+        return config.load([start], cwd=cwd, config=config_file, isolated=isolated)
+
+    found = parse(target, [*folders, cwd])
+    settings = load(found.path or (folders[0] if folders else "."))
+    if not found.path:
+        base = os.path.dirname(settings.config_file) if settings.config_file else cwd
+        more = [os.path.normpath(os.path.join(base, str(each))) for each in settings.verify.get("path", ())]
+        found = parse(target, [base, *more])
+    return found, settings
+
+
+def _root(path: str, folders: list[str], settings: Settings, cwd: str) -> str:
+    """The folder whose files are the user's."""
+    for folder in (*folders, os.path.realpath(settings.root or cwd), cwd):
+        if not path or path.startswith(os.path.join(folder, "")):
+            return folder
+    return os.path.dirname(path)
+
+
+def rendered(diagnosis: Diagnosis, output_format: str, to_stdout: bool) -> str:
+    if output_format == "json":
+        from tclint.diagnose import report_json
+
+        return report_json.render(diagnosis)
+    if output_format == "markdown":
+        from tclint.diagnose import report_markdown
+
+        return report_markdown.render(diagnosis)
+    if output_format == "html":
+        from tclint.diagnose import report_html
+
+        return report_html.render(diagnosis)
+    from tclint.diagnose import report_text
+
+    colour = to_stdout and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return report_text.render(diagnosis, _width(to_stdout), colour)
+
+
+def _width(to_stdout: bool) -> int:
+    if to_stdout and sys.stdout.isatty():
+        import shutil
+
+        return shutil.get_terminal_size((_WIDTH, 24)).columns
+    return _WIDTH
+
+
+def _write(text: str, output_file: str | None) -> None:
+    if output_file is None:
+        click.echo(text, nl=False, color=True)
+        return
+    from tclint.output import write
+
+    write.to_file(text, os.path.abspath(output_file))
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Progress]:
+    """A bar on a terminal's stderr, nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda title, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description:<36}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting torch", total=None)
+
+        def show(title: str, done: int, total: int) -> None:
+            if total:
+                bar.update(task, description=title, completed=done, total=total)
+            else:
+                bar.update(task, description=title)
+
+        yield show
+
+
+def _percent(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    try:
+        number = float(value.strip().removesuffix("%")) / 100
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no percentage: write 5%") from None
+    if not 0 <= number < 10:
+        raise click.BadParameter(f"{value!r}: write a percentage between 0% and 1000%")
+    return number
+
+
+@click.command("tclint compare", context_settings=_CONTEXT)
+@click.argument("before", metavar="A.json")
+@click.argument("after", metavar="B.json")
+@click.option("--threshold", default="5%", show_default=True, callback=_percent, help="What counts as a regression.")
+@click.option("--output-format", type=click.Choice(("text", "markdown", "json")), default="text", show_default=True)
+def compare_command(before: str, after: str, threshold: float, output_format: str) -> int:
+    """Put two results of `tclint diagnose --output-format json` side by side; exit 1 where B is worse than A."""
+    from tclint.diagnose import compare, report_json
+
+    result = compare.compared(report_json.read(before), report_json.read(after), threshold)
+    renderers: dict[str, Callable[[compare.Comparison], str]] = {
+        "text": lambda each: compare.text(each, _width(True), sys.stdout.isatty()),
+        "markdown": compare.markdown,
+        "json": compare.json_text,
+    }
+    click.echo(renderers[output_format](result), nl=False, color=True)
+    return 1 if result.regressions else 0

@@ -1,0 +1,213 @@
+"""The command line of verification: `tclint --verify`, `tclint verify -- python train.py`, `tclint verify --trace DIR`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from tclint.model.config import Settings, UserError
+from tclint.model.finding import Finding, Verification
+from tclint.model.report import Report
+from tclint.run import cachedir
+from tclint.verify.options import VerifyOptions
+from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
+
+if TYPE_CHECKING:
+    from tclint.sources.files import InputFile
+
+
+def options_from(
+    settings: Settings,
+    device: str | None,
+    timeout: float | None,
+    python: str | None,
+    say: Callable[[str], None] | None = None,
+) -> VerifyOptions:
+    """The command line over `[tool.tclint.verify]` over the defaults; `say` hears why there is no cache."""
+    table = settings.verify
+    base = os.path.dirname(settings.config_file) if settings.config_file else os.getcwd()
+    extra = [os.path.normpath(os.path.join(base, str(p))) for p in table.get("path", ())]
+    if extra:
+        # Children inherit it: where packages lie that the flagged modules import.
+        known = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+        os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*extra, *known]))
+    factories = table.get("factories", {})
+    kept = None if settings.no_cache else cachedir.opened(settings, say)
+    return VerifyOptions(
+        device=device or str(table.get("device", "cpu")),
+        timeout=timeout or float(table.get("timeout", 120)),
+        memory_mb=int(table.get("memory", 0)),
+        jobs=settings.jobs or 1,
+        python=python or str(table.get("python", sys.executable)),
+        factories=factories if isinstance(factories, dict) else {},
+        executor=str(table.get("executor", "")),
+        cache_dir=None if kept is None else kept.path,
+    )
+
+
+def check(report: Report, options: VerifyOptions, confirmed_only: bool = False, quiet: bool = False) -> Report:
+    """The report with a verdict on every finding."""
+    from tclint.verify import verify
+
+    claims = [f for f in report.findings if not f.code.startswith("TCL9")]
+    answers = verify(claims, options, _progress(quiet))
+    return judged(report, answers, confirmed_only)
+
+
+def judged(report: Report, answers: VerifyReport, confirmed_only: bool) -> Report:
+    findings: list[Finding] = []
+    verdicts = {_place(v.finding): v for v in answers.verdicts}
+    for finding in report.findings:
+        verdict = verdicts.get(_place(finding))
+        if verdict is not None:
+            finding = replace(finding, verified=_verification(verdict))
+        if confirmed_only and (verdict is None or verdict.outcome is not Outcome.CONFIRMED):
+            continue
+        findings.append(finding)
+    notes = [*report.notes, _summary(answers), *(_missed(m) for m in answers.missed), *answers.notes]
+    return replace(report, findings=tuple(findings), notes=tuple(notes))
+
+
+def _place(finding: Finding) -> tuple[str, int, int, str]:
+    return (finding.path, finding.span.line, finding.span.column, finding.code)
+
+
+def _verification(verdict: Verdict) -> Verification:
+    return Verification(
+        verdict.outcome.value,
+        verdict.words,
+        verdict.gb_id,
+        verdict.torch,
+        verdict.device,
+        verdict.dtype,
+        verdict.inputs,
+        verdict.hint,
+    )
+
+
+def _summary(answers: VerifyReport) -> str:
+    counts = {o: sum(v.outcome is o for v in answers.verdicts) for o in Outcome}
+    said = ", ".join(f"{n} {o.value.replace('-', ' ')}" for o, n in counts.items() if n) or "nothing to verify"
+    on = f" on {answers.device}," if answers.device else " against"  # a trace does not say where it was made
+    where = f"{on} torch {answers.torch}" if answers.torch else ""
+    return f"verified{where}: {said}, {len(answers.missed)} missed"
+
+
+def _missed(missed: Missed) -> str:
+    name = f" ({missed.gb_id})" if missed.gb_id else ""
+    words = missed.words.splitlines()[0] if missed.words else missed.effect
+    return f"missed: {missed.path}:{missed.line}: {words}{name}"
+
+
+def _progress(quiet: bool) -> Callable[[int, int, str], None] | None:
+    if quiet or not sys.stderr.isatty():
+        return None
+
+    def show(done: int, total: int, name: str) -> None:
+        end = "\n" if done == total else ""
+        print(f"\r\x1b[Kverifying {done}/{total} {name[:60]}", end=end, file=sys.stderr, flush=True)
+
+    return show
+
+
+@click.command(
+    "tclint verify", context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": False}
+)
+@click.argument("arguments", nargs=-1)
+@click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1 …")
+@click.option("--trace", "trace_dir", metavar="DIR", help="Read an existing TORCH_TRACE folder; needs no torch.")
+@click.option(
+    "--steps",
+    type=int,
+    default=0,
+    help="Stop the program after this many optimizer steps; where it has no optimizer, calls of a compiled object.",
+)
+@click.option("--repro", "repro_dir", metavar="DIR", help="Write a repro pack for every confirmed finding.")
+@click.option("--timeout", type=float, help="Seconds for one target.")
+@click.option("--python", "python", metavar="FILE", help="The interpreter that has torch.")
+@click.option("--jobs", "-j", type=int, help="Targets at a time; on CUDA one for each GPU.")
+@click.option("--memory", type=int, metavar="MB", help="Memory for one target.")
+@click.option("--executor", metavar="URL", help="ray://host:port runs the targets on a Ray cluster (extra: ray).")
+@click.option("--no-cache", is_flag=True, help="Ask again what is known already.")
+@click.option("--confirmed-only", is_flag=True, help="Show only what was confirmed.")
+@click.option("--output-format", default="full", help="How findings are written.")
+def command(
+    arguments: tuple[str, ...],
+    device: str | None,
+    trace_dir: str | None,
+    steps: int,
+    repro_dir: str | None,
+    timeout: float | None,
+    python: str | None,
+    jobs: int | None,
+    memory: int | None,
+    executor: str | None,
+    no_cache: bool,
+    confirmed_only: bool,
+    output_format: str,
+) -> int:
+    """Hold findings against the compiler.
+
+    tclint verify PATHS… runs the flagged modules; tclint verify -- python train.py listens to your own program;
+    tclint verify --trace DIR PATHS… reads what a cluster job left.
+    """
+    from tclint.model import config
+    from tclint.run import engine
+    from tclint.sources import files
+    from tclint.verify import verify, verify_program, verify_trace, write_repro
+
+    program = _program(arguments)
+    paths = [] if program else list(arguments)
+    cwd = os.getcwd()
+    settings = config.load(paths or ["."], cwd=cwd, config=None, isolated=False, overrides={})
+    inputs: Sequence[InputFile] = files.discover(paths or ["."], settings, cwd)
+    report = engine.lint(inputs, settings)
+    settings = replace(settings, no_cache=settings.no_cache or no_cache)
+    options = options_from(settings, device, timeout, python, _say)
+    options = replace(
+        options,
+        jobs=jobs or options.jobs,
+        memory_mb=memory or options.memory_mb,
+        executor=executor if executor is not None else options.executor,
+    )
+    claims = [f for f in report.findings if not f.code.startswith("TCL9")]
+    if program:
+        answers = verify_program(claims, list(program), options, steps=steps)
+    elif trace_dir is not None:
+        answers = verify_trace(claims, trace_dir, options)
+    else:
+        answers = verify(claims, options, _progress(False))
+    if repro_dir is not None:
+        from tclint.verify import NotConfirmed
+
+        for verdict in answers.verdicts:
+            if verdict.outcome is Outcome.CONFIRMED:
+                try:
+                    write_repro(verdict, options, repro_dir)
+                except NotConfirmed as error:
+                    _say(f"no repro: {error}")
+    report = judged(report, answers, confirmed_only)
+    from tclint.commands.lint import emit
+
+    emit(report, inputs, settings, output_format)
+    return 1 if report.findings else 0
+
+
+def _say(text: str) -> None:
+    print(f"tclint: {text}", file=sys.stderr)
+
+
+def _program(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """What follows `--`: click drops the dashes, so a first word that is no path but a program counts as one."""
+    if arguments and not os.path.exists(arguments[0]) and len(arguments) > 1:
+        import shutil
+
+        if shutil.which(arguments[0]) is None:
+            raise UserError(f"{arguments[0]}: neither a path nor a program; write tclint verify -- python train.py")
+        return arguments
+    return ()

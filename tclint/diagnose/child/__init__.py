@@ -1,0 +1,1 @@
+"""What runs in diagnose's child processes, with torch."""

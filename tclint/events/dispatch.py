@@ -1,0 +1,112 @@
+"""From events to rules and back to findings: who listens to what, and what they said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tclint.model.finding import RANK, Finding
+from tclint.model.report import Problem
+
+if TYPE_CHECKING:
+    from tclint.events.kinds import Event
+    from tclint.ruleset.rule import Rule
+    from tclint.values import Region
+
+Handler = Callable[[Any], Iterable[Finding]]
+
+CRASHED = "TCL905"
+# Where an event happens: in eager code, in compiled code, or in compiled code whose calls were seen.
+EAGER, COMPILED, SEEN = "eager", "compiled", "seen"
+
+
+class Dispatcher:
+    """Knows which rules want which events, and keeps the best finding for each place."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = rules
+        self.found: dict[tuple[str, int, int, str], tuple[Finding, Rule, Event]] = {}
+        self.made: dict[tuple[str, int, int, str], Finding] = {}
+        """What rules made of each place so far, recorded or not."""
+        self.problems: list[Problem] = []
+        self._crashed: set[tuple[str, str]] = set()
+        self._by_kind: dict[str, dict[tuple[type[Event], type | None], list[tuple[Rule, Handler]]]]
+        self._by_kind = {EAGER: {}, COMPILED: {}, SEEN: {}}
+        self._by_call: dict[str, dict[str, list[tuple[Rule, Handler]]]] = {EAGER: {}, COMPILED: {}, SEEN: {}}
+        self._callers = [r for r in rules if hasattr(r, "on_call")]
+        self._exact: dict[str, list[Rule]] = {}
+        self._prefixes: list[tuple[str, Rule]] = []
+        for rule in self._callers:
+            for pattern in rule.calls:
+                if pattern.endswith("*"):
+                    self._prefixes.append((pattern[:-1], rule))
+                else:
+                    self._exact.setdefault(pattern, []).append(rule)
+
+    def restart(self) -> None:
+        """Forget what was found, and let the rules forget what they saw."""
+        self.found, self.made = {}, {}
+        self.problems = []
+        self._crashed = set()
+        for rule in self.rules:
+            rule.restart()
+
+    def handlers(self, kind: type[Event], region: Region | None, subject: type | None) -> list[tuple[Rule, Handler]]:
+        """Who wants such an event about a value of such a type."""
+        state = EAGER if region is None else COMPILED if region.evidence is None else SEEN
+        known = self._by_kind[state].get((kind, subject))
+        if known is None:
+            method = "on_" + kind.kind
+            known = self._by_kind[state][kind, subject] = [
+                (r, getattr(r, method))
+                for r in self.rules
+                if hasattr(r, method) and _looks(r, state) and _wants(r, kind, subject)
+            ]
+        return known
+
+    def call_handlers(self, name: str, region: Region | None) -> list[tuple[Rule, Handler]]:
+        state = EAGER if region is None else COMPILED if region.evidence is None else SEEN
+        known = self._by_call[state].get(name)
+        if known is None:
+            wanted = {id(r): r for r in self._exact.get(name, ())}
+            for prefix, rule in self._prefixes:
+                if name.startswith(prefix):
+                    wanted[id(rule)] = rule
+            known = self._by_call[state][name] = [
+                (r, r.on_call) for r in self._callers if id(r) in wanted and _looks(r, state)
+            ]
+        return known
+
+    def dispatch(self, handlers: Sequence[tuple[Rule, Handler]], event: Event) -> None:
+        for rule, handler in handlers:
+            try:
+                for finding in handler(event) or ():
+                    self.record(finding, rule, event)
+            except Exception as error:
+                self.crashed(rule, event.module.path, getattr(event.node, "lineno", 1), error)
+
+    def record(self, finding: Finding, rule: Rule, event: Event) -> None:
+        key = (finding.path, finding.span.line, finding.span.column, finding.code)
+        old = self.found.get(key)
+        if old is None or RANK[finding.confidence.value] > RANK[old[0].confidence.value]:
+            self.found[key] = (finding, rule, event)
+
+    def crashed(self, rule: Rule, path: str, line: int, error: Exception) -> None:
+        """A rule that throws costs one diagnostic for each file, not the run."""
+        if (rule.code, path) not in self._crashed:
+            self._crashed.add((rule.code, path))
+            what = f"rule {rule.code} failed here: {type(error).__name__}: {error}; the other rules went on"
+            self.problems.append(Problem(path, line, CRASHED, what))
+
+
+def _wants(rule: Rule, kind: type[Event], subject: type | None) -> bool:
+    wanted = rule.subjects.get(kind.kind)
+    return wanted is None or (subject is not None and issubclass(subject, wanted))
+
+
+def _looks(rule: Rule, state: str) -> bool:
+    if rule.scope == "any":
+        return True
+    if rule.scope == "seen":
+        return state == SEEN
+    return (rule.scope == "region") is (state != EAGER)

@@ -1,0 +1,363 @@
+"""What happens while code is interpreted: the events that rules listen to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tclint.model.finding import Span, Step
+from tclint.values import Compiled, CompileSite, Evidence, Tensor, Value
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
+    from tclint.program import Module
+
+
+class Event:
+    """Something that happened at a node of a function."""
+
+    __slots__ = ("_chain", "compiled", "frame", "node")
+    kind = ""
+    subject = ""
+    """The field with the value that the event is about, always the first after the node."""
+
+    def __init__(self, frame: Frame, node: ast.AST) -> None:
+        self.frame = frame
+        self.node = node
+        self.compiled = frame.region is not None
+        self._chain: tuple[Step, ...] | None = None
+
+    @property
+    def module(self) -> Module:
+        return self.frame.module
+
+    @property
+    def site(self) -> CompileSite | None:
+        region = self.frame.region
+        return region.site if region is not None else None
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """The calls seen of the region this event is in, for the parameters of its entry."""
+        region = self.frame.region
+        return region.evidence if region is not None else None
+
+    @property
+    def inside(self) -> str:
+        """The operator that takes this function as its argument, as `torch.utils.checkpoint.checkpoint` does; or nothing."""
+        region = self.frame.region
+        return region.inside if region is not None else ""
+
+    @property
+    def cudagraphs(self) -> bool:
+        site = self.site
+        return site is not None and site.cudagraphs
+
+    @property
+    def blocks(self) -> Sequence[str]:
+        """The enclosing `for`, `while`, `with`, `try` blocks, outermost first: a break inside one sends the frame to eager."""
+        return self.frame.blocks
+
+
+class Branch(Event):
+    """Python asks a value for its truth: `if`, `elif`, `while`, `and`, `not`, a comprehension's condition …"""
+
+    __slots__ = ("keyword", "test")
+    kind = "branch"
+    subject = "test"
+
+    def __init__(self, frame: Frame, node: ast.AST, test: Value, keyword: str) -> None:
+        super().__init__(frame, node)
+        self.test = test
+        self.keyword = keyword
+
+
+class Call(Event):
+    """A call of something outside the program. `name` is dotted: `torch.nonzero`, `builtins.print`, `Tensor.item`,
+    `logging.Logger.info`; a method of something unknown is `?.name`."""
+
+    __slots__ = ("args", "keywords", "name", "receiver", "result")
+    kind = "call"
+
+    def __init__(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        receiver: Value | None,
+        result: Value,
+    ) -> None:
+        super().__init__(frame, node)
+        self.name = name
+        self.args = args
+        self.keywords = keywords
+        self.receiver = receiver
+        self.result = result
+
+    def arg(self, index: int, name: str = "") -> Value | None:
+        if name and name in self.keywords:
+            return self.keywords[name]
+        return self.args[index] if 0 <= index < len(self.args) else None
+
+    @property
+    def method(self) -> str:
+        return self.name.rpartition(".")[2]
+
+
+class ProgramCall(Event):
+    """A call of a function of the program, from compiled or eager code."""
+
+    __slots__ = ("args", "function", "keywords", "result")
+    kind = "program_call"
+    subject = "function"
+
+    def __init__(
+        self, frame: Frame, node: ast.AST, function: Any, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> None:
+        super().__init__(frame, node)
+        self.function = function
+        self.args = args
+        self.keywords = keywords
+
+
+class CompiledCall(Event):
+    """Eager code calls a compiled callable: a graph boundary."""
+
+    __slots__ = ("args", "callee", "keywords", "result")
+    kind = "compiled_call"
+
+    def __init__(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        callee: Compiled,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        result: Value,
+    ) -> None:
+        super().__init__(frame, node)
+        self.callee = callee
+        self.args = args
+        self.keywords = keywords
+        self.result = result
+
+
+class Reuse(Event):
+    """A name is read that holds the output of a CUDA graph which has run again since."""
+
+    __slots__ = ("name", "value")
+    kind = "reuse"
+
+    def __init__(self, frame: Frame, node: ast.AST, name: str, value: Tensor) -> None:
+        super().__init__(frame, node)
+        self.name = name
+        self.value = value
+
+
+class Attribute(Event):
+    """An attribute of a value outside the program is read."""
+
+    __slots__ = ("name", "receiver")
+    kind = "attribute"
+    subject = "receiver"
+
+    def __init__(self, frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
+        super().__init__(frame, node)
+        self.receiver = receiver
+        self.name = name
+
+
+class Store(Event):
+    """A value is stored: `target` is `attribute`, `subscript`, `global`, `nonlocal`, `container` (append …) or `name`."""
+
+    __slots__ = ("augmented", "index", "name", "old", "receiver", "target", "value")
+    kind = "store"
+
+    def __init__(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        target: str,
+        receiver: Value,
+        name: str,
+        value: Value,
+        index: Value | None = None,
+        augmented: bool = False,
+        old: Value | None = None,
+    ) -> None:
+        super().__init__(frame, node)
+        self.target = target
+        self.receiver = receiver
+        self.name = name
+        self.value = value
+        self.index = index
+        self.augmented = augmented
+        self.old = old
+
+
+class Subscript(Event):
+    """`receiver[index]` is read."""
+
+    __slots__ = ("index", "receiver", "result")
+    kind = "subscript"
+    subject = "receiver"
+
+    def __init__(self, frame: Frame, node: ast.AST, receiver: Value, index: Value, result: Value) -> None:
+        super().__init__(frame, node)
+        self.receiver = receiver
+        self.index = index
+        self.result = result
+
+
+class Operation(Event):
+    """A binary operator, comparison or membership test with operands worth a look."""
+
+    __slots__ = ("left", "operator", "right")
+    kind = "operation"
+
+    def __init__(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> None:
+        super().__init__(frame, node)
+        self.operator = operator
+        self.left = left
+        self.right = right
+
+
+class Loop(Event):
+    """`for target in iterable`, or a comprehension."""
+
+    __slots__ = ("comprehension", "iterable")
+    kind = "loop"
+    subject = "iterable"
+
+    def __init__(self, frame: Frame, node: ast.AST, iterable: Value, comprehension: bool) -> None:
+        super().__init__(frame, node)
+        self.iterable = iterable
+        self.comprehension = comprehension
+
+
+class Return(Event):
+    """`return` or `yield` of a value."""
+
+    __slots__ = ("value", "yields")
+    kind = "return"
+    subject = "value"
+
+    def __init__(self, frame: Frame, node: ast.AST, value: Value, yields: bool = False) -> None:
+        super().__init__(frame, node)
+        self.value = value
+        self.yields = yields
+
+
+class Assert(Event):
+    __slots__ = ("test",)
+    kind = "assert"
+
+    def __init__(self, frame: Frame, node: ast.Assert, test: Value) -> None:
+        super().__init__(frame, node)
+        self.test = test
+
+
+class Format(Event):
+    """A value is formatted into a string."""
+
+    __slots__ = ("value",)
+    kind = "format"
+
+    def __init__(self, frame: Frame, node: ast.AST, value: Value) -> None:
+        super().__init__(frame, node)
+        self.value = value
+
+
+class With(Event):
+    """A context manager is entered."""
+
+    __slots__ = ("context",)
+    kind = "with"
+
+    def __init__(self, frame: Frame, node: ast.AST, context: Value) -> None:
+        super().__init__(frame, node)
+        self.context = context
+
+
+class Define(Event):
+    """A class or function is defined, or a module imported, inside a function."""
+
+    __slots__ = ("what",)
+    kind = "define"
+
+    def __init__(self, frame: Frame, node: ast.AST, what: str) -> None:
+        super().__init__(frame, node)
+        self.what = what
+
+
+class Enter(Event):
+    """A function of a region is entered."""
+
+    __slots__ = ()
+    kind = "enter"
+
+
+class Compile(Event):
+    """A compile site."""
+
+    __slots__ = ("keywords", "positional", "target")
+    kind = "compile"
+
+    def __init__(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        target: Value,
+        keywords: Mapping[str, Value],
+        positional: int,
+    ) -> None:
+        super().__init__(frame, node)
+        self.target = target
+        self.keywords = keywords
+        self.positional = positional
+
+
+EVENTS: tuple[type[Event], ...] = (
+    Branch,
+    Call,
+    ProgramCall,
+    CompiledCall,
+    Reuse,
+    Attribute,
+    Store,
+    Subscript,
+    Operation,
+    Loop,
+    Return,
+    Assert,
+    Format,
+    With,
+    Define,
+    Enter,
+    Compile,
+)
+
+
+def span_of(module: Module, node: ast.AST) -> Span:
+    """The span of a node in characters (ast counts UTF-8 bytes)."""
+    line: int = getattr(node, "lineno", 1)
+    end_line: int = getattr(node, "end_lineno", None) or line
+    column: int = getattr(node, "col_offset", 0)
+    end_column: int = getattr(node, "end_col_offset", None) or column
+    return Span(line, _characters(module, line, column) + 1, end_line, _characters(module, end_line, end_column) + 1)
+
+
+def _characters(module: Module, line: int, offset: int) -> int:
+    if not offset or module.data.isascii():
+        return offset
+    return len(module.text_of(line, line)[:offset].decode("utf-8", "replace"))
+
+
+def subject(value: Value) -> Tensor | None:
+    """The tensor a rule speaks about: the value itself, or the tensor option of a union."""
+    from tclint.values import tensor_of
+
+    return tensor_of(value)

@@ -1,0 +1,1 @@
+"""Repairs: where an edit goes, what may be moved, how edits are applied."""

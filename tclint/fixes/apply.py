@@ -1,0 +1,290 @@
+"""Applying fixes: edits to bytes, over passes, until nothing changes; written in one piece."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import os
+import re
+import stat
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tclint.model.finding import Applicability, Edit, Finding, Span
+from tclint.sources import regular
+from tclint.sources.text import encoding_of
+
+PASSES = 10
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+
+Lint = Callable[[Mapping[str, bytes]], Sequence[Finding]]
+"""Lints the run's files, with the given bytes in place of what is on disk, and gives the findings."""
+
+Keep = Callable[[Finding, int], bool]
+"""Whether a fix may be applied in a pass, counted from 0."""
+
+
+class CannotApply(Exception):
+    """A set of edits that does not fit its file, or leaves one that is not Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """One fix that was applied."""
+
+    code: str
+    name: str
+    path: str
+    line: int
+    title: str
+    unsafe: bool
+
+
+@dataclass(slots=True)
+class Fixed:
+    """What a run of fixes did."""
+
+    contents: dict[str, bytes] = field(default_factory=dict)
+    """The new bytes of each file that changed."""
+    applied: list[Applied] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+    """Fixes that were not kept, each with the reason."""
+    remaining: tuple[Finding, ...] = ()
+    """What the last pass found."""
+    passes: int = 0
+
+
+# --- text and bytes -------------------------------------------------------------------------------------------------
+
+
+def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
+    """The bytes of a file after some edits that do not overlap. Line endings, byte-order mark and encoding stay."""
+    encoding = encoding_of(data)
+    text = data.decode(encoding)
+    lines = [m for m in _LINE.findall(text) if m]
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    newline = newline_of(lines)
+    pieces: list[str] = []
+    at = 0
+    # Two insertions at one place keep the order they came in.
+    for edit in sorted(edits, key=lambda e: (e.span.line, e.span.column, e.span.end_line, e.span.end_column)):
+        start, end = (
+            _offset(starts, edit.span.line, edit.span.column),
+            _offset(starts, edit.span.end_line, edit.span.end_column),
+        )
+        if not at <= start <= end <= len(text):
+            raise CannotApply("the edits overlap, or lie outside the file")
+        pieces += [text[at:start], edit.text.replace("\n", newline)]
+        at = end
+    pieces.append(text[at:])
+    try:
+        return "".join(pieces).encode(encoding)
+    except UnicodeEncodeError as error:
+        raise CannotApply(f"the new text cannot be written in {encoding}") from error
+
+
+def newline_of(lines: Sequence[str]) -> str:
+    """The line ending that most lines have."""
+    counts = dict.fromkeys(("\n", "\r\n", "\r"), 0)
+    for line in lines:
+        ending = "\r\n" if line.endswith("\r\n") else line[-1:]
+        if ending in counts:
+            counts[ending] += 1
+    return max(counts, key=lambda ending: counts[ending])
+
+
+def _offset(starts: Sequence[int], line: int, column: int) -> int:
+    if not 1 <= line <= len(starts):
+        raise CannotApply("an edit lies outside the file")
+    return starts[line - 1] + column - 1
+
+
+def parses(data: bytes) -> str:
+    """Empty, or why the bytes are not Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+# --- passes ---------------------------------------------------------------------------------------------------------
+
+
+def applicable(finding: Finding, unsafe: bool) -> bool:
+    fix = finding.fix
+    if fix is None or not fix.edits:
+        return False
+    return fix.applicability is Applicability.SAFE or (unsafe and fix.applicability is Applicability.UNSAFE)
+
+
+def run(lint: Lint, original: Callable[[str], bytes], *, unsafe: bool = False, keep: Keep | None = None) -> Fixed:
+    """Lint, apply what fits together, and again, until nothing changes or `PASSES` is reached.
+
+    `original` gives the bytes of a file by the path shown. `keep` is asked about each fix before it is applied.
+    """
+    fixed = Fixed()
+    refused: set[tuple[str, str, str]] = set()
+    while True:
+        findings = lint(fixed.contents)
+        fixed.remaining = tuple(findings)
+        if fixed.passes >= PASSES:
+            break
+        chosen = _chosen(findings, unsafe, refused, keep, fixed.passes)
+        if not chosen:
+            break
+        changed = False
+        for path, here in chosen.items():
+            before = fixed.contents.get(path)
+            before = original(path) if before is None else before
+            after, kept = _apply_file(before, here, fixed, refused)
+            if after != before:
+                fixed.contents[path] = after
+                fixed.applied += kept
+                changed = True
+        fixed.passes += 1
+        if not changed:
+            break
+    for path in [p for p, data in fixed.contents.items() if data == original(p)]:
+        del fixed.contents[path]
+    return fixed
+
+
+def _key(finding: Finding) -> tuple[str, str, str]:
+    assert finding.fix is not None
+    return finding.path, finding.code, repr(finding.fix.edits)
+
+
+def _chosen(
+    findings: Sequence[Finding],
+    unsafe: bool,
+    refused: set[tuple[str, str, str]],
+    keep: Keep | None,
+    number: int,
+) -> dict[str, list[Finding]]:
+    """By file, the fixes of this pass: in order, none touching another. Equal insertions (one import) count once."""
+    chosen: dict[str, list[Finding]] = {}
+    taken: dict[str, set[Edit]] = {}
+    for finding in findings:
+        if not applicable(finding, unsafe) or _key(finding) in refused:
+            continue
+        assert finding.fix is not None
+        edits = finding.fix.edits
+        if any(edit.path != finding.path for edit in edits):
+            continue
+        before = taken.setdefault(finding.path, set())
+        if any(_clash(edit.span, other.span) for edit in edits for other in before if edit != other):
+            continue
+        if keep is not None and not keep(finding, number):
+            refused.add(_key(finding))
+            continue
+        before.update(edits)
+        chosen.setdefault(finding.path, []).append(finding)
+    return chosen
+
+
+def _clash(a: Span, b: Span) -> bool:
+    """Whether two edits touch: an insertion inside or at the edge of another edit counts, as their order is not known."""
+    start_a, end_a = (a.line, a.column), (a.end_line, a.end_column)
+    start_b, end_b = (b.line, b.column), (b.end_line, b.end_column)
+    return start_a <= end_b and start_b <= end_a
+
+
+def _apply_file(
+    before: bytes, findings: Sequence[Finding], fixed: Fixed, refused: set[tuple[str, str, str]]
+) -> tuple[bytes, list[Applied]]:
+    """All fixes of a file at once; where the result is no Python, one by one, to find out which is at fault."""
+    try:
+        after = apply_edits(before, _edits(findings))
+        if not parses(after):
+            return after, [_applied(f) for f in findings]
+    except CannotApply:
+        pass
+    for finding in findings:
+        try:
+            after = apply_edits(before, _edits([finding]))
+            why = parses(after)
+        except CannotApply as error:
+            why, after = str(error), before
+        if not why:
+            # The rest comes in the next pass, with fresh positions.
+            return after, [_applied(finding)]
+        refused.add(_key(finding))
+        fixed.rejected.append(f"{finding.path}:{finding.line} {finding.code}: the fix was discarded: {why}")
+    return before, []
+
+
+def _edits(findings: Sequence[Finding]) -> list[Edit]:
+    edits: dict[Edit, None] = {}
+    for finding in findings:
+        assert finding.fix is not None
+        edits.update(dict.fromkeys(finding.fix.edits))
+    return list(edits)
+
+
+def _applied(finding: Finding) -> Applied:
+    assert finding.fix is not None
+    unsafe = finding.fix.applicability is Applicability.UNSAFE
+    return Applied(finding.code, finding.name, finding.path, finding.line, finding.fix.title, unsafe)
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def write(absolute: str, before: bytes, after: bytes, root: str) -> str:
+    """Replace a file, unless it changed since it was read. Empty, or why it was left alone.
+
+    A link inside the project stays one, and what it leads to is replaced; one that leads out of the project at `root` is
+    not followed. Where a file has several names (hard links), the others keep the old text: they may be anybody's.
+    """
+    target = os.path.realpath(absolute)
+    if _leads_out(absolute, target, root):
+        return f"a link that leads out of the project, to {target}; left alone: fix that file under its own name"
+    temporary = ""
+    try:
+        mode = stat.S_IMODE(os.stat(target).st_mode)
+        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".tclint-")
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(after)
+            out.flush()
+            # Or a machine that stops now could find an empty file under the name.
+            os.fsync(out.fileno())
+        os.chmod(temporary, mode)
+        # The last thing before the file is replaced: the user may have saved it while all else was done.
+        if regular.read(target) != before:
+            return "changed on disk since it was linted; left alone: run tclint again"
+        os.replace(temporary, target)
+        temporary = ""
+    except FileNotFoundError:
+        return "gone since it was linted; left alone"
+    except OSError as error:
+        return f"cannot be written: {error.strerror or error}"
+    finally:
+        if temporary:
+            os.unlink(temporary)
+    return ""
+
+
+def _leads_out(absolute: str, target: str, root: str) -> bool:
+    """Whether a path of the project stands for a file elsewhere. One that the user gave from elsewhere is his own word."""
+    try:
+        shared = os.path.commonpath([os.path.abspath(root), os.path.abspath(absolute)])
+    except ValueError:  # two drives
+        return False
+    return not target.startswith(os.path.join(os.path.realpath(shared), ""))
+
+
+def diff(path: str, before: bytes, after: bytes) -> str:
+    """A unified diff that `patch -p1` and `git apply` take."""
+    old, new = (_LINE.findall(data.decode(encoding_of(data))) for data in (before, after))
+    lines = difflib.unified_diff([x for x in old if x], [x for x in new if x], f"a/{path}", f"b/{path}")
+    text = ""
+    for line in lines:
+        text += line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n"
+    return text

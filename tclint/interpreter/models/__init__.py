@@ -1,0 +1,1 @@
+"""What libraries do with abstract values: one module for each library."""

@@ -1,0 +1,1 @@
+"""What all stages share: findings, reports, settings, errors."""

@@ -1,0 +1,52 @@
+"""The result of one run: what was found, and what the run knew and did not know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tclint.model.finding import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One compile site as the summary shows it."""
+
+    path: str
+    line: int
+    text: str
+    mode: str
+    reaches: int
+    """How many functions the region of this site holds."""
+    cell: int = 0
+    """As in `Finding`."""
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:cell {self.cell}" if self.cell else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that went wrong with one file, not with the user's command: reported as a TCL9xx finding."""
+
+    path: str
+    line: int
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything an output format needs. Findings are sorted and already past suppression."""
+
+    findings: tuple[Finding, ...]
+    sites: tuple[Site, ...] = ()
+    assumed: bool = False
+    """True where no compile site was seen and every `nn.Module.forward` was taken as compiled."""
+    files: int = 0
+    functions: int = 0
+    """Functions interpreted as compiled."""
+    suppressed: int = 0
+    torch: str = ""
+    """The torch version the rules speak for."""
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,179 @@
+"""`--fix` on files: lint, fix, write, and say what was done."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from tclint.fixes import apply as fixes
+from tclint.model.report import Report
+from tclint.run import engine
+from tclint.sources import notebook
+
+if TYPE_CHECKING:
+    from tclint.model.config import Settings
+    from tclint.model.finding import Finding
+    from tclint.run.store import Cache
+    from tclint.sources.files import InputFile
+
+
+@dataclass(slots=True)
+class Done:
+    """What became of the files."""
+
+    fixed: fixes.Fixed
+    report: Report
+    """The findings that are left."""
+    files: list[InputFile]
+    """The run's files, with their new bytes."""
+    before: Mapping[str, bytes]
+    """What was linted: a file that holds anything else by now is not written."""
+    root: str
+    """The project, which no link may lead out of."""
+    failed: list[str] = field(default_factory=list)
+    """Files that could not be written, each with the reason."""
+
+
+def fix(
+    files: Sequence[InputFile],
+    settings: Settings,
+    *,
+    unsafe: bool = False,
+    write: bool = True,
+    keep: fixes.Keep | None = None,
+    cache: Cache | None = None,
+) -> Done:
+    """Fix what can be fixed in the files of a run that are reported."""
+    held = hold(files)
+    before = {file.path: file.text for file in held if file.report and file.text is not None}
+    reports: list[Report] = []
+    books = _Books(before)
+
+    def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
+        books.now = contents
+        now = [replace(file, text=books.folded(file.path)) if file.path in contents else file for file in held]
+        known = cache.recall(now) if cache is not None else None
+        reports.append(known or engine.lint(now, settings, cache=cache))
+        return reports[-1].findings
+
+    def fits(finding: Finding, number: int) -> bool:
+        return books.hold(finding) and (keep is None or keep(finding, number))
+
+    fixed = fixes.run(lint, books.original, unsafe=unsafe, keep=fits if books.by_path else keep)
+    fixed.contents = {path: books.folded(path) for path in fixed.contents}
+    fixed.rejected += books.refused
+    fixed.applied = [books.shown(each) for each in fixed.applied]
+    held = [replace(file, text=fixed.contents.get(file.path, file.text)) for file in held]
+    done = Done(fixed, reports[-1], held, before, settings.root)
+    if write:
+        save(done)
+    return done
+
+
+class _Books:
+    """The notebooks of a run: fixes are made in the module that their cells are, and written into the cells."""
+
+    def __init__(self, before: Mapping[str, bytes]) -> None:
+        self.before = before
+        self.now: Mapping[str, bytes] = {}
+        """What the files hold by now; of a notebook, its cells joined."""
+        self.refused: list[str] = []
+        self.by_path: dict[str, notebook.Notebook] = {}
+        for path, data in before.items():
+            if notebook.named(path):
+                with contextlib.suppress(notebook.NotebookError):  # the engine reports it
+                    self.by_path[path] = notebook.read(data)
+
+    def original(self, path: str) -> bytes:
+        return self.by_path[path].source if path in self.by_path else self.before[path]
+
+    def folded(self, path: str) -> bytes:
+        """The new bytes of a file."""
+        data = self.now[path]
+        return self.by_path[path].folded(data) if path in self.by_path else data
+
+    def shown(self, applied: fixes.Applied) -> fixes.Applied:
+        """A fix with its place as a person sees it, in the cells as they were."""
+        if applied.path not in self.by_path:
+            return applied
+        cell, line = self.by_path[applied.path].place(applied.line)
+        return replace(applied, path=f"{applied.path}:cell {cell}", line=line)
+
+    def hold(self, finding: Finding) -> bool:
+        """Whether the cells can take a fix."""
+        if finding.path not in self.by_path or finding.fix is None:
+            return True
+        text = self.now.get(finding.path) or self.original(finding.path)
+        try:
+            self.by_path[finding.path].folded(fixes.apply_edits(text, finding.fix.edits))
+        except notebook.CannotFold as error:
+            cell, line = self.by_path[finding.path].place(finding.line)
+            place = f"{finding.path}:cell {cell}:{line}"
+            self.refused.append(f"{place} {finding.code}: the fix was discarded: {error}")
+            return False
+        except fixes.CannotApply:
+            return True  # told where fixes are applied
+        return True
+
+
+def save(done: Done) -> None:
+    """Write what changed, where the file still is what was linted. What is not written does not count as fixed."""
+    absolute = {file.path: file.absolute for file in done.files}
+    for path, after in done.fixed.contents.items():
+        if why := fixes.write(absolute[path], done.before[path], after, done.root):
+            done.failed.append(f"{path}: {why}")
+            done.fixed.applied = [
+                each for each in done.fixed.applied if each.path != path and not each.path.startswith(f"{path}:cell ")
+            ]
+
+
+def hold(files: Sequence[InputFile]) -> list[InputFile]:
+    """The files with the bytes of those that are reported.
+
+    What is linted, what is edited and what is compared before writing must be the same, however often it is linted.
+    """
+    return [_read(file) if file.report else file for file in files]
+
+
+def _read(file: InputFile) -> InputFile:
+    if file.text is not None:
+        return file
+    try:
+        with open(file.absolute, "rb") as source:
+            return replace(file, text=source.read())
+    except OSError:
+        return file  # the engine reports it
+
+
+def tell(done: Done, *, diff: bool, stdin: bool, show: bool, quiet: bool, say: Callable[[str], None]) -> None:
+    """The diff or the fixed source on stdout, the rest on stderr."""
+    fixed = done.fixed
+    if diff:
+        text = "".join(fixes.diff(path, done.before[path], after) for path, after in sorted(fixed.contents.items()))
+        _out(text.encode("utf-8", "surrogateescape"))
+    elif stdin:
+        for file in done.files:
+            if file.report and file.text is not None:
+                _out(file.text)
+    if show:
+        for each in fixed.applied:
+            say(f"{each.path}:{each.line} {each.code} {each.title}" + ("  (unsafe)" if each.unsafe else ""))
+    for line in (*fixed.rejected, *done.failed):
+        say(line)
+    if not quiet and (fixed.applied or not diff):
+        unsafe = sum(each.unsafe for each in fixed.applied)
+        what = f"{len(fixed.applied)} fixed" + (f", {unsafe} of them unsafe" if unsafe else "")
+        say(what if not diff else f"would fix {len(fixed.applied)} in {len(fixed.contents)} files")
+
+
+def _out(data: bytes) -> None:
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        sys.stdout.write(data.decode("utf-8", "replace"))
+        return
+    sys.stdout.flush()
+    buffer.write(data)
+    buffer.flush()

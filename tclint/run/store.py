@@ -1,0 +1,295 @@
+"""What earlier runs found out, kept on disk: hashes of files, results of whole runs, results of parts of runs.
+
+Everything is keyed by what it depends on, so nothing ever has to be invalidated. An entry that is damaged, foreign or from
+another version is as good as none. Files are written beside their place and moved there, so that runs at the same time
+see each other's entries whole or not at all; the last one to write wins, and what is lost is only time.
+
+A run without a change needs no more than this module: it imports neither libcst nor the interpreter nor the rules.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any, Final
+
+from tclint.model import finding, report
+from tclint.model.config import Settings
+from tclint.model.report import Report
+from tclint.ruleset import packs
+from tclint.run import cachedir
+from tclint.run.cachedir import CacheDir
+from tclint.sources.files import InputFile
+
+_RACY: Final = 2_000_000_000  # a file may change again within the resolution of its time stamp
+_MAX_RUNS: Final = 64
+_MAX_PARTS: Final = 8
+_MAX_STATS: Final = 200_000
+
+
+class Cache:
+    """The cache of one run: its settings decide which entries are its own."""
+
+    def __init__(self, folder: CacheDir, settings: Settings, cwd: str) -> None:
+        self._folder = folder
+        self._stats = _Stats(folder)
+        where = (cwd, settings.root, sys.version_info[:2], settings.fingerprint(), _package_stamp())
+        own = [path for folder in settings.rules for path in _python_files(folder)]
+        packed = [path for pack in packs.chosen(settings.packs) for path in packs.files(pack)]
+        rules = [(path, self._stats.hash_of(path)) for path in (*own, *packed)]
+        self._key = _digest(repr((where, sorted(rules))).encode())
+        self._parts: dict[str, Any] | None = None
+        self._used: dict[str, Any] = {}
+
+    # -- files --------------------------------------------------------------------------------------------------
+
+    def hash_of(self, file: InputFile) -> str:
+        """The hash of a file's content, empty where it cannot be read."""
+        if file.text is not None:
+            return _digest(file.text)
+        return self._stats.hash_of(file.absolute)
+
+    @staticmethod
+    def digest(data: bytes) -> str:
+        return _digest(data)
+
+    # -- whole runs ---------------------------------------------------------------------------------------------
+
+    def recall(self, files: Sequence[InputFile]) -> Report | None:
+        """The report of an earlier run over the same files with the same content."""
+        found = _unpacked(self._folder.read(self._run_name(files)))
+        if found is None:
+            return None
+        try:
+            decoded = decode(found)
+        except (TypeError, ValueError, KeyError, IndexError):
+            return None
+        return decoded if isinstance(decoded, Report) else None
+
+    def remember(self, files: Sequence[InputFile], result: Report) -> None:
+        """Keep the report of a run, and what its parts gave."""
+        self._folder.write(self._run_name(files), marshal.dumps(encode(result)))
+        self._folder.trim(cachedir.RUNS, _MAX_RUNS)
+        self.save()
+
+    def _run_name(self, files: Sequence[InputFile]) -> str:
+        rows = sorted((file.path, self.hash_of(file), file.report, file.explicit) for file in files)
+        key = _digest(repr((self._key, rows)).encode())
+        return os.path.join(cachedir.RUNS, key)
+
+    # -- parts of runs ------------------------------------------------------------------------------------------
+
+    def get(self, key: str) -> Any:
+        """The result of a part of a run, as it was put; None where there is none."""
+        if self._parts is None:
+            found = _unpacked(self._folder.read(self._parts_name()))
+            self._parts = found if isinstance(found, dict) else {}
+        value = self._used.get(key)
+        if value is None:
+            value = self._parts.get(key)
+            if value is not None:
+                self._used[key] = value
+        return value
+
+    def put(self, key: str, value: Any) -> None:
+        self._used[key] = value
+
+    def save(self) -> None:
+        """Write down what this run used and found out."""
+        self._stats.save()
+        old = self._parts or {}
+        new = {key: value for key, value in self._used.items() if key not in old}
+        if new:
+            # What this run did not need belongs to other paths or to earlier texts: some of it is kept.
+            spare = [key for key in old if key not in self._used][-max(1000, len(self._used)) :]
+            kept = {**{key: old[key] for key in spare}, **self._used}
+            self._folder.write(self._parts_name(), marshal.dumps(kept))
+            self._folder.trim(cachedir.PARTS, _MAX_PARTS)
+        self._parts = {**old, **self._used}
+
+    def _parts_name(self) -> str:
+        return os.path.join(cachedir.PARTS, self._key)
+
+
+def open_cache(settings: Settings, cwd: str, say: Callable[[str], None] | None = None) -> Cache | None:
+    """The cache of a run, or None where there is to be none or it cannot be made; `say` hears why."""
+    if settings.no_cache:
+        return None
+    folder = cachedir.opened(settings, say)
+    try:
+        return None if folder is None else Cache(folder, settings, cwd)
+    except OSError:
+        # A file of tclint's own is gone: it is being installed anew.
+        return None
+
+
+# --- hashes ----------------------------------------------------------------------------------------------------------
+
+
+class _Stats:
+    """Hashes of files by what `stat` says of them, as git and ruff do it.
+
+    A file that changed within two seconds before it was hashed may change again without a new time stamp: such an entry
+    is not believed. The file has a name that everybody knows, so a repository can bring one: it is lines of text, of
+    which the worst that can be made up is a line that fits no file.
+    """
+
+    def __init__(self, folder: CacheDir) -> None:
+        self._folder = folder
+        self._known = _lines(folder.read(cachedir.STATS))
+        self._seen: dict[str, str] = {}
+        self._changed = False
+
+    def hash_of(self, path: str) -> str:
+        known = self._seen.get(path)
+        if known is None:
+            known = self._seen[path] = self._hash(path)
+        return known
+
+    def forget(self) -> None:
+        """Ask the disk again from now on."""
+        self._seen.clear()
+
+    def _hash(self, path: str) -> str:
+        try:
+            status = os.stat(path)
+        except OSError:
+            return ""
+        changed = status.st_mtime_ns
+        stamp = f"{changed} {status.st_size} {status.st_ino} {status.st_ctime_ns}"
+        entry = self._known.get(path)
+        if entry is not None and entry[0] == stamp and _later(entry[1], changed + _RACY):
+            return entry[2]
+        now = time.time_ns()
+        try:
+            with open(path, "rb") as file:
+                digest = _digest(file.read())
+        except OSError:
+            return ""
+        if "\n" not in path:
+            self._known[path] = [stamp, str(now), digest, path]
+            self._changed = True
+        return digest
+
+    def save(self) -> None:
+        if self._changed:
+            entries = self._known
+            if len(entries) > _MAX_STATS:
+                entries = {path: entries[path] for path in self._seen if path in entries}
+            text = "\n".join(["\t".join(entry) for entry in entries.values()])
+            self._folder.write(cachedir.STATS, text.encode("utf-8", "surrogateescape"))
+            self._changed = False
+
+
+def _lines(data: memoryview | None) -> dict[str, list[str]]:
+    """By path: what `stat` said, when it was asked, the hash, the path."""
+    if data is None:
+        return {}
+    text = str(data, "utf-8", "surrogateescape")
+    if text.count("\n") > 2 * _MAX_STATS:
+        return {}
+    entries = [line.split("\t", 3) for line in text.split("\n")]
+    return {entry[3]: entry for entry in entries if len(entry) == 4}
+
+
+def _later(when: str, than: int) -> bool:
+    return when.isdecimal() and len(when) < 25 and int(when) > than
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def _package_stamp() -> list[tuple[str, int, int]]:
+    """What tclint itself is made of: its version alone does not change while it is worked on."""
+    stamps = []
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for path in _python_files(here):
+        status = os.stat(path)
+        stamps.append((path[len(here) :], status.st_size, status.st_mtime_ns))
+    return stamps
+
+
+def _python_files(folder: str) -> list[str]:
+    if os.path.isfile(folder):
+        return [folder]
+    found: list[str] = []
+    stack = [folder]
+    while stack:
+        try:
+            with os.scandir(stack.pop()) as entries:
+                for entry in entries:
+                    if entry.name.endswith(".py"):
+                        found.append(entry.path)
+                    elif entry.is_dir() and entry.name != "__pycache__":
+                        stack.append(entry.path)
+        except OSError:
+            continue
+    return sorted(found)
+
+
+# --- values on disk --------------------------------------------------------------------------------------------------
+
+
+def _unpacked(data: memoryview | None) -> Any:
+    """A value as it was written, or None. Its name is a hash of this machine's paths and times: hard to make up."""
+    if data is None:
+        return None
+    try:
+        return marshal.loads(data)
+    except (EOFError, ValueError, TypeError):
+        return None
+
+
+def _classes(*modules: Any) -> dict[str, type[Any]]:
+    return {
+        value.__name__: value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and value.__module__ == module.__name__
+        and (is_dataclass(value) or issubclass(value, Enum))
+    }
+
+
+_CLASSES: Final[Mapping[str, type[Any]]] = _classes(finding, report)
+_FIELDS: Final = {cls: tuple(f.name for f in fields(cls)) for cls in _CLASSES.values() if is_dataclass(cls)}
+
+
+def encode(value: Any) -> Any:
+    """A finding, a report or a tuple of them as plain values: what is a list in the result was an object."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    names = _FIELDS.get(kind)
+    if names is not None:
+        return [kind.__name__, *[encode(getattr(value, name)) for name in names]]
+    if isinstance(value, Enum):
+        return [kind.__name__, value.value]
+    if kind is tuple:
+        return tuple([encode(each) for each in value])
+    raise TypeError(f"cannot keep {value!r}")
+
+
+def decode(value: Any) -> Any:
+    """The value that was encoded."""
+    kind = type(value)
+    if kind is list:
+        return _CLASSES[value[0]](*[decode(each) for each in value[1:]])
+    if kind is tuple:
+        return tuple([decode(each) for each in value])
+    return value
+
+
+def digest_of(parts: Iterable[str]) -> str:
+    """One hash for several."""
+    return _digest("\n".join(parts).encode())
+
+
+__all__ = ["Cache", "decode", "digest_of", "encode", "open_cache"]

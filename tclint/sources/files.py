@@ -1,0 +1,292 @@
+"""Which files a run reads: the paths of the command line, folders walked, ignored files left out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tclint.model.config import PathMatcher, Settings, UserError, did_you_mean, project_root
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+__all__ = [
+    "InputError",
+    "InputFile",
+    "discover",
+    "excluded",
+    "link",
+    "project_root",
+    "stdin_file",
+]
+
+_ENDINGS = (".py", ".ipynb")
+
+
+class InputError(UserError):
+    """A path of the command line that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """One file of a run."""
+
+    path: str
+    """As shown: relative to the folder tclint runs in where possible, with forward slashes."""
+    absolute: str
+    explicit: bool
+    """Named on the command line, not met while walking a folder."""
+    report: bool = True
+    """False where the file is only linked: its compile sites count, its findings are not shown."""
+    text: bytes | None = None
+    """The content where it does not come from disk (stdin)."""
+
+
+def discover(
+    paths: Sequence[str],
+    settings: Settings,
+    cwd: str,
+    *,
+    force_exclude: bool = False,
+    on_problem: Callable[[str], None] | None = None,
+) -> list[InputFile]:
+    """All Python files and notebooks that `paths` name, each once, sorted by the path shown.
+
+    A path given by name is always taken, whatever the excludes say, unless `force_exclude` (a pre-commit hook names
+    files nobody chose). A folder that cannot be listed is told to `on_problem`: the rest is still worth reading.
+    """
+    walker = _Walker(settings, cwd, on_problem)
+    for path in paths:
+        absolute = os.path.normpath(os.path.join(cwd, path))
+        if force_exclude and walker.excluded_by_name(absolute):
+            continue
+        if os.path.isdir(absolute):
+            walker.walk(absolute)
+        elif os.path.exists(absolute):
+            walker.add(absolute, os.path.realpath(absolute), explicit=True)
+        elif os.path.lexists(absolute):
+            raise InputError(f"{path}: a link to nothing")
+        else:
+            raise InputError(f"{path}: no such file or folder{_similar(path, absolute)}")
+    return walker.finish()
+
+
+def _similar(path: str, absolute: str) -> str:
+    """A hint at a name that was perhaps meant."""
+    folder, name = os.path.split(absolute)
+    if not os.path.isdir(folder):
+        return f"; there is no folder {os.path.dirname(path)}" if os.path.dirname(path) else ""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return ""
+    hint = did_you_mean(name, names)
+    given = os.path.dirname(path)
+    return hint.replace("mean '", f"mean '{given}/") if hint and given else hint
+
+
+def link(files: Sequence[InputFile], root: str, settings: Settings, cwd: str) -> list[InputFile]:
+    """`files`, plus every other file of the project at `root` as one that is read but not reported."""
+    known = {os.path.realpath(file.absolute) for file in files}
+    others = [
+        replace(file, report=False, explicit=False)
+        for file in discover([root], settings, cwd)
+        if os.path.realpath(file.absolute) not in known
+    ]
+    return sorted([*files, *others], key=lambda file: file.path)
+
+
+def excluded(absolute: str, settings: Settings, cwd: str) -> bool:
+    """Whether the excludes leave out a file that an editor or a hook names."""
+    return _Walker(settings, cwd, None).excluded_by_name(absolute)
+
+
+def stdin_file(text: bytes, name: str, cwd: str) -> InputFile:
+    """What came on stdin, under the name it would have on disk."""
+    absolute = os.path.normpath(os.path.join(cwd, name or "<stdin>.py"))
+    return InputFile(_display(absolute, os.path.join(cwd, "")) if name else "-", absolute, True, True, text)
+
+
+def _display(absolute: str, start: str) -> str:
+    shown = absolute[len(start) :] if absolute.startswith(start) else absolute
+    return shown.replace(os.sep, "/") if os.sep != "/" else shown
+
+
+class _Walker:
+    """Collects files by their real path, so that links and overlapping arguments give each file once."""
+
+    def __init__(self, settings: Settings, cwd: str, on_problem: Callable[[str], None] | None) -> None:
+        self._cwd = os.path.join(cwd, "")
+        self._excluded = PathMatcher((*settings.exclude, *settings.extend_exclude), settings.root)
+        self._gitignore = settings.respect_gitignore
+        self._on_problem = on_problem
+        self._files: dict[str, InputFile] = {}
+        self._folders: set[str] = set()
+        # Links wait until all real folders are walked, so that a file is known by its real place and not by an alias.
+        self._links: list[tuple[str, _Ignores]] = []
+
+    def add(self, absolute: str, real: str, *, explicit: bool) -> None:
+        before = self._files.get(real)
+        if before is None:
+            self._files[real] = InputFile(_display(absolute, self._cwd), absolute, explicit)
+        elif explicit and not before.explicit:
+            self._files[real] = replace(before, explicit=True)
+
+    def excluded_by_name(self, absolute: str) -> bool:
+        """Whether the excludes leave out this path or a folder above it."""
+        path = absolute.replace(os.sep, "/")
+        while True:
+            above, _, name = path.rpartition("/")
+            if self._excluded(name, path):
+                return True
+            # Folders above the working folder are not the project's: `build/` may well hold the whole checkout.
+            if len(above) < len(self._cwd):
+                return False
+            path = above
+
+    def walk(self, top: str) -> None:
+        ignores = _Ignores(())
+        if self._gitignore:
+            ignores = _ignores_above(top)
+            if ignores.match(top, folder=True):
+                # The folder was asked for by name: the patterns that hide it would hide all it holds.
+                ignores = _Ignores(())
+        self._walk(top, os.path.realpath(top), ignores)
+
+    def finish(self) -> list[InputFile]:
+        while self._links:
+            absolute, ignores = self._links.pop(0)
+            real = os.path.realpath(absolute)
+            if os.path.isdir(real):
+                self._walk(absolute, real, ignores)
+            elif real not in self._files:
+                self.add(absolute, real, explicit=False)
+        return sorted(self._files.values(), key=lambda file: file.path)
+
+    def _walk(self, top: str, real_top: str, ignores: _Ignores) -> None:
+        stack = [(top, real_top, ignores)]
+        slashes = os.sep == "/"
+        while stack:
+            folder, real, ignores = stack.pop()
+            if real in self._folders:
+                continue
+            self._folders.add(real)
+            entries = self._list(folder)
+            if self._gitignore and any(entry.name == ".gitignore" for entry in entries):
+                ignores = ignores.below(folder)
+            start, real_start = os.path.join(folder, ""), os.path.join(real, "")
+            for entry in entries:
+                name = entry.name
+                try:
+                    link, is_folder = entry.is_symlink(), entry.is_dir()
+                    if not is_folder and not (name.endswith(_ENDINGS) and entry.is_file()):
+                        continue
+                except OSError:
+                    continue  # a link that leads back to itself is no file
+                path = start + name
+                if self._excluded(name, path if slashes else path.replace(os.sep, "/")):
+                    continue
+                if ignores and ignores.match(path, folder=is_folder):
+                    continue
+                if link:
+                    self._links.append((path, ignores))
+                elif is_folder:
+                    stack.append((path, real_start + name, ignores))
+                else:
+                    self.add(path, real_start + name, explicit=False)
+
+    def _list(self, folder: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            if self._on_problem is not None:
+                self._on_problem(f"{_display(folder, self._cwd)}: not read: {error.strerror}")
+            return []
+
+
+class _Ignores:
+    """The .gitignore files that hold for one folder, outermost first."""
+
+    __slots__ = ("_specs",)
+
+    def __init__(self, specs: tuple[tuple[str, GitIgnoreSpec], ...]) -> None:
+        self._specs = specs
+
+    def __bool__(self) -> bool:
+        return bool(self._specs)
+
+    def below(self, folder: str, file: str = ".gitignore") -> _Ignores:
+        """These, and the ignore file of one more folder."""
+        spec = _read_spec(os.path.join(folder, file))
+        return _Ignores((*self._specs, (os.path.join(folder, ""), spec))) if spec is not None else self
+
+    def match(self, path: str, *, folder: bool) -> bool:
+        # As in git: the ignore file closest to the path decides, if it says anything.
+        for start, spec in reversed(self._specs):
+            relative = path[len(start) :]
+            if os.sep != "/":
+                relative = relative.replace(os.sep, "/")
+            verdict = spec.check_file(relative + "/" if folder else relative).include
+            if verdict is not None:
+                return verdict
+        return False
+
+
+def _read_spec(path: str) -> GitIgnoreSpec | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = [line for line in file.read().splitlines() if line.strip() and not line.startswith("#")]
+    except OSError:
+        # It vanished, or may not be read: git goes on without it too.
+        return None
+    if not lines:
+        return None
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(lines)
+
+
+def _ignores_above(top: str) -> _Ignores:
+    """What the repository that holds `top` ignores, from its root down to the folder above `top`."""
+    above = list(_parents(top))
+    for i, folder in enumerate(above):
+        git = os.path.join(folder, ".git")
+        if os.path.exists(git):
+            ignores = _Ignores(())
+            exclude = _read_spec(os.path.join(_git_folder(git), "info", "exclude"))
+            if exclude is not None:
+                ignores = _Ignores(((os.path.join(folder, ""), exclude),))
+            # `top` itself is left to the walk, which reads the .gitignore of every folder it enters.
+            for inner in reversed(above[1 : i + 1] if i else []):
+                ignores = ignores.below(inner)
+            return ignores
+    return _Ignores(())
+
+
+def _parents(folder: str) -> Iterator[str]:
+    while True:
+        yield folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
+
+
+def _git_folder(git: str) -> str:
+    """The folder with the shared part of a repository; in a worktree or submodule `.git` is a file that names it."""
+    if os.path.isdir(git):
+        return git
+    try:
+        with open(git, encoding="utf-8") as file:
+            target = os.path.join(os.path.dirname(git), file.read().partition("gitdir:")[2].strip())
+        common = os.path.join(target, "commondir")
+        if os.path.exists(common):
+            with open(common, encoding="utf-8") as file:
+                return os.path.join(target, file.read().strip())
+    except (OSError, UnicodeDecodeError):
+        # Not a repository that git itself could read: no extra excludes.
+        return git
+    return target

@@ -1,0 +1,121 @@
+"""One source file: its bytes, its text, its tree."""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import re
+import warnings
+from collections.abc import Iterator
+
+from tclint.model.report import Problem
+
+UNREADABLE = "TCL902"
+SYNTAX = "TCL903"
+TOO_DEEP = "TCL904"
+
+
+class Unparsable(Exception):
+    """The file has no tree; `problem` says why in the words the user gets."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+# Fields that never hold a node worth visiting: names, contexts, operators.
+_SKIPPED = frozenset(
+    "arg attr asname conversion ctx id is_async kind level module op ops simple type_comment type_ignores".split()
+)
+_CHILDREN: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
+
+
+def nodes(root: ast.AST) -> Iterator[ast.AST]:
+    """`ast.walk` without operators and contexts, depth first and in no particular order: three times as fast."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        kind = type(node)
+        fields = _CHILDREN.get(kind)
+        if fields is None:
+            fields = _CHILDREN[kind] = tuple(f for f in kind._fields if f not in _SKIPPED)
+        for name in fields:
+            value = getattr(node, name, None)
+            if type(value) is list:
+                stack.extend([v for v in value if isinstance(v, ast.AST)])
+            elif isinstance(value, ast.AST):
+                stack.append(value)
+
+
+_CODING = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK = re.compile(rb"[ \t\f]*(?:#|$)")
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding of a file, as Python finds it. `LookupError` or `SyntaxError` where it finds none.
+
+    Not `tokenize.detect_encoding`: that wants the coding line itself to be UTF-8, where the parser does not.
+    """
+    marked = data.startswith(codecs.BOM_UTF8)
+    for line in re.split(rb"\r\n|\r|\n", data[3:] if marked else data, maxsplit=2)[:2]:
+        if found := _CODING.match(line):
+            name = found[1].decode("ascii")
+            encoding = codecs.lookup(name).name
+            if marked and encoding != "utf-8":
+                raise SyntaxError(f"a UTF-8 byte-order mark, and a coding line that says {name}")
+            return "utf-8-sig" if marked else encoding
+        if not _BLANK.match(line):
+            break
+    return "utf-8-sig" if marked else "utf-8"
+
+
+def decode(path: str, data: bytes) -> str:
+    """The text of a file, by its coding line or byte-order mark, with line endings as they are."""
+    if data.isascii():
+        return data.decode("ascii")
+    try:
+        return data.decode(encoding_of(data))
+    except (SyntaxError, LookupError) as error:
+        raise Unparsable(Problem(path, 1, UNREADABLE, f"cannot be decoded: {error}; save the file as UTF-8")) from None
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        what = f"byte 0x{data[error.start]:02x} is not valid {error.encoding}; save the file as UTF-8"
+        raise Unparsable(Problem(path, line, UNREADABLE, f"cannot be decoded: {what}")) from None
+
+
+def parse(path: str, data: bytes) -> ast.Module:
+    """The tree of a file, or `Unparsable`."""
+    try:
+        with warnings.catch_warnings():
+            # An invalid escape in linted code is not our warning to give.
+            warnings.simplefilter("ignore")
+            return ast.parse(data, filename=path)
+    except UnicodeDecodeError:
+        decode(path, data)
+        raise
+    except SyntaxError as error:
+        try:
+            decode(path, data)
+        except Unparsable as unreadable:
+            raise unreadable from None
+        where = error.lineno or 1
+        raise Unparsable(Problem(path, where, SYNTAX, f"syntax error: {error.msg}; not analysed")) from None
+    except ValueError as error:
+        raise Unparsable(Problem(path, 1, SYNTAX, f"cannot be parsed: {error}; not analysed")) from None
+    except (RecursionError, MemoryError):
+        raise Unparsable(Problem(path, 1, TOO_DEEP, "nested too deeply to be parsed; not analysed")) from None
+
+
+def broken(path: str, data: bytes) -> Problem | None:
+    """What is wrong with the syntax of a file that is not interpreted; half the price of a tree."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(data, path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        try:
+            parse(path, data)
+        except Unparsable as unparsable:
+            return unparsable.problem
+    return None

@@ -1,0 +1,120 @@
+"""Compiled regions: the compile sites, what their options mean, and why a function counts as compiled."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tclint.values.kinds import Dict, Scalar, Seq, Tensor, Value
+
+
+@dataclass(frozen=True)
+class CompileSite:
+    """One place that hands a callable to the compiler.
+
+    `mode`, `backend`, `dynamic` and `fullgraph` are None where they are not given, "?" where they cannot be read.
+    """
+
+    path: str
+    line: int
+    text: str
+    mode: Any = None
+    backend: Any = None
+    dynamic: Any = None
+    fullgraph: Any = None
+    options: Mapping[str, Any] | None = field(default=None, hash=False)
+    cudagraphs: bool = False
+    decorator: bool = False
+    many: bool = False
+    """The site runs in a loop: it compiles several callables, one after the other."""
+    test: bool = False
+    """The site stands in a test or an example: it compiles, but says nothing about the rest of the program."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return (self.path, self.line, self.cudagraphs)
+
+
+class Evidence:
+    """The calls of a compiled callable that were seen, by parameter: what varies from call to call, and how."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Mapping[str, tuple[Value, ...]]) -> None:
+        self.values = values
+
+    def calls(self) -> int:
+        return max((len(v) for v in self.values.values()), default=0)
+
+    def distinct(self, name: str) -> int:
+        """How many different values a parameter takes; a value that is itself unknown counts as many."""
+        values = self.values.get(name, ())
+        keys = set()
+        for value in values:
+            if isinstance(value, Scalar):
+                return 99
+            keys.add(value.key)
+        return len(keys)
+
+    def lengths(self, name: str) -> int:
+        """How many different lengths or key orders a container argument takes."""
+        found: set[object] = set()
+        for value in self.values.get(name, ()):
+            if isinstance(value, Seq):
+                found.add(len(value.items) if value.items is not None else -1)
+            elif isinstance(value, Dict):
+                found.add(tuple(value.items))
+        return len(found)
+
+    def shapes(self, name: str) -> list[tuple[int | None, ...]]:
+        return [v.shape for v in self.values.get(name, ()) if isinstance(v, Tensor) and isinstance(v.shape, tuple)]
+
+    def sizes(self, name: str, dim: int) -> list[int]:
+        """The sizes one dimension of an argument takes, call by call."""
+        found = []
+        for shape in self.shapes(name):
+            if -len(shape) <= dim < len(shape):
+                size = shape[dim]
+                if size is not None:
+                    found.append(size)
+        return found
+
+
+@dataclass(frozen=True)
+class Region:
+    """What a root compiles under: its site, or the assumption that every forward is compiled."""
+
+    site: CompileSite | None
+    evidence: Evidence | None = field(default=None, compare=False)
+    inside: str = ""
+    """The operator whose argument is being traced, a graph of its own: `torch.utils.checkpoint.checkpoint`."""
+    entry: ast.AST | None = field(default=None, compare=False)
+    """The call of that operator."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Regions whose findings cannot differ share a key."""
+        if self.site is None:
+            return ("assumed", id(self.evidence) if self.evidence is not None else None, self.inside)
+        seen = (self.site.path, self.site.line) if self.evidence is not None or self.site.many else None
+        return (self.site.cudagraphs, self.site.fullgraph is True, self.site.dynamic, seen, self.inside)
+
+
+CUDAGRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
+
+
+def uses_cudagraphs(mode: Any, backend: Any, options: Mapping[str, Any] | None, default: bool = False) -> bool:
+    """Whether a call of torch.compile with these arguments records CUDA graphs."""
+    if options is not None:
+        for name in ("triton.cudagraphs", "triton.cudagraph_trees"):
+            if options.get(name) is False and name == "triton.cudagraphs":
+                return False
+        if options.get("triton.cudagraphs") is True:
+            return True
+    if backend == "cudagraphs":
+        return True
+    if backend not in (None, "inductor", "?"):
+        return False
+    return mode in CUDAGRAPH_MODES or default

@@ -1,0 +1,1 @@
+"""What runs in verify's child processes, with torch."""

@@ -1,0 +1,479 @@
+"""Whether a target computes the same before and after a change.
+
+Two processes, as both files bear the same module name. The first runs the old source and writes a record: the weights,
+the calls, and what came of them. The second gives the new source the same weights, calls and seeds, runs it eagerly and
+compiled, and compares.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import io
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+import torch._dynamo
+
+from tclint.verify.child import compiling
+from tclint.verify.child.experiments import Bench, EagerFailed, fault_of, fresh, seeded
+from tclint.verify.child.inputs import Call, Example
+from tclint.verify.child.listen import listening
+from tclint.verify.child.sweep import SETTLED, map_tensors, sweeps, tensors_of
+from tclint.verify.forks import leave_if_copy
+from tclint.verify.heard import Equality, Frame, Trial
+
+CALLS = 3
+"""Fewest calls in a course."""
+SWEEPS = 5
+"""Most sweeps of one example."""
+OTHER_SEED = 1000
+
+_TOLERANCE: dict[torch.dtype, tuple[float, float]] = {
+    torch.float64: (1e-7, 1e-7),
+    torch.complex128: (1e-7, 1e-7),
+    torch.float32: (1e-5, 1e-5),
+    torch.complex64: (1e-5, 1e-5),
+    torch.float16: (1e-3, 1e-3),
+    torch.bfloat16: (1.6e-2, 1e-3),
+}
+"""Relative and absolute, by dtype."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course of calls on one fresh target, in order."""
+
+    label: str
+    mode: str
+    backend: str
+    calls: tuple[Call, ...]
+    seed: int
+    allowed: int = SETTLED
+
+
+@dataclass(frozen=True)
+class Values:
+    """What came of a course, as plain lists, dicts, numbers and tensors on the host."""
+
+    outputs: list[Any] = field(default_factory=list)
+    arguments: list[Any] = field(default_factory=list)
+    buffers: dict[str, Any] = field(default_factory=dict)
+    gradients: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the old source did on one example."""
+
+    candidate: str
+    source: str
+    weights: dict[str, Any]
+    courses: list[Course]
+    working: list[list[int]]
+    """By course, which of its calls ran: for a new source that must make the calls again."""
+    values: list[Values]
+    trouble: str = ""
+
+
+# --- the old source ---------------------------------------------------------------------------------------------------
+
+
+def record(bench: Bench, candidate: str, example: Example) -> tuple[Record, tuple[Trial, ...]]:
+    """Run the old source: eagerly, twice, for its values, and compiled for what Dynamo does with it."""
+    target, _ = fresh(bench, example, "", None)
+    made = Record(candidate, example.source, _weights(target), [], [], [])
+    trials: list[Trial] = []
+    for course in _courses(bench, example):
+        working = _working(bench, example, course, made.weights)
+        if len(working) < min(2, len(course.calls)):
+            continue
+        course = _only(course, working)
+        values = _eager(bench, example, course, made.weights)
+        found = _Compared()
+        found.all(values, _eager(bench, example, course, made.weights))
+        if found.differs:
+            return replace(made, trouble=f"it computes other values in every run: {found.differs}"), tuple(trials)
+        made.courses.append(course)
+        made.working.append(working)
+        made.values.append(values)
+        trials.append(_compiled(bench, example, course, made.weights)[0])
+    return (made if made.courses else replace(made, trouble="no call runs in eager mode")), tuple(trials)
+
+
+def save(path: str, records: Sequence[Record]) -> None:
+    partial = f"{path}.part"
+    torch.save([_storable(item) for item in records], partial)
+    os.replace(partial, path)
+
+
+def load(path: str) -> list[Record]:
+    """The records that the other process wrote. Not before the target's module is loaded: arguments may need it."""
+    found: list[Record] = torch.load(path, weights_only=False)
+    return found
+
+
+def _storable(item: Record) -> Record:
+    """Without the calls, where these cannot be written down (a lambda, an open file): they are then made again."""
+    try:
+        torch.save(item.courses, io.BytesIO())
+    except Exception:
+        return replace(item, courses=[replace(course, calls=()) for course in item.courses])
+    return item
+
+
+def _only(course: Course, working: Sequence[int]) -> Course:
+    return replace(course, calls=tuple(course.calls[number] for number in working))
+
+
+def _courses(bench: Bench, example: Example) -> Iterator[Course]:
+    """In train with other values in each call, on two seeds; in eval the same call again; then every shape there is."""
+    modes = ("train", "eval") if example.wrap else ("", "")
+    for seed in (bench.seed, bench.seed + OTHER_SEED):
+        calls = fresh(replace(bench, seed=seed), example, "", None)[1]
+        if not example.given:
+            calls = _varied(calls[0])
+        label = ", ".join(part for part in (modes[0], f"seed {seed}") if part)
+        yield Course(label, modes[0], "eager", tuple(_repeated(calls)), seed, _settled(calls))
+    calls = fresh(bench, example, "", None)[1]
+    if not example.wrap:
+        # Its own calls, in its own order, are all that a program is made for.
+        return
+    again = calls if example.given else calls[:1]
+    label = f"eval, {'its calls' if example.given else 'one call'} again and again"
+    yield Course(label, "eval", "aot_eager", tuple(again * CALLS), bench.seed, _settled(again))
+    if example.given and _shapes(calls) > 1:
+        return
+    for number, sweep in enumerate(sweeps(calls[0])):
+        if 0 < number <= SWEEPS:
+            swept = tuple(sweep.calls(calls[0]))
+            yield Course(f"eval, {sweep.label}", "eval", "aot_eager", swept, bench.seed, sweep.allowed)
+
+
+def _settled(calls: Sequence[Call]) -> int:
+    """How many programs a correct function may need: one, or one for each shape."""
+    return _shapes(calls)
+
+
+def _varied(call: Call) -> list[Call]:
+    """The call, and the same shapes with values on the other side of what a program may ask about them."""
+
+    def changed(change: Callable[[torch.Tensor], torch.Tensor]) -> Call:
+        def one(tensor: torch.Tensor) -> torch.Tensor:
+            if not tensor.is_floating_point() or tensor.layout != torch.strided:
+                return tensor
+            return change(tensor.detach()).requires_grad_(tensor.requires_grad)
+
+        return Call(map_tensors(call.args, one), map_tensors(dict(call.kwargs), one))
+
+    return [call, changed(lambda t: -t), changed(lambda t: t * 8 + 0.5), changed(torch.zeros_like)]
+
+
+def _repeated(calls: Sequence[Call]) -> list[Call]:
+    times = -(-CALLS // max(1, len(calls)))
+    return list(calls) * max(1, times)
+
+
+def _working(bench: Bench, example: Example, course: Course, weights: Mapping[str, Any]) -> list[int]:
+    """Which calls run at all: a program may refuse a length, or zeros."""
+    if not example.wrap:
+        # Calls of a program build on each other: all, or none.
+        try:
+            _eager(bench, example, course, weights)
+        except EagerFailed:
+            return []
+        return list(range(len(course.calls)))
+    found = []
+    for number in range(len(course.calls)):
+        try:
+            _eager(bench, example, _only(course, [number]), weights)
+        except EagerFailed:
+            continue
+        found.append(number)
+    return found
+
+
+# --- one run ----------------------------------------------------------------------------------------------------------
+
+
+def _eager(bench: Bench, example: Example, course: Course, weights: Mapping[str, Any]) -> Values:
+    try:
+        with compiling.uncompiled():
+            return _run(bench, example, course, weights, lambda target: target)
+    except (Exception, SystemExit) as error:
+        leave_if_copy()
+        raise EagerFailed(fault_of("eager", error, bench.wanted)) from error
+
+
+def _compiled(
+    bench: Bench, example: Example, course: Course, weights: Mapping[str, Any]
+) -> tuple[Trial, Values | None]:
+    torch._dynamo.reset()
+    values: Values | None = None
+    fault = ""
+    with compiling.backend(course.backend), listening(bench.wanted) as heard:
+        try:
+            wrap = bench.wrapped if example.wrap else (lambda target: target)
+            values = _run(bench, example, course, weights, wrap)
+        except (Exception, SystemExit) as error:
+            leave_if_copy()
+            told = fault_of("compiled", error, bench.wanted)
+            fault = f"{told.kind}: {told.message.strip().splitlines()[0][:200] if told.message.strip() else ''}"
+    most = max((f for f in heard.frames if _is_theirs(f, bench)), key=lambda frame: frame.compiles, default=None)
+    trial = Trial(
+        label=course.label,
+        calls=len(course.calls),
+        allowed=course.allowed,
+        compiles=most.compiles if most is not None else 0,
+        reasons=most.reasons if most is not None else (),
+        breaks=heard.breaks,
+        traced={path: lines for path, lines in heard.traced.items() if bench.wanted(path)},
+        fault=fault,
+    )
+    return trial, values
+
+
+def _is_theirs(frame: Frame, bench: Bench) -> bool:
+    return bench.wanted(frame.path) or any(bench.wanted(path) for path in frame.traced)
+
+
+def _run(
+    bench: Bench,
+    example: Example,
+    course: Course,
+    weights: Mapping[str, Any],
+    wrap: Callable[[Any], Any],
+) -> Values:
+    target, _ = fresh(replace(bench, seed=course.seed), example, course.mode, None)
+    module = compiling.unwrapped(target)
+    module = module if isinstance(module, torch.nn.Module) else None
+    if module is not None and weights:
+        module.load_state_dict(weights, strict=False)
+    function = wrap(target)
+    values = Values()
+    for number, call in enumerate(course.calls):
+        mine = _copy(call)
+        seeded(course.seed + 2 + number)
+        output = function(*mine.args, **mine.kwargs)
+        leave_if_copy()
+        values.outputs.append(portable(output))
+        if course.mode != "eval":
+            _backward(output)
+        values.arguments.append(portable([list(mine.args), dict(mine.kwargs)]))
+        if number == len(course.calls) - 1:
+            inputs = {f"argument {n + 1}": t for n, t in enumerate(tensors_of([*mine.args, *mine.kwargs.values()]))}
+            values.gradients.update(_gradients(inputs))
+    if module is not None:
+        values.buffers.update({name: portable(buffer) for name, buffer in module.named_buffers()})
+        values.gradients.update(_gradients(dict(module.named_parameters())))
+    return values
+
+
+def _weights(target: Any) -> dict[str, Any]:
+    module = compiling.unwrapped(target)
+    if not isinstance(module, torch.nn.Module):
+        return {}
+    return {name: value for name, value in module.state_dict().items() if isinstance(value, torch.Tensor)}
+
+
+def _copy(call: Call) -> Call:
+    """A call of its own for every run: a program may write to its arguments."""
+    try:
+        args, kwargs = copy.deepcopy((call.args, dict(call.kwargs)))
+    except Exception:
+        # Not every object can be copied, nor a tensor that is no leaf; tensors are what must not be shared.
+        args, kwargs = (map_tensors(part, lambda t: t.detach().clone()) for part in (call.args, dict(call.kwargs)))
+    return Call(args, kwargs)
+
+
+def _backward(output: Any) -> None:
+    """Gradients of a weighted sum: a plain one vanishes behind a softmax."""
+    terms = []
+    for leaf in tensors_of(_opened(output)):
+        if leaf.requires_grad and leaf.numel() and (leaf.is_floating_point() or leaf.is_complex()):
+            real = leaf.abs() if leaf.is_complex() else leaf
+            weight = torch.linspace(0.5, 1.5, leaf.numel(), device=leaf.device, dtype=torch.float32)
+            terms.append((real.float().reshape(-1) * weight).sum())
+    if terms:
+        torch.stack(terms).sum().backward()
+
+
+def _gradients(tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
+    return {name: portable(t.grad) for name, t in tensors.items() if t.is_leaf and t.requires_grad}
+
+
+def _opened(value: Any) -> Any:
+    return list(value.values()) if isinstance(value, Mapping) else vars(value) if _is_data(value) else value
+
+
+def _is_data(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def portable(value: Any, depth: int = 0) -> Any:
+    """A nested result as plain data: tensors on the host, containers as lists and dicts, other objects by their type."""
+    if isinstance(value, torch.Tensor):
+        plain = value.detach()
+        if plain.is_nested:
+            return [portable(part, depth + 1) for part in plain.unbind()]
+        if plain.is_quantized:
+            plain = plain.dequantize()
+        if plain.layout != torch.strided:
+            plain = plain.to_dense()
+        return plain.cpu().clone()
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return value
+    if depth > 8:
+        return "..."
+    if isinstance(value, Mapping):
+        return {str(key): portable(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [portable(item, depth + 1) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(repr, value))
+    if type(value).__module__ == "numpy" and hasattr(value, "dtype") and hasattr(value, "tolist"):
+        return value.tolist()
+    if _is_data(value):
+        return {f.name: portable(getattr(value, f.name, None), depth + 1) for f in dataclasses.fields(value)}
+    return f"<{type(value).__qualname__}>"
+
+
+# --- the new source ---------------------------------------------------------------------------------------------------
+
+
+def compare(bench: Bench, old: Record, example: Example) -> Equality:
+    """The new source on the weights, calls and seeds of the old: eager and compiled values, against the old eager ones."""
+    if old.trouble:
+        return Equality(trouble=old.trouble)
+    found = _Compared()
+    trials = []
+    made: list[Call] = []
+    again = {course.label: course for course in _courses(bench, example)}
+    for kept, working, values in zip(old.courses, old.working, old.values, strict=True):
+        course = kept if kept.calls else replace(kept, calls=_only(again[kept.label], working).calls)
+        made += course.calls
+        try:
+            found.all(values, _eager(bench, example, course, old.weights), f" in eager mode ({course.label})")
+        except EagerFailed as failed:
+            words = f"{failed.fault.kind}: {failed.fault.message.strip()[:200]}"
+            found.differs = found.differs or f"it fails in eager mode ({course.label}): {words}"
+            break
+        trial, compiled = _compiled(bench, example, course, old.weights)
+        trials.append(trial)
+        if compiled is not None:
+            found.all(values, compiled, f" compiled ({course.label})")
+        if found.differs:
+            break
+    return Equality(
+        calls=len(made),
+        shapes=_shapes(made),
+        seeds=len({course.seed for course in old.courses}),
+        tensors=found.tensors,
+        gradients=found.gradients,
+        worst=found.worst,
+        differs=found.differs,
+        notes=tuple(found.notes),
+        trials=tuple(trials),
+    )
+
+
+def _shapes(calls: Sequence[Call]) -> int:
+    return len({_shape([call.args, dict(call.kwargs)]) for call in calls})
+
+
+def _shape(value: Any) -> Any:
+    """What an input looks like, without its values: two calls of one shape differ in nothing that is guarded by size."""
+    if isinstance(value, torch.Tensor):
+        return tuple(value.shape)
+    if isinstance(value, Mapping):
+        return tuple((str(key), _shape(item)) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ("course", *(_shape(item) for item in value))
+    return repr(value) if isinstance(value, (bool, int, float, str, type(None))) else type(value).__name__
+
+
+class _Compared:
+    """Counts what was compared, and keeps the first thing that is not equal."""
+
+    def __init__(self) -> None:
+        self.tensors = 0
+        self.gradients = 0
+        self.worst = 0.0
+        self.differs = ""
+        self.notes: list[str] = []
+
+    def all(self, old: Values, new: Values, where: str = "") -> None:
+        self._same(old.outputs, new.outputs, "output", where)
+        self._same(old.arguments, new.arguments, "argument", where)
+        # A fix may add a buffer; what was there must be as it was.
+        self._same(old.buffers, {k: v for k, v in new.buffers.items() if k in old.buffers}, "buffer", where)
+        before = self.tensors
+        self._same(old.gradients, {k: v for k, v in new.gradients.items() if k in old.gradients}, "gradient", where)
+        self.gradients += self.tensors - before
+        self.tensors = before
+
+    def _same(self, old: Any, new: Any, at: str, where: str) -> None:
+        if self.differs:
+            return
+        if isinstance(old, (list, dict)) and type(old) is type(new):
+            self._nested(old, new, at, where)
+        elif isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor):
+            self._tensor(old, new, at, where)
+        elif _is_number(old) and isinstance(new, torch.Tensor) and new.dim() == 0:
+            self._note("a number is a 0-d tensor now")
+            self._number(old, new.item(), at, where)
+        elif _is_number(old) and _is_number(new):
+            self._number(old, new, at, where)
+        elif type(old) is not type(new) or old != new:
+            self.differs = f"{at} is {_told(new)}, was {_told(old)}{where}"
+
+    def _nested(self, old: Any, new: Any, at: str, where: str) -> None:
+        keys = list(range(max(len(old), len(new)))) if isinstance(old, list) else list(dict.fromkeys([*old, *new]))
+        for key in keys:
+            if (isinstance(old, list) and key >= min(len(old), len(new))) or (
+                isinstance(old, dict) and not (key in old and key in new)
+            ):
+                self.differs = f"{at} has {len(new)} parts, had {len(old)}{where}"
+                return
+            self._same(old[key], new[key], f"{at}[{key!r}]", where)
+
+    def _tensor(self, old: torch.Tensor, new: torch.Tensor, at: str, where: str) -> None:
+        if old.shape != new.shape or old.dtype != new.dtype:
+            now, was = (f"{str(t.dtype).removeprefix('torch.')}{list(t.shape)}" for t in (new, old))
+            self.differs = f"{at} is {now}, was {was}{where}"
+            return
+        self.tensors += 1
+        if old.numel() == 0 or old.is_meta:
+            return
+        if not (old.is_floating_point() or old.is_complex()):
+            if not torch.equal(old, new):
+                self.differs = f"{at} differs in {int((old != new).sum())} of {old.numel()} elements{where}"
+            return
+        relative, absolute = _TOLERANCE.get(old.dtype, (1e-1, 1e-1))
+        left, right = (t.to(torch.complex128 if t.is_complex() else torch.float64) for t in (old, new))
+        gap = (left - right).abs()
+        largest = float(gap[gap.isfinite()].max()) if bool(gap.isfinite().any()) else 0.0
+        self.worst = max(self.worst, largest)
+        if not torch.allclose(left, right, rtol=relative, atol=absolute, equal_nan=True):
+            self.differs = f"{at} differs by up to {largest:.3g}{where}"
+
+    def _number(self, old: Any, new: Any, at: str, where: str) -> None:
+        if old == new or (old != old and new != new):
+            return
+        if not abs(old - new) <= 1e-5 * max(1.0, abs(old)):
+            self.differs = f"{at} is {new!r}, was {old!r}{where}"
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex))
+
+
+def _told(value: Any) -> str:
+    return f"a tensor of shape {tuple(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)[:60]

@@ -1,0 +1,247 @@
+"""The experiments: one example run eagerly for its lines, then under Dynamo while somebody listens."""
+
+from __future__ import annotations
+
+import random
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+import torch._dynamo
+
+from tclint.model.finding import Compiled, Step
+from tclint.verify.child import compiling
+from tclint.verify.child.inputs import Call, Example, on_device
+from tclint.verify.child.listen import listening
+from tclint.verify.cover import covering
+from tclint.verify.forks import leave_if_copy
+from tclint.verify.heard import Explain, Fault, Frame, Run
+from tclint.verify.trace import own_name, steps_of
+
+CALLS = 24
+"""Most calls made in one experiment."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every experiment of one job shares."""
+
+    device: str
+    seed: int
+    wanted: Callable[[str], bool]
+    """Whether a file is the user's."""
+    title: str
+    compiled: Compiled = field(default_factory=Compiled)
+    """The compile site of the region."""
+
+    def wrapped(self, target: Any, *, fullgraph: bool = False) -> Any:
+        """The target as the site compiles it, as far as Dynamo is concerned."""
+        return compiling.compiled(target, fullgraph=fullgraph, dynamic=self.compiled.dynamic)
+
+
+class EagerFailed(Exception):
+    """The call does not even run without Dynamo: the inputs are wrong, not the line."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+def seeded(seed: int) -> None:
+    random.seed(seed)
+    torch.manual_seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)
+
+
+def fault_of(act: str, error: BaseException, wanted: Callable[[str], bool]) -> Fault:
+    """An exception as data. Dynamo's own errors name the user's frames in their text, others in the traceback."""
+    text = str(error)
+    _, told, below = text.partition("from user code:")
+    stack = steps_of(below) if told else ()
+    if not stack:
+        frames = traceback.extract_tb(error.__traceback__)
+        stack = tuple(Step(f.filename, f.lineno or 0, own_name(f.name)) for f in frames if wanted(f.filename))
+    inner = error.__cause__ or error.__context__
+    kind = type(error).__name__
+    if kind in ("InternalTorchDynamoError", "BackendCompilerFailed") and inner is not None:
+        kind = f"{kind} ({type(inner).__name__})"
+    return Fault(act, kind, text[:4000], stack)
+
+
+def fresh(bench: Bench, example: Example, mode: str, dtype: torch.dtype | None) -> tuple[Any, list[Call]]:
+    """The target and its calls, made anew from the seed, so that no run sees the state another left."""
+    seeded(bench.seed)
+    target = on_device(example.build(), bench.device, dtype)
+    if mode and isinstance(target, torch.nn.Module):
+        target.train(mode == "train")
+    seeded(bench.seed + 1)
+    calls = [
+        Call(on_device(call.args, bench.device, dtype), on_device(dict(call.kwargs), bench.device, dtype))
+        for call in example.calls()[:CALLS]
+    ]
+    seeded(bench.seed + 2)
+    return target, calls
+
+
+def _label(mode: str, dtype: torch.dtype | None) -> str:
+    return ", ".join(part for part in (mode, str(dtype).removeprefix("torch.") if dtype else "") if part)
+
+
+def run_eager(
+    bench: Bench, example: Example, mode: str = "", dtype: torch.dtype | None = None
+) -> tuple[Mapping[str, tuple[int, ...]], list[Any]]:
+    """The lines an eager run executes, and what it returns. Raises EagerFailed where it does not run."""
+    outputs: list[Any] = []
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(compiling.uncompiled())
+            if not example.wrap:
+                # The program's own set-up is part of what it compiles.
+                coverage = stack.enter_context(covering(bench.wanted))
+            target, calls = fresh(bench, example, mode, dtype)
+            if example.wrap:
+                coverage = stack.enter_context(covering(bench.wanted))
+            for call in calls:
+                outputs.append(target(*call.args, **call.kwargs))
+                leave_if_copy()
+    except (Exception, SystemExit) as error:
+        leave_if_copy()
+        raise EagerFailed(fault_of("eager", error, bench.wanted)) from error
+    return coverage.lines, outputs
+
+
+def run_breaks(
+    bench: Bench, example: Example, mode: str = "", dtype: torch.dtype | None = None, fullgraph: bool = False
+) -> Run:
+    """Graph breaks and compile errors of the example's calls."""
+    covered, expected = run_eager(bench, example, mode, dtype)
+    label = ", ".join(part for part in (_label(mode, dtype), "fullgraph" if fullgraph else "") if part)
+    return _compiled(bench, example, mode, dtype, "eager", "breaks", label, covered, expected, fullgraph=fullgraph)
+
+
+def run_recompiles(bench: Bench, example: Example, label: str, allowed: int, mode: str = "") -> Run:
+    """How often each code object is compiled over the example's calls."""
+    covered, expected = run_eager(bench, example, mode)
+    return _compiled(bench, example, mode, None, "aot_eager", "recompiles", label, covered, expected, allowed)
+
+
+def _compiled(
+    bench: Bench,
+    example: Example,
+    mode: str,
+    dtype: torch.dtype | None,
+    backend: str,
+    experiment: str,
+    label: str,
+    covered: Mapping[str, tuple[int, ...]],
+    expected: list[Any],
+    allowed: int = 2,
+    fullgraph: bool = False,
+) -> Run:
+    torch._dynamo.reset()
+    fault: Fault | None = None
+    outputs: list[Any] = []
+    made = 0
+    target, calls = fresh(bench, example, mode, dtype)
+    with compiling.backend(backend), listening(bench.wanted) as heard:
+        try:
+            function = bench.wrapped(target, fullgraph=fullgraph) if example.wrap else target
+            for call in calls:
+                made += 1
+                outputs.append(function(*call.args, **call.kwargs))
+                leave_if_copy()
+        except (Exception, SystemExit) as error:
+            leave_if_copy()
+            fault = fault_of("compiled", error, bench.wanted)
+    return Run(
+        experiment=experiment,
+        label=label,
+        source=example.source,
+        dtype=_dtype_of(target, calls),
+        target=bench.title,
+        covered=covered,
+        traced={path: lines for path, lines in heard.traced.items() if bench.wanted(path)},
+        breaks=heard.breaks,
+        frames=tuple(_own_lines(frame, bench.wanted) for frame in heard.frames),
+        expected=allowed,
+        calls=made,
+        fault=fault,
+        differs=difference(expected, outputs) if fault is None and mode != "train" else "",
+    )
+
+
+def _own_lines(frame: Frame, wanted: Callable[[str], bool]) -> Frame:
+    return replace(frame, traced={path: lines for path, lines in frame.traced.items() if wanted(path)})
+
+
+def _dtype_of(target: Any, calls: list[Call]) -> str:
+    """The floating type the run computed in."""
+    if isinstance(target, torch.nn.Module):
+        for parameter in target.parameters():
+            if parameter.is_floating_point():
+                return str(parameter.dtype).removeprefix("torch.")
+    for call in calls:
+        for value in (*call.args, *call.kwargs.values()):
+            if isinstance(value, torch.Tensor) and value.is_floating_point():
+                return str(value.dtype).removeprefix("torch.")
+    return ""
+
+
+def difference(eager: Any, other: Any, at: str = "output", tolerance: float = 1e-3) -> str:
+    """Where two nested results differ in a tensor's shape or values, in words; empty where they do not."""
+    if isinstance(eager, torch.Tensor) and isinstance(other, torch.Tensor):
+        if eager.shape != other.shape:
+            return f"{at} has shape {tuple(other.shape)}, eager {tuple(eager.shape)}"
+        if eager.is_meta or other.is_meta or eager.layout != torch.strided or other.layout != torch.strided:
+            return ""
+        left, right = eager.detach(), other.detach()
+        if left.is_quantized or right.is_quantized:
+            return ""
+        if left.is_floating_point() or left.is_complex():
+            same = torch.allclose(left, right.to(left.dtype), rtol=tolerance, atol=tolerance, equal_nan=True)
+        else:
+            same = bool(torch.equal(left, right.to(left.dtype)))
+        return "" if same else f"{at} differs from the eager values"
+    if isinstance(eager, Mapping) and isinstance(other, Mapping):
+        for key in eager:
+            if key in other and (found := difference(eager[key], other[key], f"{at}[{key!r}]", tolerance)):
+                return found
+        return ""
+    if isinstance(eager, (list, tuple)) and isinstance(other, (list, tuple)):
+        for index, (left, right) in enumerate(zip(eager, other, strict=False)):
+            if found := difference(left, right, f"{at}[{index}]", tolerance):
+                return found
+        return ""
+    if isinstance(eager, float) and isinstance(other, (int, float)):
+        return (
+            ""
+            if abs(eager - other) <= tolerance * max(1.0, abs(eager)) or eager != eager
+            else (f"{at} is {other!r}, eager {eager!r}")
+        )
+    return ""
+
+
+def run_explain(bench: Bench, example: Example, mode: str) -> Explain | None:
+    """What `torch._dynamo.explain` says, for people who know its report. None where it fails or does not apply."""
+    if not example.wrap:
+        return None
+    torch._dynamo.reset()
+    target, calls = fresh(bench, example, mode, None)
+    call = calls[0]
+    try:
+        with listening(bench.wanted):
+            report = torch._dynamo.explain(compiling.unwrapped(target))(*call.args, **call.kwargs)
+    except Exception:
+        # The trace has already told what is wrong with this target.
+        return None
+    return Explain(
+        graphs=int(report.graph_count),
+        breaks=int(report.graph_break_count),
+        reasons=tuple(str(reason.reason)[:400] for reason in report.break_reasons),
+    )

@@ -1,0 +1,499 @@
+"""Inputs guessed from signatures, annotations, names and defaults, repaired by reading errors until the target runs.
+
+The search runs on the meta device, where a wrong shape costs microseconds, and moves to the real one when a guess
+gets through.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import os
+import sys
+import time
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import nn
+
+from tclint.verify import guess
+from tclint.verify.child.inputs import Call, Example, NoInputs
+from tclint.verify.child.load import find
+from tclint.verify.forks import leave_if_copy
+from tclint.verify.guess import WIDTH, Several, TensorSpec
+from tclint.verify.job import Candidate, Job
+from tclint.verify.repair import families, repairs
+
+TRIES = 160
+SECONDS = 40.0
+PARAMETERS = 400_000_000
+"""Models larger than this are not built by guessing."""
+
+_Parameter = inspect.Parameter
+
+
+class Settings:
+    """Stands in for a config object nobody described: answers each attribute with what its name suggests."""
+
+    def __init__(self, **given: Any) -> None:
+        self.__dict__.update(given)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = guess.number_for(name)
+        if value is None:
+            if guess.is_flag(name):
+                value = False
+            elif word := guess.word_for(name):
+                self.__dict__[name] = word
+                return word
+            else:
+                raise AttributeError(f"nothing is known of the setting {name!r}")
+        elif guess.is_flag(name) and not isinstance(value, int):
+            value = False
+        self.__dict__[name] = value
+        return value
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return getattr(self, name, default)
+
+    __getitem__ = __getattr__
+
+    def __contains__(self, name: str) -> bool:
+        return guess.number_for(name) is not None
+
+
+def _signature(function: Any) -> list[_Parameter]:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError) as error:
+        raise NoInputs(f"its signature cannot be read: {error}") from error
+    return [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != "self"]
+
+
+def _hints(function: Any) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function)
+    except Exception:
+        # Annotations that need a missing import: their text still helps.
+        return dict(getattr(function, "__annotations__", {}))
+
+
+def _plain(annotation: Any) -> Any:
+    """`X` for `Optional[X]`, `X | None` and `Annotated[X, ...]`."""
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Union, types.UnionType):
+        options = [item for item in typing.get_args(annotation) if item is not type(None)]
+        return _plain(options[0]) if options else annotation
+    if origin is typing.Annotated:
+        return _plain(typing.get_args(annotation)[0])
+    return annotation
+
+
+def _is_tensor(annotation: Any) -> bool:
+    if isinstance(annotation, str):
+        return "Tensor" in annotation
+    return isinstance(annotation, type) and issubclass(annotation, torch.Tensor)
+
+
+def _configs_near(target: type) -> list[type]:
+    """Config classes that the module of a class knows, the one named most like the class first."""
+    module = sys.modules.get(target.__module__)
+    found = {
+        value
+        for value in (vars(module).values() if module is not None else ())
+        if isinstance(value, type) and _is_settings(value) and value.__name__ != "PreTrainedConfig"
+    }
+    return sorted(found, key=lambda item: (-len(os.path.commonprefix([item.__name__, target.__name__])), item.__name__))
+
+
+def _constructor_values(parameter: _Parameter, annotation: Any, depth: int, target: type) -> Iterator[Any]:
+    """What to pass for a required parameter of a constructor, likeliest first."""
+    name = parameter.name
+    wanted = _plain(annotation)
+    origin = typing.get_origin(wanted)
+    number = guess.number_for(name)
+    if isinstance(wanted, type) and depth < 3:
+        if wanted is bool:
+            yield False
+            yield True
+        elif wanted is int:
+            yield 4 if number is None or 0 < number < 1 else int(number)
+            yield 1
+        elif wanted is float:
+            yield float(number) if number is not None else 1.0
+        elif wanted is str:
+            yield guess.word_for(name) or "default"
+        elif wanted is torch.device:
+            yield torch.device("cpu")
+        elif wanted is torch.dtype:
+            yield torch.float32
+        elif issubclass(wanted, nn.Module):
+            yield from _made(wanted, depth)
+            yield nn.Identity()
+        elif dataclasses.is_dataclass(wanted) or _is_settings(wanted):
+            yield from _made(wanted, depth)
+    if origin in (list, tuple) or wanted in (list, tuple):
+        size = int(number) if number else 2
+        yield [size, size]
+        yield [size] * 4
+        yield []
+    if origin is dict or wanted is dict:
+        yield {}
+    if origin is type or name.endswith(("_layer", "_cls", "_class", "_fn", "_type")):
+        yield nn.LayerNorm if "norm" in name else nn.GELU if "act" in name else nn.Identity
+    if name in ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs"):
+        for near in _configs_near(target)[:2] if depth < 3 else ():
+            yield from _made(near, depth)
+        yield Settings()
+    if name in ("act", "activation", "nonlinearity"):
+        yield nn.GELU()
+        yield "relu"
+    if number is not None:
+        yield number
+        yield [int(number) or 2] * 2
+    if guess.is_flag(name):
+        yield False
+    if any(
+        part in name
+        for part in ("encoder", "decoder", "backbone", "model", "module", "net", "block", "layer", "fn", "proj")
+    ):
+        yield nn.Identity()
+        yield nn.Linear(WIDTH, WIDTH)
+    if word := guess.word_for(name):
+        yield word
+    yield WIDTH
+    yield Settings()
+
+
+def _is_settings(wanted: type) -> bool:
+    return wanted.__name__.endswith(("Config", "Args", "Settings", "Params", "Options", "ModelArgs"))
+
+
+def _made(wanted: type, depth: int) -> Iterator[Any]:
+    """An instance of a class that a parameter is annotated with."""
+    from tclint.verify.child.pretrained import is_config, shrunk
+
+    try:
+        yield shrunk(wanted) if is_config(wanted) else construct(wanted, depth + 1)
+    except Exception:
+        # The next alternative of the caller stands in for it.
+        return
+
+
+def construct(target: type, depth: int = 0) -> Any:
+    """An instance with guessed arguments. Raises NoInputs with the last error where none fits."""
+    maker: Any = inspect.getattr_static(target, "__init__")
+    parameters = _signature(maker) if maker is not object.__init__ else []
+    hints = _hints(maker)
+    required = [p for p in parameters if p.default is p.empty]
+    choices = {p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth, target)) for p in required}
+    if dataclasses.is_dataclass(target) or _is_settings(target):
+        choices |= _small_fields(parameters, hints)
+    picks = {name: values[0] for name, values in choices.items() if values}
+    last: Exception | None = None
+    for attempt in _combinations(picks, choices):
+        try:
+            torch.manual_seed(0)
+            return target(**copy.deepcopy(attempt))
+        except Exception as error:
+            last = error
+    wanted = ", ".join(p.name for p in required) or "nothing"
+    raise NoInputs(f"{target.__name__}({wanted}) cannot be made: {type(last).__name__}: {str(last)[:200]}")
+
+
+def _small_fields(parameters: list[_Parameter], hints: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Defaults of a config that would make a model too large to run here, replaced by small ones."""
+    found: dict[str, list[Any]] = {}
+    for parameter in parameters:
+        default = parameter.default
+        if isinstance(default, int) and not isinstance(default, bool) and default > 64:
+            number = guess.number_for(parameter.name)
+            if number:
+                found[parameter.name] = [int(number), default]
+        elif isinstance(default, int) and not isinstance(default, bool) and default > 4:
+            if guess.number_for(parameter.name) == 2:
+                found[parameter.name] = [2, default]
+    return found
+
+
+def _combinations(picks: dict[str, Any], choices: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    """The first choices, then one changed at a time, then two."""
+    yield picks
+    for name, values in choices.items():
+        for value in values[1:5]:
+            yield {**picks, name: value}
+    names = list(choices)
+    for index, first in enumerate(names):
+        for second in names[index + 1 :]:
+            for left in choices[first][1:3]:
+                for right in choices[second][1:3]:
+                    yield {**picks, first: left, second: right}
+
+
+def widths_of(model: Any) -> tuple[int, ...]:
+    """How wide the inputs of a module may be, from its first layers on."""
+    found: list[int] = []
+    if isinstance(model, nn.Module):
+        for layer in model.modules():
+            for name in ("in_features", "in_channels", "input_size", "num_features", "embedding_dim", "embed_dim"):
+                width = getattr(layer, name, None)
+                if isinstance(width, int) and width > 0:
+                    found.append(width)
+            shape = getattr(layer, "normalized_shape", None)
+            if isinstance(shape, (tuple, list)) and shape and isinstance(shape[-1], int):
+                found.append(int(shape[-1]))
+    return tuple(dict.fromkeys(found))[:4]
+
+
+def _first_spec(model: Any) -> TensorSpec | None:
+    """The tensor that the first layer with weights takes."""
+    if not isinstance(model, nn.Module):
+        return None
+    for layer in model.modules():
+        if isinstance(layer, nn.Embedding):
+            return TensorSpec((guess.BATCH, guess.SEQUENCE), "int64")
+        if isinstance(layer, nn.Linear):
+            return TensorSpec((guess.BATCH, guess.SEQUENCE, layer.in_features))
+        if isinstance(layer, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+            sides = {nn.Conv1d: (32,), nn.Conv2d: (32, 32), nn.Conv3d: (8, 32, 32)}
+            spatial = next(side for kind, side in sides.items() if isinstance(layer, kind))
+            return TensorSpec((guess.BATCH, layer.in_channels, *spatial))
+        if isinstance(layer, (nn.BatchNorm2d, nn.InstanceNorm2d)):
+            return TensorSpec((guess.BATCH, layer.num_features, 16, 16))
+        if isinstance(layer, nn.GroupNorm):
+            return TensorSpec((guess.BATCH, layer.num_channels, 16, 16))
+        if isinstance(layer, nn.LayerNorm):
+            return TensorSpec((guess.BATCH, guess.SEQUENCE, *(int(size) for size in layer.normalized_shape)))
+        if isinstance(layer, (nn.LSTM, nn.GRU, nn.RNN)):
+            return TensorSpec((guess.BATCH, guess.SEQUENCE, layer.input_size))
+    return None
+
+
+def _argument(parameter: _Parameter, annotation: Any, width: int) -> Any:
+    """A call argument: from its annotation where that says something, else from its name."""
+    for text in (annotation, parameter.annotation):
+        if (spec := guess.from_jaxtyping(text, width)) is not None:
+            return spec
+    if guess.is_position(parameter.name):
+        return guess.value_for(parameter.name, width)
+    wanted = _plain(annotation)
+    origin = typing.get_origin(wanted)
+    if _is_tensor(wanted):
+        text = wanted if isinstance(wanted, str) else wanted.__name__
+        spec = guess.tensor_for(parameter.name, width)
+        if "Long" in text or "Int" in text:
+            return TensorSpec(spec.shape[:2], "int64")
+        if "Bool" in text:
+            return TensorSpec(spec.shape[:2], "bool")
+        return spec
+    if wanted is bool:
+        return False
+    if wanted is int:
+        return int(guess.number_for(parameter.name) or 4)
+    if wanted is float:
+        return float(guess.number_for(parameter.name) or 1.0)
+    if wanted is str:
+        return guess.word_for(parameter.name) or "default"
+    if origin in (list, tuple):
+        items = [item for item in typing.get_args(wanted) if item is not Ellipsis]
+        kind = "list" if origin is list else "tuple"
+        if items and all(_is_tensor(_plain(item)) for item in items):
+            one = guess.tensor_for(parameter.name.removesuffix("s"), width)
+            return Several((one,) * max(2, len(items)), kind)
+        if items and items[0] is int:
+            return [4] * max(2, len(items)) if kind == "list" else (4,) * max(2, len(items))
+    if isinstance(wanted, type) and (dataclasses.is_dataclass(wanted) or _is_settings(wanted)):
+        return construct(wanted)
+    if parameter.default is not parameter.empty and isinstance(parameter.default, (bool, int, float, str)):
+        return parameter.default
+    return guess.value_for(parameter.name, width)
+
+
+def realize(value: Any, device: str) -> Any:
+    """The tensors of a guess."""
+    if isinstance(value, TensorSpec):
+        dtype: torch.dtype = getattr(torch, value.dtype)
+        if dtype == torch.bool:
+            return torch.ones(value.shape, dtype=dtype, device=device)
+        if dtype.is_floating_point:
+            return torch.randn(value.shape, dtype=dtype, device=device)
+        return torch.randint(0, max(1, value.high), value.shape, dtype=dtype, device=device)
+    if isinstance(value, Several):
+        items = [realize(item, device) for item in value.items]
+        return items if value.kind == "list" else tuple(items)
+    return copy.deepcopy(value)
+
+
+def search(
+    build: Callable[[], Any], function_of: Callable[[Any], Any], start: Mapping[str, Any], optional: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Arguments by name with which the target runs. Raises NoInputs with the last error where none were found."""
+    model = build()
+    if isinstance(model, nn.Module):
+        if sum(parameter.numel() for parameter in model.parameters()) > PARAMETERS:
+            raise NoInputs("the model is too large to try inputs on")
+        model.eval()
+    real = function_of(model)
+    meta = _on_meta(model, function_of)
+    end = time.monotonic() + SECONDS
+    waiting: list[tuple[int, int, dict[str, Any]]] = [(0, 0, dict(start))]
+    seen = {repr(sorted(start.items(), key=str))}
+    count = 0
+    last: Exception | None = None
+    first: Exception | None = None
+    tried_families = False
+    while waiting or not tried_families:
+        if not waiting:
+            tried_families = True
+            waiting = [(9, index, item) for index, item in enumerate(families(start, widths_of(model)))]
+            if not waiting:
+                break
+        depth, _, inputs = waiting.pop(0)
+        count += 1
+        if count > TRIES or time.monotonic() > end:
+            break
+        error = _attempt(meta, inputs, "meta") if meta is not None else None
+        if error is None or _only_meta(error):
+            error = _attempt(real, inputs, "cpu")
+        if error is None:
+            return inputs
+        last = error
+        first = first or error
+        fresh = []
+        for position, changed in enumerate(repairs(f"{type(error).__name__}: {error}", inputs, optional)):
+            key = repr(sorted(changed.items(), key=str))
+            if key not in seen:
+                seen.add(key)
+                fresh.append((depth + 1 + position // 4, count, changed))
+        # Depth first: a repair that changes the error is usually on the right way.
+        waiting = sorted([*fresh, *waiting], key=lambda item: item[0])
+    told = f"{type(first or last).__name__}: {str(first or last)[:200]}"
+    raise NoInputs(f"no inputs were found that run it ({count} tried); the first error was {told}")
+
+
+def _on_meta(model: Any, function_of: Callable[[Any], Any]) -> Any:
+    if not isinstance(model, nn.Module):
+        return None
+    try:
+        return function_of(copy.deepcopy(model).to("meta"))
+    except Exception:
+        # Modules that hold what cannot be copied or moved are tried on the real device only.
+        return None
+
+
+def _attempt(function: Any, inputs: Mapping[str, Any], device: str) -> Exception | None:
+    from tclint.verify.child import compiling
+
+    try:
+        torch.manual_seed(0)
+        with torch.no_grad(), compiling.uncompiled():
+            function(**{name: realize(value, device) for name, value in inputs.items()})
+    except Exception as error:
+        leave_if_copy()
+        return error
+    leave_if_copy()
+    return None
+
+
+def _only_meta(error: Exception) -> bool:
+    """Whether the meta device is to blame: it has no values, and buffers made in a call are not on it."""
+    text = str(error).lower()
+    return isinstance(error, NotImplementedError) or "meta" in text or "data-dependent" in text
+
+
+def inferred(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
+    try:
+        target, method = find(module, candidate.name)
+    except LookupError as missing:
+        raise NoInputs(str(missing)) from missing
+    if isinstance(target, type):
+        if not (issubclass(target, nn.Module) or method or "__call__" in vars(target)):
+            raise NoInputs(f"{candidate.name} is neither a module nor callable")
+        return example_of(
+            lambda: construct(target), target, method, f"inferred from the signatures of {candidate.name}"
+        )
+    if inspect.isfunction(target) or callable(target):
+        from tclint.verify.child.compiling import unwrapped
+
+        plain = unwrapped(target)
+        compiled = plain is not target
+        built = example_of(
+            lambda: target, plain, "", f"inferred from the signature of {candidate.name}", function=plain
+        )
+        return dataclasses.replace(built, wrap=not compiled)
+    raise NoInputs(f"{candidate.name} cannot be called")
+
+
+def example_of(
+    build: Callable[[], Any],
+    target: Any,
+    method: str,
+    source: str,
+    start: Mapping[str, Any] | None = None,
+    function: Any = None,
+) -> Example:
+    """The example of a class or function whose call arguments are guessed. `start` adds to the required ones."""
+    signed = function or getattr(target, method or ("forward" if hasattr(target, "forward") else "__call__"))
+    parameters = _signature(signed)
+    hints = _hints(signed)
+    model = build()
+    width = next(iter(widths_of(model)), WIDTH)
+    required: dict[str, Any] = {}
+    optional: dict[str, Any] = {}
+    for parameter in parameters:
+        annotation = hints.get(parameter.name, parameter.annotation)
+        value = _argument(parameter, annotation, width)
+        if parameter.default is parameter.empty:
+            required[parameter.name] = value
+        elif isinstance(value, (TensorSpec, Several)) or parameter.default is None:
+            optional[parameter.name] = value
+    first = _first_spec(model)
+    if first is not None and required:
+        name = next(iter(required))
+        unsaid = name.lower() in (
+            "x",
+            "input",
+            "inputs",
+            "feat",
+            "features",
+            "hidden_states",
+            "data",
+            "z",
+            "h",
+            "images",
+            "img",
+        )
+        if unsaid and isinstance(required[name], TensorSpec) and guess.from_jaxtyping(hints.get(name)) is None:
+            required[name] = first
+    required |= dict(start or optional_start(required, optional))
+    function_of = (lambda made: getattr(made, method)) if method else (lambda made: made)
+    inputs = search(build, function_of, required, optional)
+    shown = ", ".join(f"{name}={_shown(value)}" for name, value in inputs.items())
+
+    def calls() -> list[Call]:
+        return [Call((), {name: realize(value, "cpu") for name, value in inputs.items()})]
+
+    return Example(f"{source} ({shown})", (lambda: getattr(build(), method)) if method else build, calls)
+
+
+def optional_start(required: Mapping[str, Any], optional: Mapping[str, Any]) -> dict[str, Any]:
+    """A target with optional parameters only still wants its first tensor."""
+    if required:
+        return {}
+    first = next((name for name, value in optional.items() if isinstance(value, TensorSpec)), None)
+    return {first: optional[first]} if first is not None else {}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, TensorSpec):
+        return f"{value.dtype}{list(value.shape)}"
+    if isinstance(value, Several):
+        return f"{value.kind} of {len(value.items)}"
+    return repr(value)[:40]

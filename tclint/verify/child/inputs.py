@@ -1,0 +1,243 @@
+"""Where a target and its calls come from: the sources in their order, each giving an `Example` or saying why not."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from tclint.verify.child.load import dotted_name, find
+from tclint.verify.forks import leave_if_copy
+from tclint.verify.job import Candidate, Job
+from tclint.verify.registered import registered
+
+
+@dataclass(frozen=True)
+class Call:
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A target that can be made again and again, each time fresh, and the calls to make."""
+
+    source: str
+    build: Callable[[], Callable[..., Any]]
+    calls: Callable[[], list[Call]]
+    wrap: bool = True
+    """False where the program compiles by itself."""
+    given: bool = False
+    """The calls are a sequence somebody chose: no sweep is added to them."""
+    reference: Callable[[], Any] | None = None
+    """What the calls must give, computed another way: a graph captured by hand cannot be switched off."""
+
+
+class NoInputs(Exception):
+    """A source cannot serve this target; the words say what is missing."""
+
+
+Source = Callable[[Job, Candidate, ModuleType], Example | None]
+"""None: not applicable. NoInputs: applicable, but failed."""
+
+
+def as_calls(value: Any) -> list[Call]:
+    """The calls a factory returned, in any of the shapes people write."""
+    if isinstance(value, Call):
+        return [value]
+    if isinstance(value, torch.Tensor):
+        return [Call((value,))]
+    if isinstance(value, Mapping):
+        return [Call((), dict(value))]
+    if not isinstance(value, (list, tuple)):
+        return [Call((value,))]
+    if isinstance(value, list) and value and all(isinstance(item, (tuple, list, Mapping, Call)) for item in value):
+        return [as_call(item) for item in value]
+    return [as_call(value)]
+
+
+def as_call(value: Any) -> Call:
+    if isinstance(value, Call):
+        return value
+    if isinstance(value, Mapping):
+        return Call((), dict(value))
+    if (
+        isinstance(value, (tuple, list))
+        and len(value) == 2
+        and isinstance(value[0], (tuple, list))
+        and isinstance(value[1], Mapping)
+        and all(isinstance(key, str) for key in value[1])
+    ):
+        return Call(tuple(value[0]), dict(value[1]))
+    if isinstance(value, (tuple, list)):
+        return Call(tuple(value))
+    return Call((value,))
+
+
+def on_device(value: Any, device: str, dtype: torch.dtype | None = None) -> Any:
+    """Tensors and modules of a nested value on a device, floating ones in a dtype."""
+    if isinstance(value, torch.nn.Module):
+        return value.to(device, dtype) if dtype else value.to(device)
+    if isinstance(value, torch.Tensor):
+        return value.to(device, dtype) if dtype and value.is_floating_point() else value.to(device)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(on_device(item, device, dtype) for item in value))
+    if type(value) in (list, tuple):
+        return type(value)(on_device(item, device, dtype) for item in value)
+    if type(value) is dict:
+        return {key: on_device(item, device, dtype) for key, item in value.items()}
+    return value
+
+
+def _resolve(reference: str) -> Any:
+    module, _, name = reference.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _from_factory(factory: Callable[[], Any], source: str) -> Example:
+    """A factory returns the callable and its calls; or the callable alone, whose calls take no argument."""
+
+    def made() -> tuple[Any, Any]:
+        value = factory()
+        if isinstance(value, tuple) and len(value) == 2 and callable(value[0]):
+            return value
+        if callable(value):
+            return value, [Call()]
+        raise NoInputs(f"{source} returned {type(value).__name__}: return (callable, [call, ...])")
+
+    # A factory with `wrap = False` gives a program that compiles by itself.
+    wrap = bool(getattr(factory, "wrap", True))
+    return Example(source, lambda: made()[0], lambda: as_calls(made()[1]), wrap=wrap, given=True)
+
+
+def configured(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
+    from pathlib import Path
+
+    name, _ = dotted_name(Path(candidate.path))
+    owner = candidate.name.split(".")[0]
+    keys = [f"{name}:{candidate.name}", f"{name}:{owner}", f"{Path(candidate.path).name}:{owner}", owner]
+    reference = next((job.factories[key] for key in keys if key in job.factories), None)
+    if reference is None:
+        return None
+    try:
+        factory = _resolve(reference)
+    except (ImportError, AttributeError) as error:
+        raise NoInputs(f"the factory {reference} cannot be imported: {error}") from error
+    return _from_factory(factory, f"factory {reference}")
+
+
+def by_example(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
+    try:
+        target, _ = find(module, candidate.name)
+    except LookupError:
+        return None
+    factory = registered(target)
+    if factory is None:
+        return None
+    return _from_factory(factory, f"@tclint.example in {factory.__module__}.{factory.__qualname__}")
+
+
+def get_inputs_convention(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
+    """`Model`, `get_init_inputs()`, `get_inputs()`: the convention of KernelBench."""
+    get_inputs = getattr(module, "get_inputs", None)
+    if not callable(get_inputs):
+        return None
+    owner = candidate.name.split(".")[0]
+    model = getattr(module, "Model", None) or getattr(module, owner, None)
+    if not isinstance(model, type):
+        return None
+    get_init_inputs = getattr(module, "get_init_inputs", list)
+
+    def build() -> Any:
+        call = as_call(get_init_inputs())
+        return model(*call.args, **call.kwargs)
+
+    return Example(f"{model.__name__}(*get_init_inputs()), get_inputs()", build, lambda: [as_call(get_inputs())])
+
+
+def testcases_convention(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
+    """`TESTCASES = [(Class, init, inputs, ...)]`, each a function or a value, in the shape ([args], {kwargs})."""
+    cases = getattr(module, "TESTCASES", None)
+    if not isinstance(cases, (list, tuple)):
+        return None
+    owner = candidate.name.split(".")[0]
+    usable = [case for case in cases if isinstance(case, (list, tuple)) and len(case) >= 3 and callable(case[0])]
+    mine = [case for case in usable if getattr(case[0], "__name__", "") == owner] or usable
+    if not mine:
+        raise NoInputs("TESTCASES holds no entry of the shape (Class, init, inputs)")
+    target, init, inputs = mine[0][:3]
+
+    def build() -> Any:
+        call = as_call(init() if callable(init) else init)
+        return target(*call.args, **call.kwargs)
+
+    return Example(
+        f"TESTCASES entry of {getattr(target, '__name__', target)}",
+        build,
+        lambda: [as_call(inputs() if callable(inputs) else inputs)],
+    )
+
+
+def build_and_calls_convention(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
+    """`build()` gives the callable, which compiles what it wants to; `calls()` the calls in order."""
+    build, calls = getattr(module, "build", None), getattr(module, "calls", None)
+    if not (callable(build) and callable(calls)) or _needs_arguments(build) or _needs_arguments(calls):
+        return None
+    return Example("build(), calls()", build, lambda: [as_call(call) for call in calls()], wrap=False, given=True)
+
+
+def main_convention(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
+    """`main(device)` runs the program; `reference(device)` gives the same values without CUDA graphs."""
+    main = getattr(module, "main", None)
+    if not inspect.isfunction(main) or list(inspect.signature(main).parameters) != ["device"]:
+        return None
+    other = getattr(module, "reference", None)
+    reference = partial(other, job.device) if inspect.isfunction(other) else None
+    return Example("main(device)", lambda: main, lambda: [Call((job.device,))], False, True, reference)
+
+
+def _needs_arguments(function: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return any(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+
+
+CONVENTIONS: tuple[Source, ...] = (
+    configured,
+    by_example,
+    get_inputs_convention,
+    testcases_convention,
+    build_and_calls_convention,
+    main_convention,
+)
+
+
+def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Example | NoInputs]:
+    """Every source that applies to the candidate, best first."""
+    from tclint.verify.child.infer import inferred
+    from tclint.verify.child.pretrained import pretrained
+
+    for source in (*CONVENTIONS, pretrained, inferred):
+        try:
+            example = source(job, candidate, module)
+        except NoInputs as missing:
+            yield missing
+            continue
+        except (Exception, SystemExit) as error:
+            # The target's own code, run while its inputs were looked for.
+            yield NoInputs(f"{source.__name__.replace('_', ' ')}: {type(error).__name__}: {str(error)[:200]}")
+            continue
+        leave_if_copy()
+        if example is not None:
+            yield example

@@ -1,0 +1,312 @@
+"""Which experiments a job calls for, on which example, until every place has been reached or nothing is left to try."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import ModuleType
+
+import torch
+
+from tclint.verify.child import equal, pack
+from tclint.verify.child.cudagraph import run_cudagraphs
+from tclint.verify.child.experiments import (
+    Bench,
+    EagerFailed,
+    fault_of,
+    fresh,
+    run_breaks,
+    run_eager,
+    run_explain,
+    run_recompiles,
+)
+from tclint.verify.child.inputs import Call, Example, NoInputs, sources
+from tclint.verify.child.load import load
+from tclint.verify.child.sweep import SETTLED, Sweep, sweeps
+from tclint.verify.cover import is_project
+from tclint.verify.heard import Equality, Explain, Fault, Heard, Run, Trial
+from tclint.verify.job import Candidate, Job, Place
+
+EXAMPLES = 3
+"""Most examples that are run for one job, once they work."""
+SOON = 5.0
+"""Seconds that the calls may take on the CPU, so that sizes are tried there before they are tried on a GPU."""
+
+
+_OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "")
+"""tclint itself may lie under the root (an editable install): its frames are never the user's."""
+
+
+@dataclass
+class _Notes:
+    runs: list[Run] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    tried: list[str] = field(default_factory=list)
+    explain: Explain | None = None
+    hint: str = ""
+    examples: dict[tuple[str, str], Example] = field(default_factory=dict)
+    """Those that ran, by candidate and source."""
+    records: list[equal.Record] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
+    swept: dict[str, list[Call]] = field(default_factory=dict)
+    """The calls of a sweep, by its label."""
+    packed: bool = False
+
+
+def carry_out(job: Job) -> Heard:
+    files = {place.path for place in job.places} | {candidate.path for candidate in job.candidates}
+    bench = Bench(
+        device=job.device,
+        seed=job.seed,
+        wanted=lambda path: path in files or (not path.startswith(_OWN) and is_project(path, job.root)),
+        title=job.candidates[0].name,
+        compiled=job.compiled,
+    )
+    notes = _Notes()
+    for candidate in job.candidates:
+        try:
+            module = load(candidate.path, job.root)
+        except (Exception, SystemExit) as error:
+            notes.faults.append(fault_of("import", error, bench.wanted))
+            notes.tried.append(f"{candidate.name}: its file cannot be imported")
+            continue
+        _candidate(job, candidate, module, bench, notes)
+        if not _unreached(job.places, notes.runs):
+            break
+    return Heard(
+        runs=tuple(notes.runs),
+        faults=tuple(notes.faults),
+        tried=tuple(dict.fromkeys(notes.tried)),
+        hint=notes.hint,
+        explain=notes.explain,
+        sources=tuple(sorted(_imported(bench))),
+        gpu=torch.cuda.get_device_name() if job.device.startswith("cuda") else "",
+        equality=_equality(job, bench, notes),
+    )
+
+
+def _equality(job: Job, bench: Bench, notes: _Notes) -> Equality | None:
+    """The record that was asked for, or the comparison with one."""
+    if job.record:
+        equal.save(job.record, notes.records)
+        troubles = [item.trouble for item in notes.records if item.trouble]
+        nothing = "" if notes.records else "it does not run in eager mode"
+        return Equality(trouble=troubles[0] if troubles else nothing, trials=tuple(notes.trials))
+    if not job.compare:
+        return None
+    if not notes.examples:
+        words = f"{notes.faults[-1].kind}: {notes.faults[-1].message[:200]}" if notes.faults else "nothing can be run"
+        return Equality(trouble=words)
+    parts = []
+    for old in equal.load(job.compare):
+        example = notes.examples.get((old.candidate, old.source)) or _made_again(job, old)
+        if example is None:
+            return Equality(trouble=f"{old.candidate} cannot be run any more on {old.source}")
+        parts.append(equal.compare(bench, old, example))
+    return _joined(parts)
+
+
+def _made_again(job: Job, old: equal.Record) -> Example | None:
+    """An example that the new source had no need of, as the first one reached everything."""
+    candidate = next((item for item in job.candidates if item.name == old.candidate), None)
+    if candidate is None:
+        return None
+    for example in sources(job, candidate, load(candidate.path, job.root)):
+        if isinstance(example, Example) and example.source == old.source:
+            return example
+    return None
+
+
+def _joined(parts: list[Equality]) -> Equality:
+    if not parts:
+        return Equality(trouble="nothing was recorded")
+    return Equality(
+        calls=sum(part.calls for part in parts),
+        shapes=max(part.shapes for part in parts),
+        seeds=max(part.seeds for part in parts),
+        tensors=sum(part.tensors for part in parts),
+        gradients=sum(part.gradients for part in parts),
+        worst=max(part.worst for part in parts),
+        differs=next((part.differs for part in parts if part.differs), ""),
+        trouble=next((part.trouble for part in parts if part.trouble), ""),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        trials=tuple(trial for part in parts for trial in part.trials),
+    )
+
+
+def _candidate(job: Job, candidate: Candidate, module: ModuleType, bench: Bench, notes: _Notes) -> None:
+    worked = 0
+    for example in sources(job, candidate, module):
+        if isinstance(example, NoInputs):
+            notes.tried.append(f"{candidate.name}: {example}")
+            owner = candidate.name.split(".")[0]
+            notes.hint = f"write @tclint.example({owner}) above a function returning ({owner}(...), [(inputs, ...)])"
+            continue
+        try:
+            _experiments(job, example, bench, notes)
+        except EagerFailed as failed:
+            notes.faults.append(failed.fault)
+            notes.tried.append(f"{candidate.name}: {example.source}: {failed.fault.kind}: {failed.fault.message[:200]}")
+            continue
+        notes.tried.append(f"{candidate.name}: {example.source}: ran")
+        notes.examples[candidate.name, example.source] = example
+        if job.pack and not notes.packed and not _unreached(job.places, notes.runs):
+            swept = notes.swept.get(run.label) if (run := pack.worst(notes.runs)) is not None else None
+            pack.write(job, bench, candidate, module, example, swept)
+            notes.packed = True
+        if job.record:
+            made, trials = equal.record(bench, candidate.name, example)
+            notes.records.append(made)
+            notes.trials += trials
+        worked += 1
+        if worked == EXAMPLES or not _unreached(job.places, notes.runs):
+            return
+
+
+def _experiments(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
+    """All experiments on one example. Raises EagerFailed where it never runs at all."""
+    effects = {place.effect for place in job.places}
+    if effects - {"recompile", "cudagraph"}:
+        _breaks(job, example, bench, notes)
+    if "recompile" in effects:
+        notes.runs.extend(recompile_runs(example, bench, notes.swept))
+    if "cudagraph" in effects:
+        notes.runs.append(run_cudagraphs(bench, example))
+
+
+def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
+    """Train and eval; then the half type, where lines are left that neither ran."""
+    attempts: list[tuple[str, torch.dtype | None]] = [("train", None), ("eval", None)] if example.wrap else [("", None)]
+    half = torch.float16 if job.device.startswith("cuda") else torch.bfloat16
+    failure: EagerFailed | None = None
+    ran = 0
+    if job.compiled.fullgraph and example.wrap:
+        # The first break is an error there, and hides the others: the runs below find those.
+        for mode, _ in attempts:
+            try:
+                notes.runs.append(run_breaks(bench, example, mode, fullgraph=True))
+            except EagerFailed:
+                continue
+    for mode, dtype in [*attempts, *([("eval", half)] if example.wrap else [])]:
+        if ran and not _unconfirmed(job.places, notes.runs):
+            break
+        if dtype is not None and (not ran or not _unreached(job.places, notes.runs)):
+            continue
+        try:
+            notes.runs.append(run_breaks(bench, example, mode, dtype))
+        except EagerFailed as failed:
+            failure = failure or failed
+            continue
+        ran += 1
+        if notes.explain is None:
+            notes.explain = run_explain(bench, example, mode)
+    if not ran and failure is not None:
+        raise failure
+
+
+def recompile_runs(example: Example, bench: Bench, swept_calls: dict[str, list[Call]] | None = None) -> Iterator[Run]:
+    """The example's own calls in order; or every sweep that it takes, noted in `swept_calls`.
+
+    Raises EagerFailed where it never runs.
+    """
+    if example.given:
+        yield run_recompiles(bench, example, f"{example.source}, in order", SETTLED)
+        return
+    run_eager(bench, example, "eval")
+    for sweep in sweeps(example.calls()[0]):
+        working = working_calls(example, sweep, bench)
+        if len(working) > SETTLED:
+            swept = replace(example, calls=partial(_chosen, example, sweep, working))
+            yield run_recompiles(bench, swept, sweep.label, sweep.allowed, "eval")
+            if swept_calls is not None:
+                swept_calls[sweep.label] = fresh(bench, swept, "eval", None)[1]
+
+
+def _chosen(example: Example, sweep: Sweep, working: list[int]) -> list[Call]:
+    calls = sweep.calls(example.calls()[0])
+    return [calls[number] for number in working]
+
+
+def working_calls(example: Example, sweep: Sweep, bench: Bench) -> list[int]:
+    """Which calls of a sweep run in eager mode: a length the model does not take is no finding."""
+    calls = sweep.calls(example.calls()[0])
+
+    def running(numbers: Sequence[int], where: Bench) -> list[int]:
+        found: dict[int, bool] = {}
+        for number in numbers:
+            if id(calls[number]) not in found:  # the same call several times runs once
+                chosen = replace(example, calls=partial(_chosen, example, sweep, [number]))
+                found[id(calls[number])] = _runs(chosen, where)
+        return [number for number in numbers if found[id(calls[number])]]
+
+    numbers: Sequence[int] = range(len(calls))
+    host = replace(bench, device="cpu")
+    if bench.device != host.device:
+        with _every_core():
+            if _runs_soon(example, host):
+                # An index out of range is an exception on a CPU. On a GPU it is an assertion in a kernel, after which
+                # nothing runs in this process any more.
+                numbers = running(numbers, host)
+    return running(numbers, bench)
+
+
+def _runs(example: Example, bench: Bench) -> bool:
+    try:
+        run_eager(bench, example, "eval")
+    except EagerFailed:
+        return False
+    return True
+
+
+@contextmanager
+def _every_core() -> Iterator[None]:
+    """A large image on one core takes longer than all that is to be learned from it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _runs_soon(example: Example, bench: Bench) -> bool:
+    """Whether the example's own calls run there, in a time that can be spent on every size."""
+    start = time.perf_counter()
+    return _runs(example, bench) and time.perf_counter() - start < SOON
+
+
+def _unconfirmed(places: tuple[Place, ...], runs: list[Run]) -> list[Place]:
+    """Places at which no break has been heard yet: another mode could still bring one."""
+
+    def confirmed(place: Place) -> bool:
+        span = range(place.line, place.end_line + 1)
+        return any(item.path == place.path and item.line in span for run in runs for item in run.breaks)
+
+    return [place for place in places if not confirmed(place)]
+
+
+def _unreached(places: tuple[Place, ...], runs: list[Run]) -> list[Place]:
+    """Places that no call has run yet: another example could still reach them."""
+
+    def reached(place: Place) -> bool:
+        span = range(place.line, place.end_line + 1)
+        return any(
+            line in span for run in runs for lines in (run.covered, run.traced) for line in lines.get(place.path, ())
+        )
+
+    return [place for place in places if not reached(place)]
+
+
+def _imported(bench: Bench) -> set[str]:
+    """The user's files that the target drew in."""
+    found = set()
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__file__", None)
+        if isinstance(path, str) and bench.wanted(path):
+            found.add(path)
+    return found

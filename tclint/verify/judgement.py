@@ -1,0 +1,418 @@
+"""Pure functions from what a child heard to verdicts. Paths are relative to the root on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from tclint.model.finding import Effect, Finding, Step
+from tclint.verify.heard import Break, Fault, Frame, Heard, Run
+from tclint.verify.spans import Outline
+from tclint.verify.trace import own_name
+from tclint.verify.verdict import Missed, Outcome, Verdict
+
+Outlines = Callable[[str], Outline]
+"""The outline of a file by its relative path."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """One finding, what was heard, and the helpers every judgement needs."""
+
+    finding: Finding
+    heard: Heard
+    outlines: Outlines
+    others: frozenset[tuple[str, int]]
+    """Lines that other findings claim exactly."""
+
+    @property
+    def span(self) -> range:
+        """The finding's own lines. An end of 0 stands for a finding that only knows its line."""
+        return range(self.finding.span.line, max(self.finding.span.line, self.finding.span.end_line) + 1)
+
+    @property
+    def statement(self) -> range:
+        return self.outlines(self.finding.path).statement(self.span.start, self.span.stop - 1)
+
+    def runs(self, *experiments: str) -> list[Run]:
+        return [run for run in self.heard.runs if run.experiment in experiments]
+
+    def verdict(
+        self,
+        outcome: Outcome,
+        words: str,
+        run: Run | None = None,
+        *,
+        gb_id: str = "",
+        stack: tuple[Step, ...] = (),
+        hint: str = "",
+    ) -> Verdict:
+        return Verdict(
+            finding=self.finding,
+            outcome=outcome,
+            words=words,
+            gb_id=gb_id,
+            stack=stack,
+            torch=self.heard.torch,
+            device=self.heard.device,
+            dtype=run.dtype if run else "",
+            inputs=run.source if run else "",
+            hint=hint,
+        )
+
+    def here(self, path: str, line: int) -> bool:
+        """Whether a place is this finding's: in its span, or elsewhere in its statement where nobody else claims it."""
+        if path != self.finding.path:
+            return False
+        return line in self.span or (line in self.statement and (path, line) not in self.others)
+
+    def touches(self, lines: Iterable[int]) -> bool:
+        wanted = self.statement
+        return any(line in wanted for line in lines)
+
+
+def judge(finding: Finding, heard: Heard, outlines: Outlines, others: frozenset[tuple[str, int]]) -> Verdict:
+    """The verdict on one finding."""
+    judging = _Judge(finding, heard, outlines, others)
+    if heard.trouble:
+        return judging.verdict(Outcome.INCONCLUSIVE, heard.trouble, hint=_hint_for_trouble(heard.trouble))
+    if not heard.runs:
+        return _nothing_ran(judging)
+    if finding.effect is Effect.RECOMPILE:
+        return _recompile(judging)
+    if finding.effect is Effect.CUDAGRAPH:
+        return _cudagraph(judging)
+    if finding.effect in (Effect.SILENT, Effect.SLOW):
+        return _silent(judging)
+    return _graph_break(judging)
+
+
+def _hint_for_trouble(trouble: str) -> str:
+    if "changed while the target ran" in trouble:
+        return "run again; a target that rewrites its own source cannot be judged"
+    if "still running" in trouble:
+        return "raise --timeout, or register a smaller example with @tclint.example"
+    if "memory" in trouble:
+        return "raise --memory, or register a smaller example with @tclint.example"
+    if "cannot be imported" in trouble:
+        return "pip install torch in that interpreter, or name another with --python"
+    return "register an example that runs with @tclint.example"
+
+
+def _nothing_ran(judging: _Judge) -> Verdict:
+    heard = judging.heard
+    fault = heard.faults[-1] if heard.faults else None
+    if fault is None:
+        words = heard.tried[-1] if heard.tried else "nothing in this file can be run"
+        hint = heard.hint or "register an example with @tclint.example, returning (callable, [call, ...])"
+        return judging.verdict(Outcome.INCONCLUSIVE, words, hint=hint)
+    words, hint = fault_words(fault)
+    return judging.verdict(Outcome.INCONCLUSIVE, words, stack=fault.stack, hint=heard.hint or hint)
+
+
+_NETWORK = ("URLError", "ConnectionError", "gaierror", "offline", "LocalEntryNotFound", "Max retries", "resolve host")
+
+
+def fault_words(fault: Fault) -> tuple[str, str]:
+    """A fault in words, and what would help."""
+    first = fault.message.strip().splitlines()[0][:300] if fault.message.strip() else ""
+    where = f" at {fault.stack[-1].path}:{fault.stack[-1].line}" if fault.stack else ""
+    what = f"{fault.kind}: {first}" if first else fault.kind
+    text = f"{fault.kind} {fault.message}"
+    if fault.kind in ("ModuleNotFoundError", "ImportError") and "No module named" in fault.message:
+        name = fault.message.partition("No module named")[2].strip().strip("'\"").split("'")[0]
+        return f"a package is missing: {name}", f"pip install {name.split('.')[0]} in the interpreter that runs verify"
+    if any(word in text for word in _NETWORK):
+        return f"it needs a network: {what}{where}", "register an example that downloads nothing"
+    if "MemoryError" in fault.kind or "can't allocate memory" in fault.message or "out of memory" in text.lower():
+        return f"out of memory: {what}{where}", "raise --memory, or register a smaller example with @tclint.example"
+    act = {"import": "its file cannot be imported", "eager": "it does not run in eager mode either"}.get(fault.act)
+    hint = "register an example with @tclint.example, returning (callable, [call, ...])"
+    return f"{act}: {what}{where}" if act else f"{what}{where}", hint
+
+
+def place_of(heard_break: Break, is_ours: Callable[[str], bool]) -> tuple[str, int]:
+    """Where a break is for the user: its own line, or the deepest line of the project that led to it."""
+    if is_ours(heard_break.path):
+        return heard_break.path, heard_break.line
+    for step in reversed(heard_break.stack):
+        if is_ours(step.path):
+            return step.path, step.line
+    return heard_break.path, heard_break.line
+
+
+_VENDORED = frozenset({"vendor", "third_party", "site-packages", "node_modules"})
+
+
+def is_ours(path: str) -> bool:
+    # Relative paths are under the root: `with_paths` left everything else absolute. Vendored code is not the user's.
+    if _VENDORED.intersection(path.split("/")):
+        return False
+    return not path.startswith(("/", "<")) and ":" not in path[:3]
+
+
+def _graph_break(judging: _Judge) -> Verdict:
+    runs = judging.runs("breaks") or judging.runs("recompiles")
+    for run in runs:
+        for item in run.breaks:
+            if judging.here(*place_of(item, is_ours)) and not is_follow_on(item, run.breaks, judging.outlines):
+                return judging.verdict(Outcome.CONFIRMED, _break_words(item), run, gb_id=item.gb_id, stack=item.stack)
+    for run in runs:
+        if run.fault is not None and _fault_here(judging, run.fault):
+            words = f"{run.fault.kind}: {run.fault.message.strip().splitlines()[0][:300] if run.fault.message else ''}"
+            return judging.verdict(Outcome.CONFIRMED, words, run, stack=run.fault.stack)
+    for run in runs:
+        if judging.touches(run.traced.get(judging.finding.path, ())):
+            return judging.verdict(Outcome.REFUTED, f"traced without a break ({run.label or 'one call'})", run)
+    return _untraced(judging, runs)
+
+
+def is_follow_on(item: Break, breaks: Sequence[Break], outlines: Outlines) -> bool:
+    """Whether a break is only the echo of another: a function given up at its `def` line after a break inside it."""
+    function = outlines(item.path).function_at(item.line)
+    if not item.skips or function is None or item.line not in (function.first, function.line):
+        return False
+    return any(
+        step.path == item.path and function.line < step.line <= function.last
+        for other in breaks
+        if other is not item
+        for step in other.stack
+    )
+
+
+def _break_words(item: Break) -> str:
+    words = item.words if item.words and item.words != item.kind else ""
+    text = f"{item.kind}: {words}" if words else item.kind
+    return f"{text} (the whole function runs in eager mode)" if item.skips else text
+
+
+def _fault_here(judging: _Judge, fault: Fault) -> bool:
+    ours = [step for step in fault.stack if is_ours(step.path)]
+    return bool(ours) and judging.here(ours[-1].path, ours[-1].line)
+
+
+def _untraced(judging: _Judge, runs: Sequence[Run]) -> Verdict:
+    """The line was not traced: because it never ran, or because Dynamo had already left the function."""
+    path = judging.finding.path
+    covered = [run for run in runs if judging.touches(run.covered.get(path, ()))]
+    if not covered:
+        fault = next((run.fault for run in runs if run.fault is not None), None)
+        if fault is not None and not any(run.covered for run in runs):
+            return judging.verdict(Outcome.INCONCLUSIVE, fault_words(fault)[0], runs[0])
+        if not all(run.complete for run in runs):
+            words = "the trace does not tell whether this line ran"
+            return judging.verdict(Outcome.INCONCLUSIVE, words, hint="record with `tclint verify -- <your program>`")
+        hint = "register an example whose calls run this line with @tclint.example"
+        words = "the calls that were made never ran this line"
+        return judging.verdict(Outcome.NOT_REACHED, words, runs[0] if runs else None, hint=hint)
+    run = covered[0]
+    earlier = _break_before(judging, covered)
+    if earlier is not None:
+        words = (
+            f"behind another break at {earlier.path}:{earlier.line}, which sends the rest of the function to eager mode"
+        )
+        return judging.verdict(Outcome.NOT_REACHED, words, run, hint="repair that break first, then verify again")
+    if run.fault is not None:
+        words = f"Dynamo stopped before this line: {fault_words(run.fault)[0]}"
+        return judging.verdict(Outcome.NOT_REACHED, words, run, stack=run.fault.stack)
+    return judging.verdict(Outcome.NOT_REACHED, "the line ran in eager mode, and Dynamo never traced it", run)
+
+
+def _break_before(judging: _Judge, runs: Sequence[Run]) -> Break | None:
+    """The break that made Dynamo give up the function of the finding's line."""
+    path = judging.finding.path
+    function = judging.outlines(path).function_at(judging.span.start)
+    if function is None:
+        return None
+    for run in runs:
+        for item in run.breaks:
+            for step in item.stack:
+                if step.path == path and function.first <= step.line <= function.last:
+                    return item
+    return None
+
+
+def _recompile(judging: _Judge) -> Verdict:
+    runs = judging.runs("recompiles")
+    if not runs:
+        return judging.verdict(Outcome.INCONCLUSIVE, "no sequence of calls could be made")
+    path = judging.finding.path
+    best: tuple[Run, Frame] | None = None
+    for run in runs:
+        for frame in run.frames:
+            if not (_too_often(frame, run) and _holds(judging, frame)):
+                continue
+            if best is None or _names_finding(judging, frame) > _names_finding(judging, best[1]):
+                best = run, frame
+    if best is not None:
+        run, frame = best
+        return judging.verdict(Outcome.CONFIRMED, _recompile_words(frame, run), run, stack=_reason_stack(frame))
+    for run in runs:
+        if run.fault is not None and _fault_here(judging, run.fault):
+            return judging.verdict(Outcome.CONFIRMED, fault_words(run.fault)[0], run, stack=run.fault.stack)
+    for run in runs:
+        if judging.touches(run.traced.get(path, ())) or judging.touches(run.covered.get(path, ())):
+            if run.fault is not None:
+                return judging.verdict(Outcome.INCONCLUSIVE, f"the calls ended early: {fault_words(run.fault)[0]}", run)
+            most = max((frame.compiles for frame in run.frames if _holds(judging, frame)), default=0)
+            words = f"compiled {_times(most)} over {run.calls} calls ({run.label}), as a correct program is"
+            return judging.verdict(Outcome.REFUTED, words, run)
+    return _untraced(judging, runs)
+
+
+def _times(count: int) -> str:
+    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _too_often(frame: Frame, run: Run) -> bool:
+    # Automatic dynamic shapes excuse one recompile for sizes; strides they do not cover.
+    strides = any("stride mismatch" in reason for reason in frame.reasons)
+    return frame.compiles > run.expected or bool(frame.limit) or strides
+
+
+def _holds(judging: _Judge, frame: Frame) -> bool:
+    """Whether a compiled code object contains the finding's line: traced there, or the line is in its function.
+
+    A finding may stand on a compile site or a call outside any compiled function: then its function must be on the way.
+    """
+    path = judging.finding.path
+    if judging.touches(frame.traced.get(path, ())):
+        return True
+    if is_ours(frame.path) and frame.path != path:
+        return False
+    function = judging.outlines(path).function_at(judging.span.start)
+    if function is None:
+        # At module level, where compile sites stand: whatever was compiled in this file was compiled by it.
+        return frame.path == path
+    if own_name(frame.name) == function.name.rpartition(".")[2] and function.first <= frame.line <= function.last:
+        return frame.path == path
+    # A function that only calls compiled ones (of this file, or of torch, such as an optimizer's step).
+    return not any(
+        function.first <= line <= function.last
+        for run in judging.runs("recompiles")
+        for line in run.traced.get(path, ())
+    )
+
+
+def _names_finding(judging: _Judge, frame: Frame) -> int:
+    """How well the guards point at the finding: 2 when one names its line, 1 when its function, else 0."""
+    path = judging.finding.path.rpartition("/")[2]
+    text = "\n".join(frame.reasons)
+    if any(f"{path}:{line} " in text + " " or f'{path}", line {line}' in text for line in judging.statement):
+        return 2
+    return 1 if judging.finding.path in frame.traced else 0
+
+
+def _recompile_words(frame: Frame, run: Run) -> str:
+    reasons = list(dict.fromkeys(_guard(reason) for reason in frame.reasons))
+    told = "; ".join(reasons[:3]) or "no guard was named"
+    limit = ", then gave up (recompile limit)" if frame.limit else ""
+    over = f" over {run.calls} calls" if run.calls else ""  # a trace does not count them
+    return f"{own_name(frame.name)} was compiled {_times(frame.compiles)}{over}{limit}: {told}"
+
+
+def _guard(reason: str) -> str:
+    """A guard as one reads it: without the id of the cache entry and the code behind the comment sign."""
+    first = reason.strip().splitlines()[0] if reason.strip() else ""
+    return first.partition("  #")[0].split(": ", 1)[-1].strip()
+
+
+def _reason_stack(frame: Frame) -> tuple[Step, ...]:
+    return (Step(frame.path, frame.line, own_name(frame.name)),)
+
+
+def _cudagraph(judging: _Judge) -> Verdict:
+    runs = judging.runs("cudagraphs")
+    if not runs:
+        if not judging.heard.device.startswith("cuda"):
+            words = "CUDA graphs need a CUDA device"
+            return judging.verdict(Outcome.INCONCLUSIVE, words, hint="run with --device cuda")
+        return _nothing_ran(judging)
+    for run in runs:
+        for cut in run.graphs.cuts if run.graphs is not None else ():
+            ours = [step for step in cut.stack if is_ours(step.path)]
+            if ours and judging.here(ours[-1].path, ours[-1].line):
+                return judging.verdict(Outcome.CONFIRMED, cut.words, run, stack=cut.stack)
+    hurt = [run for run in runs if run.graphs is not None and run.graphs.outcome != "fine"]
+    hurt.sort(key=lambda run: not _graphs_here(judging, run))
+    path = judging.finding.path
+    for run in hurt:
+        assert run.graphs is not None
+        if _graphs_here(judging, run) or judging.touches(run.covered.get(path, ())):
+            return judging.verdict(Outcome.CONFIRMED, run.graphs.words, run, stack=run.graphs.stack)
+    for run in runs:
+        if run.fault is not None:
+            return judging.verdict(Outcome.INCONCLUSIVE, fault_words(run.fault)[0], run, stack=run.fault.stack)
+    for run in runs:
+        if judging.touches(run.covered.get(path, ())):
+            words = f"{run.calls} steps kept and read again: the values are those of eager mode ({run.label})"
+            return judging.verdict(Outcome.REFUTED, words, run)
+    hint = "register an example whose calls run this line with @tclint.example"
+    return judging.verdict(Outcome.NOT_REACHED, "the calls that were made never ran this line", runs[0], hint=hint)
+
+
+def _graphs_here(judging: _Judge, run: Run) -> bool:
+    return run.graphs is not None and any(judging.here(step.path, step.line) for step in run.graphs.stack)
+
+
+def _silent(judging: _Judge) -> Verdict:
+    """Wrong or slow without a word from the compiler: differing values prove it, agreeing ones prove nothing."""
+    path = judging.finding.path
+    for run in judging.heard.runs:
+        if run.differs and judging.touches(run.covered.get(path, ())):
+            return judging.verdict(Outcome.CONFIRMED, f"compiled and eager disagree: {run.differs}", run)
+    for run in judging.heard.runs:
+        if run.fault is not None and _fault_here(judging, run.fault):
+            return judging.verdict(Outcome.CONFIRMED, fault_words(run.fault)[0], run, stack=run.fault.stack)
+    reached = [run for run in judging.heard.runs if judging.touches(run.covered.get(path, ()))]
+    if not reached:
+        return _untraced(judging, judging.heard.runs)
+    words = "compiled and eager values agree on these calls, which does not rule it out"
+    return judging.verdict(Outcome.INCONCLUSIVE, words, reached[0])
+
+
+def missed_of(findings: Sequence[Finding], heards: Iterable[Heard], outlines: Outlines) -> tuple[Missed, ...]:
+    """Breaks and recompiles in the project that no finding had predicted, in the order of the source."""
+    claimed: set[tuple[str, int]] = set()
+    for finding in findings:
+        last = max(finding.span.line, finding.span.end_line)
+        for line in outlines(finding.path).statement(finding.span.line, last):
+            claimed.add((finding.path, line))
+    # A recompile is blamed on a line by its rule and on a function by Dynamo: one finding in the file predicts it.
+    recompiling = {finding.path for finding in findings if finding.effect is Effect.RECOMPILE}
+    found: dict[tuple[str, int, str], Missed] = {}
+    for heard in heards:
+        for run in heard.runs:
+            for item in run.breaks:
+                path, line = place_of(item, is_ours)
+                if (path, line) in claimed or is_follow_on(item, run.breaks, outlines):
+                    continue
+                if is_ours(path):
+                    key = (path, line, item.kind)
+                    entry = Missed(
+                        path, line, Effect.GRAPH_BREAK.value, _break_words(item), item.gb_id, item.stack, run.target
+                    )
+                    found.setdefault(key, entry)
+            for frame in run.frames if run.experiment == "recompiles" else ():
+                if _too_often(frame, run) and is_ours(frame.path) and not recompiling & {frame.path, *frame.traced}:
+                    words = _recompile_words(frame, run)
+                    entry = Missed(frame.path, frame.line, Effect.RECOMPILE.value, words, "", (), run.target)
+                    found.setdefault((frame.path, frame.line, "recompile"), entry)
+    return tuple(found[key] for key in sorted(found))
+
+
+def verdicts_of(findings: Sequence[Finding], heard: Heard, outlines: Outlines) -> tuple[Verdict, ...]:
+    """The verdicts on the findings of one target."""
+    exact = [(finding.path, line) for finding in findings for line in _lines(finding)]
+    return tuple(
+        judge(finding, heard, outlines, frozenset(place for place in exact if place not in _own(finding)))
+        for finding in findings
+    )
+
+
+def _lines(finding: Finding) -> range:
+    return range(finding.span.line, max(finding.span.line, finding.span.end_line) + 1)
+
+
+def _own(finding: Finding) -> set[tuple[str, int]]:
+    return {(finding.path, line) for line in _lines(finding)}
