@@ -20,7 +20,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.runtime", "tclint.cudagraph"),
     ("tclint", "tclint.torch_facts"),
     ("tclint.model",),
-    ("tclint.sources", "tclint.run.store", "tclint.ruleset.packs"),
+    ("tclint.sources", "tclint.run.cachedir", "tclint.run.store", "tclint.ruleset.packs"),
     ("tclint.timeline",),
     ("tclint.program",),
     ("tclint.values",),
