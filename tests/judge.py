@@ -292,11 +292,11 @@ def _executed(path: Path, root: Path, entry: str | None) -> dict[str, set[int]]:
 
     with torch.compiler.set_stance("force_eager"):
         _seed()
-        steps = steps(path, _load(path), entry)
+        todo = steps(path, _load(path), entry)
         before = sys.gettrace()
         sys.settrace(tracer)
         try:
-            for step in steps:
+            for step in todo:
                 step()
         finally:
             sys.settrace(before)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import copy
 import importlib.util
 import signal
 import textwrap

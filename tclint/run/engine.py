@@ -215,9 +215,8 @@ class _Run:
     def report(self) -> Report:
         self._survey()
         eager = [m for m in self.chosen if self.facts[m.path].compiles]
-        with_examples = [m for m in self.chosen if self.facts[m.path].examples]
-        self.scripts = (eager, with_examples)
-        around = {m.path for m in (*eager, *with_examples)}
+        self.scripts = eager
+        around = {m.path for m in eager}
         self.site_key = digest_of(sorted(around))
         sites = self._sites()
         results = [sites.result, *self._assumed(sites)]
@@ -278,7 +277,7 @@ class _Run:
     def _go_live(self) -> Sites:
         """Read the compile sites in this process, so that other parts can be interpreted with what they tell."""
         with self.program.watched() as self.live:
-            self.bench.find_sites(*self.scripts)
+            self.bench.find_sites(self.scripts)
             return self.bench.compiled()
 
     def _around(self, reached: set[Place]) -> Result:
@@ -287,9 +286,8 @@ class _Run:
                 self._go_live()
             assert self.live is not None
             self.program.touched |= self.live
-            eager, with_examples = self.scripts
-            asking = [m for m in eager if self.facts[m.path].asks]
-            return self.bench.around(eager, with_examples, asking, reached).packed()
+            asking = [m for m in self.scripts if self.facts[m.path].asks]
+            return self.bench.around(self.scripts, asking, reached).packed()
 
         known = digest_of(repr(place) for place in sorted(reached))
         return Result.unpacked(self._traced(f"around {self.site_key} {known}", look))

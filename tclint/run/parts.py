@@ -265,14 +265,12 @@ class Bench:
 
     # -- the compile sites --------------------------------------------------------------------------------------
 
-    def find_sites(self, eager: Sequence[Module], with_examples: Sequence[Module]) -> None:
+    def find_sites(self, eager: Sequence[Module]) -> None:
         """A silent pass over eager code: which callables are compiled, where and how."""
-        if not eager and not with_examples:
+        if not eager:
             return
         interp = self.main
         interp.quiet += 1
-        for module in with_examples:
-            Examples(interp).drive(module)
         for module in eager:
             self._enter_module(module, self.mentions_compile)
         # Who calls what is compiled need not mention it: the rest of those files tells how.
@@ -302,22 +300,17 @@ class Bench:
         interp.dispatcher.found, interp.dispatcher.made = {}, {}
         return Sites(result, precise, unresolved, knowledge.facts(interp))
 
-    def around(
-        self, eager: Sequence[Module], with_examples: Sequence[Module], asking: Sequence[Module], reached: set[Place]
-    ) -> Result:
+    def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[Place]) -> Result:
         """The eager code around compiled callables, now that they are known; what is compiled is not entered again."""
         interp = self.main
         interp.reached |= reached
         sites = {site.path for site in interp.sites.values()}
         cudagraph = self.settings.cudagraph
         named = bool(cudagraph.callables or cudagraph.only_through or cudagraph.clone_helpers)
-        for module in with_examples:
-            if module.path in sites:
-                Examples(interp).drive(module)
         for module in eager:
             if named or module in asking or module.path in sites:
                 self._enter_module(module)
-        for module in {m.path: m for m in (*eager, *with_examples)}.values():
+        for module in eager:
             self._module_rules(interp, module)
         return self._harvest(interp)
 
