@@ -844,6 +844,30 @@ def element_of(frame: Frame, value: Value, node: ast.AST) -> Value:
     return UNKNOWN
 
 
+def turns(frame: Frame, value: Value, node: ast.AST, most: int, later: int) -> tuple[list[Value], bool]:
+    """What a loop over a value binds, turn by turn, and whether these are all of its turns.
+
+    Of a sequence that is known these are its first items; of any other one what its turns have in common, `later` times,
+    with the numbers that `range` and `enumerate` count.
+    """
+    if isinstance(value, Dict) and value.elem is None and all(_plain_key(key) for key in value.items):
+        value = Seq("list", tuple(Const(key) for key in value.items))
+    if isinstance(value, Seq) and value.items is not None:
+        return list(value.items[:most]), len(value.items) <= most
+    if isinstance(value, Seq) and value.counted is not None:
+        start, step = value.counted
+        numbers = [Const(start + step * i) for i in range(later)]
+        if isinstance(value.elem, Seq) and value.elem.items is not None:
+            rest = value.elem.items[1:]
+            return [Seq("tuple", (number, *rest)) for number in numbers], False
+        return list(numbers), False
+    return [element_of(frame, value, node)] * later, False
+
+
+def _plain_key(key: object) -> bool:
+    return isinstance(key, (str, int, float, bool))
+
+
 def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     kind = {"ListComp": "list", "SetComp": "set", "GeneratorExp": "generator"}[type(node).__name__]
     saved = frame.env
@@ -989,12 +1013,18 @@ def _yield(frame: Frame, node: ast.Yield) -> Value:
     value = NONE if node.value is None else evaluate(frame, node.value)
     frame.interp.emit(events.Return, frame, node, value, True)
     frame.yields.append(value)
+    frame.inexact |= not frame.once
     return UNKNOWN
 
 
 def _yield_from(frame: Frame, node: ast.YieldFrom) -> Value:
     value = evaluate(frame, node.value)
+    if frame.region is None and isinstance(value, Seq) and value.items is not None:
+        frame.yields.extend(value.items)
+        frame.inexact |= not frame.once
+        return UNKNOWN
     frame.yields.append(element_of(frame, value, node))
+    frame.inexact = True
     return UNKNOWN
 
 

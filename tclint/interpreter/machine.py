@@ -541,6 +541,8 @@ class Interpreter:
             return evaluate(frame, body.body)
         statements.run_block(frame, body.body)
         if frame.yields:
+            if region is None and not frame.inexact:
+                return Seq("generator", tuple(frame.yields))
             return Seq("generator", None, join_all(frame.yields))
         if not frame.dead:
             frame.returns.append(NONE)

@@ -23,6 +23,10 @@ from tclint.values import (
 )
 
 _LOOP_PASSES: Final = 3
+_TURNS: Final = 8
+"""Turns that are walked of a loop over a known sequence."""
+_LATER: Final = 3
+"""Turns that are walked of any other eager loop: the first, a later one, and one that shows whether a change goes on."""
 
 
 def run_block(frame: Frame, body: Sequence[ast.stmt]) -> None:
@@ -164,6 +168,21 @@ def _for(frame: Frame, node: ast.For) -> None:
         if _unroll(frame, node, iterable.items):
             return
 
+    if frame.region is None and not frame.constructing:
+        items, exact = expressions.turns(frame, iterable, node, _TURNS, _LATER)
+        left = iter(items)
+
+        def turn() -> tuple[bool, Env | None]:
+            item = next(left, None)
+            if item is None:
+                return False, None
+            leaves = None if exact else dict(frame.env)
+            stores.store(frame, node.target, item, node, quiet=True)
+            return True, leaves
+
+        _walk(frame, node, turn, "for")
+        return
+
     def head() -> Env:
         env = dict(frame.env)
         frame.env = env
@@ -171,6 +190,59 @@ def _for(frame: Frame, node: ast.For) -> None:
         return frame.env
 
     _loop(frame, node, head, "for")
+
+
+def _walk(
+    frame: Frame,
+    node: ast.For | ast.AsyncFor | ast.While,
+    turn: Callable[[], tuple[bool, Env | None]],
+    keyword: str,
+) -> None:
+    """Run the body of an eager loop turn by turn, in the order in which things happen.
+
+    `turn` begins the next one: whether there is one, and the environment in which the loop may have ended instead.
+    """
+    frame.blocks.append(keyword)
+    frame.walked += 1
+    exits: Env | None = None
+    broken: list[Env] = []
+    ended = False
+    while frame.budget[0] > 0:
+        more, leaves = turn()
+        if leaves is not None:
+            frame.inexact = True
+            exits = join_env(exits, leaves)
+        if not more:
+            break
+        frame.budget[0] -= 1
+        frame.breaks.append([])
+        frame.continues.append([])
+        run_block(frame, node.body)
+        ends: Env | None = None if frame.dead else frame.env
+        frame.dead = False
+        for env in frame.continues.pop():
+            ends = join_env(ends, env)
+        broken.extend(frame.breaks.pop())
+        if ends is None:
+            ended = True
+            break
+        frame.env = ends
+    else:
+        frame.inexact = True
+    frame.walked -= 1
+    frame.blocks.pop()
+    after: Env | None = exits if ended else join_env(exits, frame.env)
+    if after is not None:
+        frame.env = after
+        if node.orelse:
+            run_block(frame, node.orelse)
+            after = None if frame.dead else frame.env
+            frame.dead = False
+    for env in broken:
+        after = join_env(after, env)
+    frame.dead = after is None
+    if after is not None:
+        frame.env = after
 
 
 def _unroll(frame: Frame, node: ast.For, items: tuple[Value, ...]) -> bool:
@@ -192,6 +264,20 @@ def _unroll(frame: Frame, node: ast.For, items: tuple[Value, ...]) -> bool:
 
 
 def _while(frame: Frame, node: ast.While) -> None:
+    if frame.region is None and not frame.constructing:
+        left = [_TURNS, _LATER]
+
+        def turn() -> tuple[bool, Env | None]:
+            then, otherwise = expressions.branch(frame, node.test, "while")
+            left[otherwise is not None] -= 1
+            if then is None or min(left) < 0:
+                return False, otherwise
+            frame.env = dict(then)
+            return True, otherwise
+
+        _walk(frame, node, turn, "while")
+        return
+
     def head() -> Env | None:
         then, otherwise = expressions.branch(frame, node.test, "while")
         if otherwise is not None:

@@ -188,11 +188,21 @@ _MAX_NESTING: Final = 4
 
 
 class Seq(Value):
-    """A list, tuple, set, torch.Size or other iterable. `items` is None where the length is unknown."""
+    """A list, tuple, set, torch.Size or other iterable. `items` is None where the length is unknown.
 
-    __slots__ = ("_key", "depth", "elem", "items", "kind", "length")
+    `counted` is where numbers begin that count its turns, and by what they grow: `range(2, n)`, `enumerate(loader)`.
+    """
 
-    def __init__(self, kind: str, items: tuple[Value, ...] | None, elem: Value = UNKNOWN, length: str = "") -> None:
+    __slots__ = ("_key", "counted", "depth", "elem", "items", "kind", "length")
+
+    def __init__(
+        self,
+        kind: str,
+        items: tuple[Value, ...] | None,
+        elem: Value = UNKNOWN,
+        length: str = "",
+        counted: tuple[int, int] | None = None,
+    ) -> None:
         inner = 0
         for value in items if items is not None else (elem,):
             if isinstance(value, (Seq, Dict, Union)) and value.depth > inner:
@@ -205,6 +215,7 @@ class Seq(Value):
         self.items = items
         self.elem = elem
         self.length = length  # where the length comes from: "size", "data", "arg" …
+        self.counted = counted
         self._key: Any = None
 
     @property

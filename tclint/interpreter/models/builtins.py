@@ -76,13 +76,19 @@ def _range(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value
     for a in args:
         if isinstance(a, Scalar) and a.source:
             source = a.source if source != "size" else source
-    if args and all(isinstance(a, Const) and isinstance(a.value, int) for a in args):
+    whole = [a.value for a in args if isinstance(a, Const) and isinstance(a.value, int)]
+    if args and len(whole) == len(args):
         try:
-            values = range(*(a.value for a in args if isinstance(a, Const)))
+            values = range(*whole)
         except (ValueError, TypeError):
             return Seq("range", None, INT)
         if len(values) <= 8:
             return Seq("range", tuple(Const(v) for v in values))
+        return Seq("range", None, INT, source, (values.start, values.step))
+    start = args[0] if len(args) > 1 else Const(0)
+    step = args[2] if len(args) > 2 else Const(1)
+    if isinstance(start, Const) and isinstance(step, Const) and type(start.value) is type(step.value) is int:
+        return Seq("range", None, INT, source, (start.value, step.value))
     return Seq("range", None, INT, source)
 
 
@@ -156,12 +162,13 @@ def _enumerate(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> V
     if not args:
         return UNKNOWN
     items = sequence_items(frame, args[0])
-    if items is not None:
-        start = args[1] if len(args) > 1 else keywords.get("start", Const(0))
-        if isinstance(start, Const) and isinstance(start.value, int):
-            return Seq("list", tuple(Seq("tuple", (Const(start.value + i), v)) for i, v in enumerate(items)))
+    start = args[1] if len(args) > 1 else keywords.get("start", Const(0))
+    first = start.value if isinstance(start, Const) and isinstance(start.value, int) else None
+    if items is not None and first is not None:
+        return Seq("list", tuple(Seq("tuple", (Const(first + i), v)) for i, v in enumerate(items)))
     length = args[0].length if isinstance(args[0], Seq) else ""
-    return Seq("list", None, Seq("tuple", (INT, element_of(frame, args[0], node))), length)
+    counted = (first, 1) if first is not None else None
+    return Seq("list", None, Seq("tuple", (INT, element_of(frame, args[0], node))), length, counted)
 
 
 def _same_items(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -455,7 +462,7 @@ def stdlib(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
 def sequence_method(frame: Frame, node: ast.AST, receiver: Seq, name: str, args: Args) -> tuple[Value, Value | None]:
     """A method of a list, tuple or set: its value, and the changed container if it changes it."""
     if name in ("append", "add", "appendleft") and args:
-        if receiver.items is not None and len(receiver.items) < 16 and not frame.blocks:
+        if receiver.items is not None and len(receiver.items) < 16 and (frame.once or not frame.blocks):
             return NONE, Seq(receiver.kind, (*receiver.items, args[0]))
         element = args[0] if receiver.items == () else join(receiver.element(), args[0])
         return NONE, Seq(receiver.kind, None, element, receiver.length or _loop_length(frame))
