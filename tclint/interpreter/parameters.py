@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import hints
+from tclint.interpreter.expressions import evaluate
 from tclint.interpreter.frame import Env
 from tclint.program import Function
 from tclint.sources.text import nodes
@@ -154,13 +155,17 @@ def default_value(interp: Interpreter, function: Function, default: ast.expr) ->
     if isinstance(default, ast.Constant):
         value = default.value
         return NONE if value is None else Const(value) if value is not Ellipsis else UNKNOWN
-    from tclint.interpreter.expressions import evaluate
-
-    interp.quiet += 1
+    # A default that leads back to itself (`def f(x, y=f(1))`, where an earlier `f` is meant) is unknown.
+    key = (function, id(default))
+    evaluating = interp.memo.evaluating
+    if key in evaluating:
+        return UNKNOWN
+    evaluating.add(key)
     try:
-        return evaluate(interp.module_frame(function.module), default)
+        with interp.emitter.silence:
+            return evaluate(interp.names.frame(function.module), default)
     finally:
-        interp.quiet -= 1
+        evaluating.discard(key)
 
 
 def _evidence(interp: Interpreter, function: Function, node: ast.arg, known: Signature) -> Value:

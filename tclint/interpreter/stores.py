@@ -52,7 +52,7 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
     name = target.id
     scope = "global" if name in frame.globals else "nonlocal" if name in frame.nonlocals else "name"
     if scope != "name" or augmented or frame.region is None:
-        frame.interp.emit(events.Store, frame, statement, scope, UNKNOWN, name, value, None, augmented, old)
+        frame.interp.emitter.emit(events.Store, frame, statement, scope, UNKNOWN, name, value, None, augmented, old)
     frame.set(name, value)
 
 
@@ -60,17 +60,18 @@ def _attribute(
     frame: Frame, target: ast.Attribute, value: Value, statement: ast.AST, augmented: bool, old: Value | None
 ) -> None:
     receiver = expressions.evaluate(frame, target.value)
-    interp = frame.interp
-    interp.emit(events.Store, frame, statement, "attribute", receiver, target.attr, value, None, augmented, old)
+    frame.interp.emitter.emit(
+        events.Store, frame, statement, "attribute", receiver, target.attr, value, None, augmented, old
+    )
     if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
-        interp.note_attribute(frame, receiver, target.attr, value)
+        frame.interp.instance_attributes.store(frame, receiver, target.attr, value)
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-            interp.note_replaced(frame, receiver, target.attr, statement.value)
+            frame.interp.instance_attributes.store_layer(frame, receiver, target.attr, statement.value)
     elif isinstance(receiver, Object) and isinstance(target.value, ast.Attribute):
         owner = expressions.evaluate(frame, target.value.value)
         if isinstance(owner, Instance) and not frame.constructing:
             # `net.drop.p = p`: what the layer is configured with.
-            interp.note_setting(frame, owner, target.value.attr, value)
+            frame.interp.instance_attributes.store_setting(frame, owner, target.value.attr, value)
     if isinstance(target.value, ast.Name):
         frame.set_path(f"{target.value.id}.{target.attr}", value)
 
@@ -80,7 +81,7 @@ def _subscript(
 ) -> None:
     receiver = expressions.evaluate(frame, target.value)
     index = expressions.evaluate_index(frame, target.slice)
-    frame.interp.emit(events.Store, frame, statement, "subscript", receiver, "", value, index, augmented, old)
+    frame.interp.emitter.emit(events.Store, frame, statement, "subscript", receiver, "", value, index, augmented, old)
     place = expressions.path_of(target.value)
     if place is None:
         return
@@ -90,7 +91,7 @@ def _subscript(
             frame.set_path(place, updated)
             owner = frame.env.get(place.partition(".")[0])
             if isinstance(owner, Instance) and isinstance(updated, Object):
-                frame.interp.note_attribute(frame, owner, place.partition(".")[2], updated)
+                frame.interp.instance_attributes.store(frame, owner, place.partition(".")[2], updated)
         else:
             frame.set(place, updated)
 
@@ -182,7 +183,7 @@ def sequence_items(frame: Frame, value: Value) -> tuple[Value, ...] | None:
     if isinstance(value, Seq):
         return value.items
     if isinstance(value, Instance):
-        return frame.interp.tuple_fields(value)
+        return frame.interp.objects.tuple_fields(value)
     if isinstance(value, Tensor):
         return None
     return None
