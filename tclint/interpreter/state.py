@@ -114,6 +114,8 @@ class Memo:
     """What inherited constructors gave that several classes share."""
     class_values: dict[tuple[str, str], Value] = field(default_factory=dict)
     function_values: dict[Function, Value] = field(default_factory=dict)
+    defaults: dict[tuple[Function, str], Value] = field(default_factory=dict)
+    """What parameters get that calls leave out."""
     reader: object = field(default_factory=object)
     """Who wrote `Module.values`: values that another one wrote do not count."""
     running: set[Any] = field(default_factory=set)
@@ -127,6 +129,7 @@ class Memo:
             part.clear()
         self.class_values.clear()
         self.function_values.clear()
+        self.defaults.clear()
         self.reader = object()
 
 
