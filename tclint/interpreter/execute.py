@@ -1,21 +1,19 @@
-"""Running blocks of statements. What each kind of statement does stands in a table, so that nobody has to import the others."""
+"""Running blocks of statements: a table from the kinds of statements to their handlers, which `statements` fills."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from tclint.interpreter.frame import Frame
 
-Handler = Callable[[Frame, Any], None]
-
-_HANDLERS: Final[dict[type[ast.AST], Handler]] = {}
+_HANDLERS: Final[dict[type[ast.AST], Callable[[Frame, Any], None]]] = {}
 
 
-def install(handlers: Mapping[type[ast.AST], Handler]) -> None:
-    """Say what kinds of statements do."""
-    _HANDLERS.update(handlers)
+def handles(kind: type[ast.stmt], handler: Callable[[Frame, Any], None]) -> None:
+    """Let a handler run statements of one kind."""
+    _HANDLERS[kind] = handler
 
 
 def run_block(frame: Frame, body: Sequence[ast.stmt]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tclint.interpreter import execute, statements
+from tclint.interpreter import statements  # noqa: F401  what statements do
 from tclint.interpreter.attributes import InstanceAttributes
 from tclint.interpreter.classes import Classes
 from tclint.interpreter.emitter import Emitter
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from tclint.events.dispatch import Dispatcher
     from tclint.interpreter.frame import Frame
     from tclint.values import Super, Value
-
-execute.install(statements.HANDLERS)
 
 
 class Interpreter:

@@ -1,4 +1,7 @@
-"""Statements: how names get their values, and in which order things happen."""
+"""Statements: how names get their values, and in which order things happen.
+
+Importing this module fills the table of `tclint.interpreter.execute`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Final
 
 from tclint import events
 from tclint.interpreter import expressions, hints, stores
-from tclint.interpreter.execute import Handler, run_block
+from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env, settled
 from tclint.program import absolute_name
 from tclint.values import (
@@ -357,32 +360,30 @@ def _match(frame: Frame, node: ast.Match) -> None:
         frame.env = after
 
 
-HANDLERS: Final[dict[type[ast.AST], Handler]] = {
-    ast.Expr: _expr,
-    ast.Assign: _assign,
-    ast.AnnAssign: _ann_assign,
-    ast.AugAssign: _aug_assign,
-    ast.Return: _return,
-    ast.Raise: _raise,
-    ast.If: _if,
-    ast.For: _for,
-    ast.AsyncFor: _for,
-    ast.While: _while,
-    ast.Break: _break,
-    ast.Continue: _continue,
-    ast.With: _with,
-    ast.AsyncWith: _with,
-    ast.Try: _try,
-    ast.FunctionDef: _function,
-    ast.AsyncFunctionDef: _function,
-    ast.ClassDef: _class,
-    ast.Import: _import,
-    ast.ImportFrom: _import_from,
-    ast.Global: _global,
-    ast.Nonlocal: _nonlocal,
-    ast.Assert: _assert,
-    ast.Delete: _delete,
-    ast.Match: _match,
-}
+handles(ast.Expr, _expr)
+handles(ast.Assign, _assign)
+handles(ast.AnnAssign, _ann_assign)
+handles(ast.AugAssign, _aug_assign)
+handles(ast.Return, _return)
+handles(ast.Raise, _raise)
+handles(ast.If, _if)
+handles(ast.For, _for)
+handles(ast.AsyncFor, _for)
+handles(ast.While, _while)
+handles(ast.Break, _break)
+handles(ast.Continue, _continue)
+handles(ast.With, _with)
+handles(ast.AsyncWith, _with)
+handles(ast.Try, _try)
+handles(ast.FunctionDef, _function)
+handles(ast.AsyncFunctionDef, _function)
+handles(ast.ClassDef, _class)
+handles(ast.Import, _import)
+handles(ast.ImportFrom, _import_from)
+handles(ast.Global, _global)
+handles(ast.Nonlocal, _nonlocal)
+handles(ast.Assert, _assert)
+handles(ast.Delete, _delete)
+handles(ast.Match, _match)
 if hasattr(ast, "TryStar"):
-    HANDLERS[ast.TryStar] = _try
+    handles(ast.TryStar, _try)
