@@ -10,14 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import calls, hints, parameters, sites, statements, wrappers
-from tclint.interpreter.expressions import element_of, evaluate
+from tclint.interpreter import hints, parameters, sites, statements, wrappers
+from tclint.interpreter.expressions import evaluate
+from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import Env, Frame
+from tclint.interpreter.models import modules, torch_wrappers
 from tclint.program import Assignment, Class, Definition, Function, Import, Module, Program
 from tclint.sources.text import nodes
 from tclint.values import (
     BOOL,
-    CALLABLES,
     ENUM,
     FALSE,
     NONE,
@@ -197,7 +198,7 @@ class Interpreter:
             for name in ("__bool__", "__len__"):
                 method = self.find_method(value.cls, name)  # type: ignore[attr-defined]
                 if method is not None:
-                    calls.call(frame, node, bind_receiver(self.function_value(method), value), [], {})
+                    self.function_value(method).bound_to(value).call(frame, node, [], {})
                     break
         if kind is Tensor or kind is Scalar or kind is Union or kind is Instance or kind is Object or kind is Seq:
             self.emit(events.Branch, frame, node, value, keyword)
@@ -217,6 +218,9 @@ class Interpreter:
         handlers = self.dispatcher.call_handlers(name, frame.region)
         if handlers:
             self.dispatcher.dispatch(handlers, events.Call(frame, node, name, args, keywords, receiver, result))
+
+    def emit_operation(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> None:
+        self.emit(events.Operation, frame, node, operator, left, right)
 
     # -- names --------------------------------------------------------------------------------------------------
 
@@ -352,20 +356,20 @@ class Interpreter:
                     args: list[Value] = [value]
                     keywords: dict[str, Value] = {}
                     if isinstance(decorator, ast.Call):
-                        _, keywords, _ = calls.arguments(frame, decorator)
+                        _, keywords, _ = arguments(frame, decorator)
                     self.quiet -= 1
                     try:
                         return self.compile_call(frame, decorator, func.name, args, keywords, decorator=True)
                     finally:
                         self.quiet += 1
-                if func.name in calls._DISABLE:
+                if func.name in torch_wrappers.DISABLE:
                     return Object(func.name, frame.origin(decorator), "disabled", value)
                 if func.name == "contextlib.contextmanager":
                     return Object(func.name, frame.origin(decorator), "", value)
                 if func.name == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args:
                     inner = evaluate(frame, decorator.args[0])
                     if isinstance(inner, External) and self.is_compile_function(inner.name):
-                        _, keywords, _ = calls.arguments(frame, decorator)
+                        _, keywords, _ = arguments(frame, decorator)
                         return self.compile_call(frame, decorator, inner.name, [value], keywords, decorator=True)
                 return value
             if (
@@ -643,10 +647,10 @@ class Interpreter:
             return Tensor(origin=frame.origin(node))
         context: list[Any] = []
         for i, value in enumerate(args):
-            if _decides_code(value):
+            if value.decides_code():
                 context.append((i, value.key))
         for name, value in keywords.items():
-            if _decides_code(value):
+            if value.decides_code():
                 context.append((name, value.key))
         instance = Instance(cls, tuple(context))
         if instance.key not in self._constructions:
@@ -718,7 +722,7 @@ class Interpreter:
             existing = self.attributes(instance).get(name)
             if isinstance(existing, Tensor) and existing.flags & PARAMETER and _from_outside(frame, instance):
                 self._note_rebound(instance, name, value)
-        elif _holds_compiled(value):
+        elif value.holds_compiled():
             late = self.late.setdefault((instance.cls.module.path, instance.cls.qualname), {})
             old = late.get(name)
             late[name] = value if old is None else join(old, value)
@@ -781,7 +785,7 @@ class Interpreter:
                 return self._class_level(ancestor, assigned, name, frame, node)
         if name == "training":
             return BOOL
-        if name in calls._MODULE_METHODS:
+        if name in modules.MODULE_METHODS:
             return Method(instance, name)
         if name in ("__dict__",):
             return Dict({}, UNKNOWN)
@@ -842,7 +846,7 @@ class Interpreter:
         if kind == "static":
             return decorated
         receiver: Value = ClassValue(instance.cls) if kind == "class" else instance
-        return bind_receiver(decorated, receiver)
+        return decorated.bound_to(receiver)
 
     def method_kind(self, method: Function) -> str:
         for decorator in method.decorators:
@@ -863,7 +867,7 @@ class Interpreter:
             if method is not None:
                 decorated = self.function_value(method)
                 if self.method_kind(method) == "class":
-                    return bind_receiver(decorated, ClassValue(cls))
+                    return decorated.bound_to(ClassValue(cls))
                 return decorated
             assigned = ancestor.assignments.get(name)
             if assigned is not None:
@@ -883,7 +887,7 @@ class Interpreter:
         for ancestor in order[start:]:
             method = ancestor.methods.get(name)
             if method is not None:
-                return bind_receiver(self.function_value(method), instance)
+                return self.function_value(method).bound_to(instance)
         return UNKNOWN
 
     def call_instance(
@@ -902,15 +906,13 @@ class Interpreter:
         for name in ("__call__", "forward"):
             method = self.find_method(instance.cls, name)
             if method is not None:
-                bound = bind_receiver(self.function_value(method), instance)
-                return calls.call(frame, node, bound, args, keywords, open_ended)
+                bound = self.function_value(method).bound_to(instance)
+                return bound.call(frame, node, args, keywords, open_ended)
         base = self.external_base(instance.cls)
         if base.startswith("torch.nn."):
-            from tclint.interpreter.models import torch_functions
-
             if base == "torch.nn.Sequential":
                 return UNKNOWN
-            return torch_functions.module_call(frame, node, base, args, keywords, Object(base))
+            return modules.module_call(frame, node, base, args, keywords)
         return UNKNOWN
 
     def tuple_fields(self, instance: Instance) -> tuple[Value, ...] | None:
@@ -929,16 +931,16 @@ class Interpreter:
             return UNKNOWN
         method = self.find_method(instance.cls, "__getitem__")
         if method is not None:
-            bound = bind_receiver(self.function_value(method), instance)
-            return calls.call(frame, node, bound, [index], {})
+            bound = self.function_value(method).bound_to(instance)
+            return bound.call(frame, node, [index], {})
         return UNKNOWN
 
     def iterate_instance(self, frame: Frame, node: ast.AST, instance: Instance) -> Value:
         method = self.find_method(instance.cls, "__iter__")
         if method is not None:
-            result = calls.call(frame, node, bind_receiver(self.function_value(method), instance), [], {})
+            result = self.function_value(method).bound_to(instance).call(frame, node, [], {})
             if isinstance(result, (Seq, Object, Dict, Tensor)):
-                return element_of(frame, result, node)
+                return result.iterate(frame, node)
         return UNKNOWN
 
     def dynamic_attribute(self, instance: Instance) -> Value:
@@ -1015,7 +1017,7 @@ class Interpreter:
         """The output of a graphed callable: the next call overwrites it."""
         sites.make_stale(frame)
         self.graph_runs += 1
-        return sites.own(value, OWNED, None, frame.origin(node))
+        return value.owned(OWNED, None, frame.origin(node))
 
     # -- entries ------------------------------------------------------------------------------------------------
 
@@ -1030,7 +1032,7 @@ class Interpreter:
         ]
         # What the examples leave to its default may be passed by others.
         rest = {n: v for n, v in entry.items() if n in names[len(marked) :]}
-        return calls.call(frame, function.node, bind_receiver(self.function_value(function), receiver), marked, rest)
+        return self.function_value(function).bound_to(receiver).call(frame, function.node, marked, rest)
 
     def enter_known(
         self,
@@ -1091,7 +1093,7 @@ class Interpreter:
             names = [n for n in env if n not in parameters.variadic(function)]
             positional = [env[n] for n in names[:1]] if receiver is not None else []
             rest = {n: env[n] for n in names[len(positional) :]}
-            return calls.call(frame, function.node, decorated, positional, rest, bool(parameters.variadic(function)[1]))
+            return decorated.call(frame, function.node, positional, rest, bool(parameters.variadic(function)[1]))
         return self.run(None, None, FunctionValue(function, None, self.closures.get(function)), env, region)
 
 
@@ -1105,30 +1107,6 @@ _NEVER_INSTANCES: Final = frozenset(
 )
 
 
-def bind_receiver(value: Value, receiver: Value) -> Value:
-    """A method taken from a class, bound to an object."""
-    if isinstance(value, FunctionValue):
-        return FunctionValue(value.function, receiver, value.closure)
-    if isinstance(value, Compiled):
-        return Compiled(bind_receiver(value.target, receiver), value.site)
-    if isinstance(value, Object) and value.args is not None:
-        return Object(value.name, value.origin, value.kind, bind_receiver(value.args, receiver))
-    if isinstance(value, Partial):
-        return Partial(bind_receiver(value.func, receiver), value.args, value.keywords)
-    return value
-
-
-def _decides_code(value: Value) -> bool:
-    """Whether a constructor argument decides which code runs later."""
-    if isinstance(value, CALLABLES):
-        return True
-    if isinstance(value, Object):
-        return value.name.startswith("torch.nn.") or value.kind == "disabled" or value.name == "tokenizer"
-    if isinstance(value, Seq) and value.items is not None:
-        return any(_decides_code(v) for v in value.items)
-    return isinstance(value, Union) and any(_decides_code(o) for o in value.options)
-
-
 def _from_outside(frame: Frame, instance: Instance) -> bool:
     """Whether eager code changes an object: its own methods may run in a graph, unless others are seen to call them."""
     if frame.region is not None:
@@ -1137,22 +1115,6 @@ def _from_outside(frame: Frame, instance: Instance) -> bool:
         return True
     caller = frame.parent
     return caller is not None and caller.region is None and caller.cls is not instance.cls
-
-
-def _holds_compiled(value: Value) -> bool:
-    if isinstance(value, Compiled):
-        return True
-    if isinstance(value, Object) and value.args is not None:
-        return _holds_compiled(value.args)
-    if isinstance(value, Seq):
-        return any(_holds_compiled(v) for v in (value.items if value.items is not None else (value.elem,)))
-    if isinstance(value, Dict):
-        return any(_holds_compiled(v) for v in value.items.values()) or (
-            value.elem is not None and _holds_compiled(value.elem)
-        )
-    if isinstance(value, Union):
-        return any(_holds_compiled(o) for o in value.options)
-    return False
 
 
 _CONTAINERS: Final = frozenset({"OrderedDict", "dict", "frozenset", "set", "tuple", "list"})
@@ -1173,4 +1135,4 @@ def functions_of(module: Module) -> Iterator[Function]:
     yield from module.functions
 
 
-__all__ = ["OWNED", "PARAMETER", "Interpreter", "Options", "bind_receiver", "functions_of"]
+__all__ = ["OWNED", "PARAMETER", "Interpreter", "Options", "functions_of"]
