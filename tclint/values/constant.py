@@ -51,12 +51,17 @@ class Const(Value):
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
         return STR if isinstance(self.value, str) else UNKNOWN
 
+    def known_length(self) -> int | None:
+        return len(self.value) if isinstance(self.value, (str, bytes)) else None
+
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
         if isinstance(self.value, (int, float)):
             if operator == "USub":
                 return Const(-self.value)
             if operator == "UAdd":
                 return self
+            if operator == "Abs":
+                return Const(abs(self.value))
             if operator == "Invert" and isinstance(self.value, int):
                 return Const(~int(self.value))
         return UNKNOWN

@@ -149,6 +149,9 @@ class Dict(Value):
             return UNKNOWN
         return join_all([*keys, STR]) if self.elem is not None else join_all(keys)
 
+    def has(self, element: Value) -> bool | None:
+        return element.value in self.items if type(element) is Const and self.elem is None else None
+
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
         if operator == "BitOr" and type(left) is Dict and type(right) is Dict:
             return join(left, right)

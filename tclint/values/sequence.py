@@ -179,8 +179,25 @@ class Seq(Value):
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
         return self.element()
 
+    @property
+    def length_source(self) -> str:
+        return self.length
+
+    def known_length(self) -> int | None:
+        return len(self.items) if self.items is not None and self.kind == "tuple" else None
+
     def known_items(self, frame: Frame) -> tuple[Value, ...] | None:
         return self.items
+
+    def has(self, element: Value) -> bool | None:
+        if type(element) is not Const or self.items is None:
+            return None
+        found = False
+        for item in self.items:
+            if type(item) is not Const:
+                return None
+            found = found or (item.value == element.value and type(item.value) is type(element.value))
+        return found
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
         if type(left) is Seq and type(right) is Seq:

@@ -112,6 +112,10 @@ class Tensor(Value):
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
         return MODELS.tensors.index(frame, node, self, index)
 
+    @property
+    def length_source(self) -> str:
+        return "size"
+
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
         return self.view(frame.origin(node), self.ndim - 1 if self.ndim > 0 else -1)
 

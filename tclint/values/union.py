@@ -89,14 +89,16 @@ class Union(Value):
         return any(is_none(o) for o in self._options)
 
     def without_none(self) -> Value:
-        rest = tuple([o for o in self._options if not is_none(o)])
-        if not rest:
-            return UNKNOWN
-        return rest[0] if len(rest) == 1 else Union(rest)
+        rest = [o for o in self._options if not is_none(o)]
+        return one_of(rest) if rest else UNKNOWN
 
     def is_a(self, wanted: Value) -> bool | None:
         answers = {o.is_a(wanted) for o in self._options}
         return answers.pop() if len(answers) == 1 else None
+
+    def narrow(self, wanted: Value) -> Value | None:
+        kept = [o for o in self._options if o.instance_of(wanted) is not False and o is not UNKNOWN]
+        return one_of(kept) if kept else None
 
     def contains(self, flag: int, depth: int = 3) -> Tensor | None:
         return first_containing(self._options, flag, depth)
@@ -112,6 +114,11 @@ class Union(Value):
 
     def widen(self) -> Value:
         return join_all(o.widen() for o in self._options)
+
+
+def one_of(options: Sequence[Value]) -> Value:
+    """One of some values that are known to differ."""
+    return options[0] if len(options) == 1 else Union(tuple(options))
 
 
 def join(a: Value, b: Value) -> Value:

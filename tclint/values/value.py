@@ -96,12 +96,25 @@ class Value:
         """What iterating over it gives."""
         return UNKNOWN
 
+    @property
+    def length_source(self) -> str:
+        """Where its length comes from: `size`, `data`, `arg` …, or nothing."""
+        return ""
+
+    def known_length(self) -> int | None:
+        """What `len` gives, where that is certain."""
+        return None
+
     def known_items(self, frame: Frame) -> tuple[Value, ...] | None:
         """Its items, where their number is known."""
         return None
 
+    def has(self, element: Value) -> bool | None:
+        """`element in self`, where that is certain."""
+        return None
+
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
-        """The value of `-self`, `+self` or `~self`; the operator by the name of its node."""
+        """The value of `-self`, `+self`, `~self` (the operator by the name of its node) or `abs(self)` (`Abs`)."""
         return UNKNOWN
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
@@ -145,6 +158,10 @@ class Value:
         if all(a is False for a in answers) and answers:
             return False
         return None
+
+    def narrow(self, wanted: Value) -> Value | None:
+        """The value once `isinstance(self, wanted)` is known to be true, None where only the type tells what it is."""
+        return self
 
     # -- what it holds ------------------------------------------------------------------------------------------
 
@@ -190,6 +207,9 @@ class Unknown(Value):
 
     def __repr__(self) -> str:
         return "?"
+
+    def narrow(self, wanted: Value) -> Value | None:
+        return None
 
 
 UNKNOWN: Final = Unknown()

@@ -13,9 +13,7 @@ from tclint.values import (
     FALSE,
     TRUE,
     Const,
-    Dict,
     Scalar,
-    Seq,
     Value,
 )
 from tclint.values.constant import is_none
@@ -49,13 +47,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         if same is None:
             return BOOL
         return TRUE if same is (operator == "Is") else FALSE
-    # in, not in
-    if isinstance(left, Const) and isinstance(right, Seq) and right.items is not None:
-        if all(isinstance(i, Const) for i in right.items):
-            found = any(i.value == left.value and type(i.value) is type(left.value) for i in right.items)  # type: ignore[attr-defined]
-            return TRUE if found is (operator == "In") else FALSE
-    if isinstance(left, Const) and isinstance(right, Dict) and right.elem is None:
-        found = left.value in right.items
+    found = right.has(left)
+    if found is not None:
         return TRUE if found is (operator == "In") else FALSE
     frame.interp.emit(events.Operation, frame, node, operator, left, right)
     return BOOL

@@ -18,11 +18,10 @@ from tclint.values import (
 
 def branch(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | None, Env | None]:
     """Evaluate a condition: the environments in which it is true and false (None: it cannot be)."""
-    kind = type(node)
-    if kind is ast.BoolOp:
-        conjunction = type(node.op) is ast.And  # type: ignore[attr-defined]
+    if type(node) is ast.BoolOp:
+        conjunction = type(node.op) is ast.And
         stopped: Env | None = None
-        for operand in node.values:  # type: ignore[attr-defined]
+        for operand in node.values:
             then, otherwise = branch(frame, operand, keyword)
             go, stop = (then, otherwise) if conjunction else (otherwise, then)
             stopped = join_env(stopped, stop)
@@ -30,8 +29,8 @@ def branch(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | None, Env 
                 return (None, stopped) if conjunction else (stopped, None)
             frame.env = go
         return (frame.env, stopped) if conjunction else (stopped, frame.env)
-    if kind is ast.UnaryOp and type(node.op) is ast.Not:  # type: ignore[attr-defined]
-        then, otherwise = branch(frame, node.operand, keyword)  # type: ignore[attr-defined]
+    if type(node) is ast.UnaryOp and type(node.op) is ast.Not:
+        then, otherwise = branch(frame, node.operand, keyword)
         return otherwise, then
     then, otherwise, _ = _branch_value(frame, node, keyword)
     return then, otherwise

@@ -15,7 +15,6 @@ from tclint.values import (
     STALE,
     TRUE,
     UNKNOWN,
-    ClassValue,
     Const,
     Dict,
     External,
@@ -94,7 +93,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
         frame.interp.emit(events.Operation, frame, key, "key", name, value)
         if isinstance(name, Const) and len(items) < 64:
             items[name.value] = value
-        elif isinstance(name, (External, ClassValue, FunctionValue)) and len(items) < 64:
+        elif name.is_definition and len(items) < 64:
             items[name.key] = value
         else:
             elem = value if elem is None else join(elem, value)

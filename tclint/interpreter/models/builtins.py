@@ -34,6 +34,7 @@ from tclint.values import (
     tensor_of,
 )
 from tclint.values.operators import binary
+from tclint.values.value import NUMBER, TENSOR
 
 
 def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
@@ -46,20 +47,13 @@ def _len(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if not args:
         return INT
     value = args[0]
-    if isinstance(value, Instance):
-        method = frame.interp.find_method(value.cls, "__len__")
-        if method is not None:
-            return value.call_method(frame, node, "__len__", [], {})
-        return INT
-    if isinstance(value, Seq) and value.items is not None and value.kind == "tuple":
-        return Const(len(value.items))
-    if isinstance(value, Tensor) or (isinstance(value, Seq) and value.length == "size"):
-        return Scalar("int", "size", frame.origin(node))
-    if isinstance(value, Seq) and value.length:
-        return Scalar("int", value.length, frame.origin(node))
-    if isinstance(value, Const) and isinstance(value.value, (str, bytes)):
-        return Const(len(value.value))
-    return INT
+    if isinstance(value, Instance) and frame.interp.find_method(value.cls, "__len__") is not None:
+        return value.call_method(frame, node, "__len__", [], {})
+    known = value.known_length()
+    if known is not None:
+        return Const(known)
+    source = value.length_source
+    return Scalar("int", source, frame.origin(node)) if source else INT
 
 
 def _range(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -103,11 +97,10 @@ def _sequence(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
         if not args:
             return Seq(kind, ())
         value = args[0]
-        if isinstance(value, Seq):
-            return Seq(kind, value.items, value.elem, value.length)
-        if isinstance(value, Object) and isinstance(value.args, Seq):
-            return Seq(kind, value.args.items, value.args.elem, value.args.length)
-        return Seq(kind, None, value.iterate(frame, node), "size" if isinstance(value, Tensor) else "")
+        elements = value.args if isinstance(value, Object) else value
+        if isinstance(elements, Seq):
+            return Seq(kind, elements.items, elements.elem, elements.length)
+        return Seq(kind, None, value.iterate(frame, node), value.length_source)
 
     return make
 
@@ -179,11 +172,7 @@ def _sum(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
 
 def _abs(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     value = args[0] if args else UNKNOWN
-    if isinstance(value, Tensor):
-        return value.derived(frame.origin(node), value.dtype, value.ndim)
-    if isinstance(value, Const) and isinstance(value.value, (int, float)):
-        return Const(abs(value.value))
-    return value if isinstance(value, Scalar) else UNKNOWN
+    return value.unary(frame, node, "Abs") if value.rank in (NUMBER, TENSOR) else UNKNOWN
 
 
 def _round(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:

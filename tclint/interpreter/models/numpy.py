@@ -26,7 +26,6 @@ from tclint.values import (
     PROVEN,
     UNKNOWN,
     USED,
-    Const,
     Object,
     Origin,
     Scalar,
@@ -34,6 +33,7 @@ from tclint.values import (
     Tensor,
     Value,
 )
+from tclint.values.value import NUMBER
 
 _NUMPY_FLOAT: Final = frozenset(
     "sqrt log exp log2 log10 log1p exp2 expm1 square cbrt cos sin tan tanh trunc divide true_divide".split()
@@ -50,7 +50,7 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
     short = name.rpartition(".")[2]
     if short in ("array", "asarray") and args and isinstance(args[0], Seq):
         element = args[0].element()
-        if isinstance(element, (Const, Scalar)) and literal_dtype(element) == "":
+        if element.rank == NUMBER and literal_dtype(element) == "":
             return Object("numpy.strings", origin)
     if short in ("ndarray", "array", "asarray", "zeros", "ones", "arange", "linspace", "empty", "full", "stack"):
         return Tensor(PROVEN, "", -1, ARRAY | HOST, origin)
@@ -62,14 +62,14 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
         return Tensor(tensor.conf, "b" if short in BOOLEAN else "", ndim, ARRAY | (tensor.flags & HOST), origin)
     if short in _NUMPY_SCALAR:
         values = flat(args)
-        size = next((v for v in values if isinstance(v, Scalar) and v.source == "size"), None)
+        size = next((v for v in values if v.source == "size"), None)
         if size is not None:
             floating = short in _NUMPY_FLOAT or any(literal_dtype(v) == "f" for v in values)
-            if floating and all(isinstance(a, (Const, Scalar)) for a in args):
+            if floating and all(a.rank == NUMBER for a in args):
                 # Dynamo computes it while tracing and reads it as a number. An integer it does not read.
                 return Scalar("float", "size", origin, size.ref)
             return Tensor(USED, "", 0, ARRAY | HOST, origin)
-        if values and all(isinstance(v, (Const, Scalar)) for v in values):
+        if values and all(v.rank == NUMBER for v in values):
             # Numbers alone are folded while tracing.
             return FLOAT
         return UNKNOWN

@@ -21,10 +21,10 @@ from tclint.values import (
     Scalar,
     Seq,
     Tensor,
-    Union,
     Value,
     tensor_of,
 )
+from tclint.values.value import NUMBER
 
 Args = Sequence[Value]
 Keywords = Mapping[str, Value]
@@ -107,7 +107,7 @@ def result_ndim(name: str, tensor: Tensor, args: Args, keywords: Keywords) -> in
         dim = keywords.get("dim", args[0] if args else UNKNOWN)
         if isinstance(dim, Seq) and dim.items is not None:
             return max(tensor.ndim - len(dim.items), 0)
-        return tensor.ndim - 1 if isinstance(dim, (Const, Scalar)) else -1
+        return tensor.ndim - 1 if dim.rank == NUMBER else -1
     if name in SHAPED_BY_ARGS:
         if len(args) == 1 and isinstance(args[0], Seq):
             return len(args[0].items) if args[0].items is not None else -1
@@ -125,9 +125,7 @@ def reduces_to_pair(args: Args, keywords: Keywords) -> bool:
         return True
     if args:
         first = args[0]
-        return not isinstance(first, (Tensor, Union)) and (
-            isinstance(first, Scalar) or (isinstance(first, Const) and isinstance(first.value, int))
-        )
+        return isinstance(first, Scalar) or (isinstance(first, Const) and isinstance(first.value, int))
     return False
 
 
@@ -220,20 +218,18 @@ def first_tensor(args: Args, keywords: Keywords) -> Tensor | None:
 
 
 def is_number(value: Value) -> bool:
-    return isinstance(value, (Const, External)) or (
-        isinstance(value, Scalar) and value.source not in ("data", "random")
-    )
+    """A number, or a name of torch such as a dtype, that does not come out of a tensor."""
+    return isinstance(value, External) or (value.rank == NUMBER and value.source not in ("data", "random"))
+
+
+_LITERAL_DTYPES: Final = {"bool": "b", "int": "i", "float": "f"}
 
 
 def literal_dtype(value: Value | None) -> str:
-    if isinstance(value, Seq):
-        value = value.element()
+    """The type of a tensor made from a value: a number, a tensor, or lists of them."""
+    for _ in range(2):
         if isinstance(value, Seq):
             value = value.element()
-    if isinstance(value, Const):
-        return {"bool": "b", "int": "i", "float": "f"}.get(type(value.value).__name__, "")
-    if isinstance(value, Scalar):
-        return {"bool": "b", "int": "i", "float": "f"}.get(value.type, "")
     if isinstance(value, Tensor):
         return value.dtype
-    return ""
+    return _LITERAL_DTYPES.get(value.python_type, "") if value is not None else ""

@@ -50,12 +50,12 @@ from tclint.values import (
     Scalar,
     Seq,
     Tensor,
-    Union,
     Value,
     join,
     tensor_of,
 )
 from tclint.values.constant import is_none
+from tclint.values.value import NUMBER, ONE_OF, SEQUENCE
 
 # A view with one of these is contiguous when its base is.
 _CONTIGUITY_LOST: Final = frozenset({"transpose", "permute", "t", "T", "mT", "swapaxes", "movedim", "expand", "unfold"})
@@ -226,14 +226,14 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
         dtype = "f"
     elif both is not None:
         dtype = tensor.dtype if tensor.dtype == both.dtype else ""
-    elif isinstance(other, (Const, Scalar)):
-        kind = other.type if isinstance(other, Scalar) else type(other.value).__name__
+    elif other.rank == NUMBER:
+        kind = other.python_type
         dtype = tensor.dtype if kind in ("int", "bool") or tensor.dtype == "f" else ("f" if kind == "float" else "")
         if tensor.dtype == "b" and operator not in ("BitAnd", "BitOr", "BitXor"):
             dtype = "i"
     else:
         dtype = ""
-    ndim = 0 if tensor.ndim == 0 and (both is None or both.ndim == 0) and not isinstance(other, (Seq, Union)) else -1
+    ndim = 0 if tensor.ndim == 0 and (both is None or both.ndim == 0) and other.rank not in (SEQUENCE, ONE_OF) else -1
     if both is None and other is UNKNOWN:
         ndim = -1
     flags = tensor.flags & (HOST | CONSTANT | ARRAY | DATA_SIZED)
@@ -270,7 +270,7 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
         result = Tensor(tensor.conf, tensor.dtype, 0 if scalar and tensor.ndim == 1 else -1, 0, origin)
     else:
         ints = sum(1 for p in parts if _is_int(p))
-        adds = sum(1 for p in parts if isinstance(p, Const) and p.value is None)
+        adds = sum(1 for p in parts if is_none(p))
         ndim = tensor.ndim - ints + adds if tensor.ndim >= 0 else -1
         steps = STRIDED if any(_strided_slice(p, i) for i, p in enumerate(parts)) else 0
         result = tensor.view(origin, ndim, steps)

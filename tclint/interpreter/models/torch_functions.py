@@ -44,12 +44,12 @@ from tclint.values import (
     External,
     Object,
     Origin,
-    Scalar,
     Seq,
     Tensor,
     Value,
     tensor_of,
 )
+from tclint.values.value import NUMBER, SEQUENCE
 
 # Answers that Dynamo knows while it traces.
 WHILE_COMPILING: Final[Mapping[str, Value]] = {
@@ -78,7 +78,7 @@ def _is_tensor(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
     if args:
         if isinstance(args[0], Tensor) and args[0].conf > NAMED:
             return TRUE
-        if isinstance(args[0], (Seq, Scalar, Const, Dict)):
+        if args[0].rank in (NUMBER, SEQUENCE) or isinstance(args[0], Dict):
             return FALSE
     return BOOL
 

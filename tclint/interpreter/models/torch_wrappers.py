@@ -19,7 +19,6 @@ from tclint.values import (
     External,
     FunctionValue,
     Object,
-    Seq,
     Tensor,
     Value,
     tensor_of,
@@ -94,7 +93,7 @@ def _mark(frame: Frame, node: ast.AST, name: str, args: Args) -> None:
     if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and len(args) >= 2):
         return
     tensor = args[0]
-    dims = args[1].items if isinstance(args[1], Seq) and args[1].items is not None else (args[1],)
+    dims = args[1].known_items(frame) or (args[1],)
     marked = {d.value for d in dims if isinstance(d, Const) and isinstance(d.value, int)}
     if name.endswith("mark_unbacked"):
         marked |= {UNBACKED + d for d in marked}
