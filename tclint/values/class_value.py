@@ -24,6 +24,9 @@ class ClassValue(Value):
         self.cls = cls
         self.key = ("C", cls.qualname, cls.module.name)
 
+    def __repr__(self) -> str:
+        return f"Class({self.cls.qualname})"
+
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return frame.interp.class_attribute(frame, node, self.cls, name)
 

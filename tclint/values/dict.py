@@ -47,6 +47,9 @@ class Dict(Value):
             self._key = ("d", tuple((str(k), v.key) for k, v in some), self.elem.key if self.elem else None)
         return self._key
 
+    def __repr__(self) -> str:
+        return f"Dict({dict(self.items)},{self.elem})"
+
     def element(self) -> Value:
         """What any of its values is."""
         values = self._values()

@@ -22,6 +22,9 @@ class Method(Value):
         self.name = name
         self.key = ("M", receiver.key, name)
 
+    def __repr__(self) -> str:
+        return f"Method({self.receiver!r}.{self.name})"
+
     def call(
         self,
         frame: Frame,

@@ -22,6 +22,9 @@ class ModuleValue(Value):
         self.module = module
         self.key = ("m", module.name)
 
+    def __repr__(self) -> str:
+        return f"Module({self.module.name})"
+
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return frame.interp.module_attribute(self.module, name)
 

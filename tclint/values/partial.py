@@ -24,6 +24,9 @@ class Partial(Value):
         self.keywords = keywords
         self.key = ("p", func.key, tuple(a.key for a in args), tuple((k, v.key) for k, v in keywords.items()))
 
+    def __repr__(self) -> str:
+        return f"Partial({self.func!r})"
+
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return self.func if name == "func" else super().attribute(frame, node, name, quiet)
 

@@ -24,6 +24,9 @@ class Super(Value):
         self.after = after
         self.key = ("S", instance.key, after.qualname)
 
+    def __repr__(self) -> str:
+        return f"Super({self.instance!r})"
+
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return frame.interp.super_attribute(frame, self, name)
 

@@ -21,12 +21,11 @@ from tclint.values import (
     UNKNOWN,
     Const,
     Origin,
-    Scalar,
     Seq,
     Tensor,
     Value,
-    contains,
 )
+from tclint.values.value import NUMBER
 
 FACTORIES: Final = frozenset(
     "torch." + n
@@ -43,38 +42,7 @@ _CONSTANT_FACTORIES: Final = frozenset(
 def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Value:
     """The tensor that `torch.zeros(…)` and its like make."""
     short = name[6:]
-    dtype = dtype_argument((), keywords)
-    if not dtype:
-        if short in ("randint", "randperm", "tril_indices", "triu_indices"):
-            dtype = "i"
-        elif short in ("rand", "randn", "linspace", "logspace", "normal"):
-            dtype = "f"
-        elif short == "arange":
-            dtype = "f" if any(isinstance(a, Const) and isinstance(a.value, float) for a in args) else "i"
-        elif short in ("zeros", "ones", "empty", "eye"):
-            dtype = "f"
-        elif short == "full":
-            fill = args[1] if len(args) > 1 else keywords.get("fill_value")
-            dtype = literal_dtype(fill)
-        elif short in ("tensor", "as_tensor", "scalar_tensor", "asarray"):
-            source = args[0] if args else keywords.get("data")
-            dtype = source.dtype if isinstance(source, Tensor) else literal_dtype(source)
-    ndim = -1
-    if short in ("arange", "linspace", "logspace", "randperm"):
-        ndim = 1
-    elif short in ("zeros", "ones", "empty", "rand", "randn", "full") and args:
-        shape = args[0]
-        if isinstance(shape, Seq) and shape.items is not None:
-            ndim = len(shape.items)
-        elif short != "full" and not isinstance(shape, Seq) and shape is not UNKNOWN:
-            ndim = len(args)
-    elif short in ("tensor", "as_tensor", "scalar_tensor") and args:
-        if isinstance(args[0], (Const, Scalar)):
-            ndim = 0
-        elif isinstance(args[0], Tensor):
-            ndim = args[0].ndim
-        elif isinstance(args[0], Seq) and isinstance(args[0].element(), (Const, Scalar)):
-            ndim = 1
+    dtype = dtype_argument((), keywords) or _dtype(short, args, keywords)
     flags = 0
     if "device" not in keywords:
         flags |= HOST
@@ -84,10 +52,44 @@ def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Value:
             flags &= ~HOST
     if name in _CONSTANT_FACTORIES and all(_constant(a) for a in args):
         flags |= CONSTANT
-    sized = contains(Seq("tuple", tuple(args)), DATA_SIZED) if args else None
-    if sized is not None and short == "arange":
+    if short == "arange" and any(a.contains(DATA_SIZED, 2) is not None for a in args):
         flags |= DATA_SIZED
-    return Tensor(PROVEN, dtype, ndim, flags, origin, shape=_literal_shape(short, args, keywords))
+    shape = _literal_shape(short, args, keywords)
+    return Tensor(PROVEN, dtype, _ndim(short, args), flags, origin, shape=shape)
+
+
+def _dtype(short: str, args: Args, keywords: Keywords) -> str:
+    """The type where none is asked for."""
+    if short in ("randint", "randperm", "tril_indices", "triu_indices"):
+        return "i"
+    if short in ("rand", "randn", "linspace", "logspace", "normal", "zeros", "ones", "empty", "eye"):
+        return "f"
+    if short == "arange":
+        return "f" if any(isinstance(a, Const) and isinstance(a.value, float) for a in args) else "i"
+    if short == "full":
+        return literal_dtype(args[1] if len(args) > 1 else keywords.get("fill_value"))
+    if short in ("tensor", "as_tensor", "scalar_tensor", "asarray"):
+        return literal_dtype(args[0] if args else keywords.get("data"))
+    return ""
+
+
+def _ndim(short: str, args: Args) -> int:
+    if short in ("arange", "linspace", "logspace", "randperm"):
+        return 1
+    if not args:
+        return -1
+    first = args[0]
+    if short in ("zeros", "ones", "empty", "rand", "randn", "full"):
+        if isinstance(first, Seq):
+            return len(first.items) if first.items is not None else -1
+        return len(args) if short != "full" and first is not UNKNOWN else -1
+    if short in ("tensor", "as_tensor", "scalar_tensor"):
+        if isinstance(first, Tensor):
+            return first.ndim
+        if isinstance(first, Seq):
+            return 1 if first.element().rank == NUMBER else -1
+        return 0 if first.rank == NUMBER else -1
+    return -1
 
 
 def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | None, ...] | None:
