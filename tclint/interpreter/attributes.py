@@ -10,15 +10,12 @@ from tclint.interpreter.frame import Frame
 from tclint.program import Function
 from tclint.values import (
     PARAMETER,
-    Compiled,
     Const,
-    Dict,
     Instance,
     Object,
     Scalar,
     Seq,
     Tensor,
-    Union,
     Value,
     join,
 )
@@ -73,7 +70,7 @@ class InstanceAttributes:
             existing = self.of(instance).get(name)
             if isinstance(existing, Tensor) and existing.flags & PARAMETER and _from_outside(frame, instance):
                 self._rebind(instance, name, value)
-        elif _holds_compiled(value):
+        elif value.holds_compiled():
             late = self._learned.late.setdefault((instance.cls.module.path, instance.cls.qualname), {})
             old = late.get(name)
             late[name] = value if old is None else join(old, value)
@@ -122,19 +119,3 @@ def _from_outside(frame: Frame, instance: Instance) -> bool:
         return True
     caller = frame.parent
     return caller is not None and caller.region is None and caller.cls is not instance.cls
-
-
-def _holds_compiled(value: Value) -> bool:
-    if isinstance(value, Compiled):
-        return True
-    if isinstance(value, Object) and value.args is not None:
-        return _holds_compiled(value.args)
-    if isinstance(value, Seq):
-        return any(_holds_compiled(v) for v in (value.items if value.items is not None else (value.elem,)))
-    if isinstance(value, Dict):
-        return any(_holds_compiled(v) for v in value.items.values()) or (
-            value.elem is not None and _holds_compiled(value.elem)
-        )
-    if isinstance(value, Union):
-        return any(_holds_compiled(o) for o in value.options)
-    return False

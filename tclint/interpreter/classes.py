@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from tclint.interpreter.expressions import evaluate
+from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.functions import bind_receiver
 from tclint.program import Assignment, Class, Function
 from tclint.values import ENUM, UNKNOWN, ClassValue, Const, External, FunctionValue, Method, Object, Value
 
@@ -157,7 +156,7 @@ class Classes:
             if method is not None:
                 decorated = self._interp.functions.value(method)
                 if self.method_kind(method) == "class":
-                    return bind_receiver(decorated, ClassValue(cls))
+                    return decorated.bound_to(ClassValue(cls))
                 return decorated
             assigned = ancestor.assignments.get(name)
             if assigned is not None:

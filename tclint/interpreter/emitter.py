@@ -55,6 +55,9 @@ class Emitter:
         if kind is Tensor or kind is Scalar or kind is Union or kind is Instance or kind is Object or kind is Seq:
             self.emit(events.Branch, frame, node, value, keyword)
 
+    def operation(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> None:
+        self.emit(events.Operation, frame, node, operator, left, right)
+
     def call(
         self,
         frame: Frame,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tclint.interpreter import calls, parameters
+from tclint.interpreter import parameters
 from tclint.interpreter.frame import Env, Frame
-from tclint.interpreter.functions import bind_receiver
 from tclint.interpreter.state import Arguments
 from tclint.program import Function
 from tclint.values import (
@@ -46,8 +45,8 @@ class Entries:
         ]
         # What the examples leave to its default may be passed by others.
         rest = {n: v for n, v in entry.items() if n in names[len(marked) :]}
-        bound = bind_receiver(self._interp.functions.value(function), receiver)
-        return calls.call(frame, function.node, bound, marked, rest)
+        bound = self._interp.functions.value(function).bound_to(receiver)
+        return bound.call(frame, function.node, marked, rest)
 
     def with_calls(
         self, function: Function, receiver: Value | None, site: CompileSite | None, seen: Sequence[Arguments]
@@ -99,7 +98,7 @@ class Entries:
             names = [n for n in env if n not in parameters.variadic(function)]
             positional = [env[n] for n in names[:1]] if receiver is not None else []
             rest = {n: env[n] for n in names[len(positional) :]}
-            return calls.call(frame, function.node, decorated, positional, rest, bool(parameters.variadic(function)[1]))
+            return decorated.call(frame, function.node, positional, rest, bool(parameters.variadic(function)[1]))
         return self._run(function, env, region)
 
     def _uncompiled(self, function: Function) -> Value:

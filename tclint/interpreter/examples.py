@@ -10,7 +10,6 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tclint.interpreter import calls
 from tclint.program import Class, Function, Module
 from tclint.values import FunctionValue, Instance, Seq, Value
 
@@ -45,7 +44,7 @@ class Examples:
         for target, args in self._listed(module):
             if isinstance(target, Instance) and self.interp.classes.is_nn_module(target.cls):
                 self.interp.compile_sites.note_call(target, args, {})
-            calls.call(frame, ast.Pass(), target, args, {})
+            target.call(frame, ast.Pass(), args, {})
 
     def _listed(self, module: Module) -> Iterator[tuple[Value, list[Value]]]:
         programs = self._result(module, "programs")

@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import calls, execute, hints, parameters, sites, wrappers
-from tclint.interpreter.expressions import evaluate
+from tclint.interpreter import execute, hints, parameters, sites, wrappers
+from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import Env, Frame
+from tclint.interpreter.models import torch_wrappers
 from tclint.program import Class, Function
 from tclint.sources.text import nodes
 from tclint.values import (
     NONE,
     UNKNOWN,
-    Compiled,
     External,
     FunctionValue,
     Instance,
@@ -73,20 +74,20 @@ class Functions:
             if not (isinstance(func, External) and self._compiles(func)):
                 return self._wrapped(frame, decorator, func, value)
             if isinstance(decorator, ast.Call):
-                _, keywords, _ = calls.arguments(frame, decorator)
+                _, keywords, _ = arguments(frame, decorator)
         return self._compile(frame, decorator, func, value, keywords)
 
     def _wrapped(self, frame: Frame, decorator: ast.expr, func: Value, value: Value) -> Value:
         """What a decorator that is no compile function makes of a function."""
         if isinstance(func, External):
-            if func.name in calls._DISABLE:
+            if func.name in torch_wrappers.DISABLE:
                 return Object(func.name, frame.origin(decorator), "disabled", value)
             if func.name == "contextlib.contextmanager":
                 return Object(func.name, frame.origin(decorator), "", value)
             if func.name == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args:
                 inner = evaluate(frame, decorator.args[0])
                 if isinstance(inner, External) and self._compiles(inner):
-                    _, keywords, _ = calls.arguments(frame, decorator)
+                    _, keywords, _ = arguments(frame, decorator)
                     return self._compile(frame, decorator, inner, value, keywords)
         elif isinstance(func, Partial) and isinstance(func.func, External) and self._compiles(func.func):
             return self._compile(frame, decorator, func.func, value, dict(func.keywords))
@@ -273,16 +274,3 @@ class Functions:
         if result is UNKNOWN and body.returns is not None:
             result = hints.evaluate(self._interp, function.module, body.returns, frame.origin(body))
         return result
-
-
-def bind_receiver(value: Value, receiver: Value) -> Value:
-    """A method taken from a class, bound to an object."""
-    if isinstance(value, FunctionValue):
-        return FunctionValue(value.function, receiver, value.closure)
-    if isinstance(value, Compiled):
-        return Compiled(bind_receiver(value.target, receiver), value.site)
-    if isinstance(value, Object) and value.args is not None:
-        return Object(value.name, value.origin, value.kind, bind_receiver(value.args, receiver))
-    if isinstance(value, Partial):
-        return Partial(bind_receiver(value.func, receiver), value.args, value.keywords)
-    return value

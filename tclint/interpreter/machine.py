@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tclint.interpreter import statements  # noqa: F401  what statements do
+from tclint.interpreter import expressions, statements  # noqa: F401  what expressions give and statements do
 from tclint.interpreter.attributes import InstanceAttributes
 from tclint.interpreter.classes import Classes
 from tclint.interpreter.emitter import Emitter
@@ -19,8 +19,6 @@ from tclint.program import Program
 
 if TYPE_CHECKING:
     from tclint.events.dispatch import Dispatcher
-    from tclint.interpreter.frame import Frame
-    from tclint.values import Super, Value
 
 
 class Interpreter:
@@ -51,7 +49,6 @@ class Interpreter:
         self.objects = Objects(self)
         self.compile_sites = CompileSites(self)
         self.entries = Entries(self)
-        self._old_names()
 
     def fresh(self, dispatcher: Dispatcher) -> Interpreter:
         """An interpreter that knows what eager code and compile sites told this one, and nothing that it concluded."""
@@ -60,60 +57,3 @@ class Interpreter:
     def close(self) -> None:
         """Let go of everything, at the end: an interpreter, its parts and its frames hold each other."""
         vars(self).clear()
-
-    # -- names of before, until the modules that use them have moved --------------------------------------------------
-
-    def _old_names(self) -> None:
-        self.emit = self.emitter.emit
-        self.emit_branch = self.emitter.branch
-        self.emit_call = self.emitter.call
-        self.module_frame = self.names.frame
-        self.module_value = self.names.value
-        self.external_attribute = self.names.external_attribute
-        self.module_attribute = self.names.attribute
-        self.class_of = self.classes.of
-        self.mro = self.classes.mro
-        self.external_base = self.classes.external_base
-        self.is_nn_module = self.classes.is_nn_module
-        self.find_method = self.classes.find_method
-        self.class_attribute = self.classes.attribute
-        self.function_value = self.functions.value
-        self.module_lambda = self.functions.module_lambda
-        self.call_function = self.functions.call
-        self.attributes = self.instance_attributes.of
-        self.note_attribute = self.instance_attributes.store
-        self.construct = self.objects.construct
-        self.instance_attribute = self.objects.attribute
-        self.call_instance = self.objects.call
-        self.instance_item = self.objects.item
-        self.iterate_instance = self.objects.iterate
-        self.dynamic_attribute = self.objects.dynamic_attribute
-        self.instance_isinstance = self.objects.is_instance
-        self.is_compile_function = self.compile_sites.is_compile_function
-        self.compile_call = self.compile_sites.compile
-        self.call_compiled = self.compile_sites.call
-        self.configured = self.compile_sites.configured
-        self.configured_callable = self.compile_sites.configured_callable
-        self.note_call = self.compile_sites.note_call
-        self.own = self.compile_sites.own
-        self.compiled_instances = self.learned.compiled_instances
-        self.rebound = self.learned.rebound
-        self.sites = self.learned.sites
-
-    def super_attribute(self, frame: Frame, value: Super, name: str) -> Value:
-        return self.objects.super_attribute(value, name)
-
-    @property
-    def dispatcher(self) -> Dispatcher:
-        return self.emitter.dispatcher
-
-    @property
-    def quiet(self) -> int:
-        return self.emitter.quiet
-
-    @quiet.setter
-    def quiet(self, count: int) -> None:
-        self.emitter.quiet = count
-
-
-__all__ = ["Interpreter", "Options"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import hints
-from tclint.interpreter.expressions import evaluate
+from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.program import Assignment, Class, Definition, Function, Import, Module
 from tclint.sources.text import nodes

@@ -9,15 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import calls
-from tclint.interpreter.expressions import element_of
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.functions import bind_receiver
-from tclint.interpreter.models import torch_functions
+from tclint.interpreter.models import modules
 from tclint.program import Class, Function
 from tclint.values import (
     BOOL,
-    CALLABLES,
     NONE,
     UNKNOWN,
     ClassValue,
@@ -86,8 +82,8 @@ class Objects:
             return Object("tokenizer", frame.origin(node))
         if base == "torch.Tensor":
             return Tensor(origin=frame.origin(node))
-        context: list[Any] = [(i, value.key) for i, value in enumerate(args) if _decides_code(value)]
-        context.extend((name, value.key) for name, value in keywords.items() if _decides_code(value))
+        context: list[Any] = [(i, value.key) for i, value in enumerate(args) if value.decides_code()]
+        context.extend((name, value.key) for name, value in keywords.items() if value.decides_code())
         instance = Instance(cls, tuple(context))
         if instance.key in self._learned.constructions:
             self._join_construction(instance, args, keywords)
@@ -138,7 +134,7 @@ class Objects:
                 return interp.classes.assigned(ancestor, assigned, name, frame, node)
         if name == "training":
             return BOOL
-        if name in calls._MODULE_METHODS:
+        if name in modules.MODULE_METHODS:
             return Method(instance, name)
         if name == "__dict__":
             return Dict({}, UNKNOWN)
@@ -177,7 +173,7 @@ class Objects:
         decorated = self._interp.functions.value(method)
         if kind == "static":
             return decorated
-        return bind_receiver(decorated, ClassValue(instance.cls) if kind == "class" else instance)
+        return decorated.bound_to(ClassValue(instance.cls) if kind == "class" else instance)
 
     def super_attribute(self, value: Super, name: str) -> Value:
         """The value of `super().name`, as far as the program defines it."""
@@ -190,7 +186,7 @@ class Objects:
         for ancestor in order[start:]:
             method = ancestor.methods.get(name)
             if method is not None:
-                return bind_receiver(self._interp.functions.value(method), instance)
+                return self._interp.functions.value(method).bound_to(instance)
         return UNKNOWN
 
     def dynamic_attribute(self, instance: Instance) -> Value:
@@ -209,8 +205,8 @@ class Objects:
         keywords: Mapping[str, Value] = {},
         open_ended: bool = False,
     ) -> Value:
-        bound = bind_receiver(self._interp.functions.value(method), instance)
-        return calls.call(frame, node, bound, args, keywords, open_ended)
+        bound = self._interp.functions.value(method).bound_to(instance)
+        return bound.call(frame, node, args, keywords, open_ended)
 
     def call(
         self,
@@ -231,7 +227,7 @@ class Objects:
                 return self._call_method(frame, node, instance, method, args, keywords, open_ended)
         base = self._interp.classes.external_base(instance.cls)
         if base.startswith("torch.nn.") and base != "torch.nn.Sequential":
-            return torch_functions.module_call(frame, node, base, args, keywords, Object(base))
+            return modules.module_call(frame, node, base, args, keywords)
         return UNKNOWN
 
     def ask_truth(self, frame: Frame, node: ast.AST, instance: Instance) -> None:
@@ -266,7 +262,7 @@ class Objects:
         if method is not None:
             result = self._call_method(frame, node, instance, method)
             if isinstance(result, (Seq, Object, Dict, Tensor)):
-                return element_of(frame, result, node)
+                return result.iterate(frame, node)
         return UNKNOWN
 
     def is_instance(self, instance: Instance, wanted: Value) -> bool | None:
@@ -284,14 +280,3 @@ class Objects:
         if all(isinstance(o, External) and o.name in _NEVER_INSTANCES for o in options):
             return False
         return None
-
-
-def _decides_code(value: Value) -> bool:
-    """Whether a constructor argument decides which code runs later."""
-    if isinstance(value, CALLABLES):
-        return True
-    if isinstance(value, Object):
-        return value.name.startswith("torch.nn.") or value.kind == "disabled" or value.name == "tokenizer"
-    if isinstance(value, Seq) and value.items is not None:
-        return any(_decides_code(v) for v in value.items)
-    return isinstance(value, Union) and any(_decides_code(o) for o in value.options)

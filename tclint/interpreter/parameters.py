@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import hints
-from tclint.interpreter.expressions import evaluate
+from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env
 from tclint.program import Function
 from tclint.sources.text import nodes

@@ -9,16 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import calls
-from tclint.interpreter.expressions import evaluate
+from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.parameters import as_input
 from tclint.values import (
     DETACHED,
-    INPUT,
     NOWHERE,
     OWNED,
-    PARAMETER,
     PROVEN,
     STALE,
     UNKNOWN,
@@ -27,11 +24,8 @@ from tclint.values import (
     Const,
     Dict,
     External,
-    Instance,
-    Origin,
     Partial,
     Region,
-    Seq,
     Tensor,
     Union,
     Value,
@@ -145,13 +139,13 @@ class CompileSites:
     ) -> Value:
         """A call of a compiled callable: inside a region it is inlined, from eager code it crosses into its own region."""
         if frame.region is not None:
-            return calls.call(frame, node, value.target, args, keywords, open_ended)
+            return value.target.call(frame, node, args, keywords, open_ended)
         self.note_call(value.target, args, keywords)
         inside = Frame(self._interp, frame.module, frame.function, {}, Region(value.site), None, node)
         names = [f"argument {i}" for i in range(len(args))]
         inner_args = [as_input(a, n, NOWHERE) for a, n in zip(args, names, strict=True)]
         inner_keywords = {k: as_input(v, k, NOWHERE) for k, v in keywords.items()}
-        result = calls.call(inside, node, value.target, inner_args, inner_keywords, open_ended)
+        result = value.target.call(inside, node, inner_args, inner_keywords, open_ended)
         if result is UNKNOWN:
             result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
         flags = 0
@@ -160,7 +154,7 @@ class CompileSites:
             self._run_graph(frame)
         if frame.grad is not True:
             flags |= DETACHED
-        outcome = own(result, flags, value.site, frame.origin(node))
+        outcome = result.owned(flags, value.site, frame.origin(node))
         self._emitter.emit(events.CompiledCall, frame, node, value, args, keywords, outcome)
         return outcome
 
@@ -186,7 +180,7 @@ class CompileSites:
     def own(self, value: Value, frame: Frame, node: ast.AST) -> Value:
         """The output of a graphed callable: the next call overwrites it."""
         self._run_graph(frame)
-        return own(value, OWNED, None, frame.origin(node))
+        return value.owned(OWNED, None, frame.origin(node))
 
     def _run_graph(self, frame: Frame) -> None:
         make_stale(frame)
@@ -220,26 +214,3 @@ def make_stale(frame: Frame | None) -> None:
                 others = [o for o in value.options if o is not tensor]
                 frame.env[name] = stale if not others else Union((stale, *others))
         frame = frame.parent
-
-
-def own(value: Value, flags: int, site: CompileSite | None, origin: Origin) -> Value:
-    """The value as eager code gets it from a compiled call: fresh tensors, owned by the CUDA graph where there is one.
-
-    A tensor that the region only passed through from its arguments stays the caller's.
-    """
-    if isinstance(value, Tensor):
-        if value.flags & (INPUT | PARAMETER):
-            return Tensor(value.conf, value.dtype, value.ndim, value.flags & ~INPUT, origin)
-        return Tensor(value.conf, value.dtype, value.ndim, flags, origin, "", site)
-    if isinstance(value, Seq):
-        if value.items is not None:
-            return Seq(value.kind, tuple(own(v, flags, site, origin) for v in value.items))
-        return Seq(value.kind, None, own(value.elem, flags, site, origin), value.length)
-    if isinstance(value, Dict):
-        items = {k: own(v, flags, site, origin) for k, v in value.items.items()}
-        return Dict(items, own(value.elem, flags, site, origin) if value.elem is not None else None, value.kind)
-    if isinstance(value, Union):
-        return Union(tuple(own(o, flags, site, origin) for o in value.options))
-    if isinstance(value, Instance) and value.fields is not None:
-        return Instance(value.cls, value.context, {k: own(v, flags, site, origin) for k, v in value.fields.items()})
-    return value

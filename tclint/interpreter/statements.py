@@ -25,6 +25,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.operators import binary
 
 _LOOP_PASSES: Final = 3
 
@@ -56,9 +57,9 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     if isinstance(target, ast.Name):
         old = expressions.lookup(frame, target.id)
     else:
-        old = expressions.evaluate(frame, target, quiet_store=True)
+        old = expressions.evaluate(frame, target)
     value = expressions.evaluate(frame, node.value)
-    result = expressions.binary(frame, node, type(node.op).__name__, old, value)
+    result = binary(frame, node, type(node.op).__name__, old, value)
     tensor = tensor_of(old)
     if tensor is not None and isinstance(result, Tensor):
         # `x += y` writes into x's storage: the result is x.
@@ -162,7 +163,7 @@ def _for(frame: Frame, node: ast.For) -> None:
     def head() -> Env:
         env = dict(frame.env)
         frame.env = env
-        stores.store(frame, node.target, expressions.element_of(frame, iterable, node), node, quiet=True)
+        stores.store(frame, node.target, iterable.iterate(frame, node), node, quiet=True)
         return frame.env
 
     _loop(frame, node, head, "for")
