@@ -29,17 +29,14 @@ class Examples:
             return None
         inputs = self._items(cls.module, "get_inputs")
         initial = self._items(cls.module, "get_init_inputs") or []
-        forward, init = (self.interp.find_method(cls, name) for name in ("forward", "__init__"))
+        forward, init = (self.interp.classes.find_method(cls, name) for name in ("forward", "__init__"))
         if inputs is None or not _takes(forward, len(inputs)) or not _takes(init, len(initial)):
             return None
-        frame = self.interp.module_frame(cls.module)
+        frame = self.interp.names.frame(cls.module)
         receiver: Value = Instance(cls)
         if initial:
-            self.interp.quiet += 1
-            try:
-                receiver = self.interp.construct(frame, ast.Pass(), cls, initial, {})
-            finally:
-                self.interp.quiet -= 1
+            with self.interp.emitter.silence:
+                receiver = self.interp.objects.construct(frame, ast.Pass(), cls, initial, {})
         return receiver, inputs
 
     def _items(self, module: Module, name: str) -> list[Value] | None:
@@ -47,13 +44,9 @@ class Examples:
         function = module.names.get(name)
         if not isinstance(function, Function) or function.node.args.args:
             return None
-        self.interp.quiet += 1
-        try:
-            value = self.interp.call_function(
-                self.interp.module_frame(module), function.node, FunctionValue(function), [], {}
-            )
-        finally:
-            self.interp.quiet -= 1
+        with self.interp.emitter.silence:
+            frame = self.interp.names.frame(module)
+            value = self.interp.functions.call(frame, function.node, FunctionValue(function), [], {})
         return list(value.items) if isinstance(value, Seq) and value.items is not None else None
 
 

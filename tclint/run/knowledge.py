@@ -35,21 +35,21 @@ def facts(interp: Interpreter) -> list[Fact]:
 
 
 def _facts(interp: Interpreter) -> Iterator[Fact]:
-    program = interp.program
-    for site in interp.sites.values():
+    program, learned = interp.program, interp.learned
+    for site in learned.sites.values():
         yield _fact([site.path], "site", site)
-    for key, target in interp.callees.items():
+    for key, target in learned.callees.items():
         if isinstance(target, Instance):
-            yield _fact([target.cls.module.path], "called", target, interp.calls_seen.get(key))
-    for function, closure in interp.closures.items():
+            yield _fact([target.cls.module.path], "called", target, learned.calls_seen.get(key))
+    for function, closure in learned.closures.items():
         yield _fact([function.module.path], "closure", function, closure)
-    for (path, name), values in interp.late.items():
+    for (path, name), values in learned.late.items():
         yield _fact([path], "late", name, values)
-    for path, *names in interp.rebound:
+    for path, *names in learned.rebound:
         yield _fact([path], "rebound", names)
-    for key, compiled in interp.compiled_instances.items():
+    for key, compiled in learned.compiled_instances.items():
         yield _fact(_paths(program, key), "compiled", key, compiled)
-    for key, construction in interp.constructions():
+    for key, construction in learned.constructions.items():
         yield _fact(_paths(program, key), "built", key, construction)
 
 
