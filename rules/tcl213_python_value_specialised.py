@@ -105,7 +105,7 @@ class PythonValueSpecialised(Rule):
             return
         yield from self._gradients(event, evidence)
         told = {name: _keys(values) for name, values in evidence.values.items()}
-        told = {name: keys for name, keys in told.items() if len(keys) == evidence.calls() and len(set(keys)) > 1}
+        told = {name: keys for name, keys in told.items() if len(keys) == len(evidence.rows) and len(set(keys)) > 1}
         combinations = {row for row in zip(*told.values(), strict=True) if "?" not in row}
         if len(combinations) <= variation.SETTLES:
             return
@@ -128,7 +128,7 @@ class PythonValueSpecialised(Rule):
             [bool(value.flags & NEEDS_GRAD) for value in values if isinstance(value, Tensor)]
             for values in evidence.values.values()
         ]
-        patterns = set(zip(*(column for column in columns if len(column) == evidence.calls()), strict=True))
+        patterns = set(zip(*(column for column in columns if len(column) == len(evidence.rows)), strict=True))
         if len(patterns) > variation.SETTLES:
             what = f"the calls in sight ask for the gradients of {len(patterns)} different sets of arguments"
             yield self._finding(event, what, header(event.node))

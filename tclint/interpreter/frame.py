@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from tclint.interpreter.machine import Interpreter
     from tclint.program import Class, Function, Module
+    from tclint.values.moments import Mode
 
 Env = dict[str, Value]
 _new = tuple.__new__
@@ -42,6 +43,7 @@ class Frame:
         "inexact",
         "interp",
         "maybe",
+        "modes",
         "module",
         "nonlocals",
         "parent",
@@ -89,6 +91,7 @@ class Frame:
         self.nonlocals: set[str] = set()
         # False under no_grad, True where nothing around turns gradients off, None where the caller is not in sight.
         self.grad: bool | None = parent.grad if parent is not None else (None if self.cls is not None else True)
+        self.modes: tuple[Mode, ...] = parent.modes if parent is not None else ()
         self.constructing = False
         self.in_lambda = False
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it

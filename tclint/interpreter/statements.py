@@ -11,6 +11,7 @@ from tclint import events
 from tclint.interpreter import expressions, hints, stores
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
+from tclint.interpreter.modes import enter_mode
 from tclint.program import absolute_name
 from tclint.values import (
     NONE,
@@ -110,15 +111,13 @@ def _with(frame: Frame, node: ast.With) -> None:
         frame.interp.emitter.emit(events.With, frame, item.context_expr, context)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, context, node, quiet=True)
-    grad = frame.grad
+    grad, modes = frame.grad, frame.modes
     for item in node.items:
-        called = item.context_expr.func if isinstance(item.context_expr, ast.Call) else item.context_expr
-        if isinstance(called, ast.Attribute) and called.attr in ("no_grad", "inference_mode"):
-            frame.grad = False
+        enter_mode(frame, item.context_expr)
     frame.blocks.append("with")
     run_block(frame, node.body)
     frame.blocks.pop()
-    frame.grad = grad
+    frame.grad, frame.modes = grad, modes
 
 
 def _try(frame: Frame, node: ast.Try) -> None:

@@ -232,7 +232,7 @@ class Bench:
         seen = [t for t in interp.learned.callees.values() if isinstance(t, Instance) and t.cls is cls]
         if seen:
             for target in seen:
-                interp.entries.with_calls(method, target, None, interp.learned.calls_seen[target.key])
+                interp.entries.with_calls(method, target, None, target)
             return
         given = examples.arguments(cls)
         if given is not None:
@@ -294,7 +294,7 @@ class Bench:
             roots = list(_roots_of(interp, target))
             for function, receiver in roots:
                 with interp.results.guarded(function):
-                    interp.entries.with_calls(function, receiver, site, interp.learned.calls_seen.get(target.key, []))
+                    interp.entries.with_calls(function, receiver, site, target)
             is_model = any(f.cls is not None and interp.classes.is_nn_module(f.cls) for f, _ in roots)
             if is_model and not site.test:
                 precise.append(site.path)
@@ -322,6 +322,7 @@ class Bench:
         """Interpret a file's eager code: its top level, then its functions (those whose text matches `only`)."""
         interp = self.main
         frame = Frame(interp, module, None, {}, None)
+        interp.account.begin(module.path)
         with interp.results.guarded(module):
             for statement in module.tree.body:
                 if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
@@ -334,6 +335,7 @@ class Bench:
                 if function.decorators:
                     interp.functions.value(function)  # a decorator may be a compile site
                 if only is None or only.search(source_of(module, function.node)):
+                    interp.account.begin(place_of(function))
                     interp.entries.by_signature(function, _receiver(interp, function), None)
 
     # -- results ------------------------------------------------------------------------------------------------

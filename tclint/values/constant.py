@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.timeline import guarded
 from tclint.values.external import External
 from tclint.values.library import MODELS
 from tclint.values.method import Method
@@ -15,6 +16,7 @@ from tclint.values.value import NUMBER, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
 
 
 class Const(Value):
@@ -97,6 +99,11 @@ class Const(Value):
         if name == "builtins.int" and have == "builtins.bool":
             return True
         return name == have if name in PYTHON_TYPES else (False if name in TENSOR_TYPES else None)
+
+    def guarded(self) -> Guarded:
+        if type(self.value) in (int, float):
+            return guarded.Number(self.value)
+        return guarded.Exact(self.key, f"{self.value!r}")
 
     def join_alike(self, other: Const) -> Value | None:
         if self.key == other.key:

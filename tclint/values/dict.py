@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.timeline import guarded
 from tclint.values.constant import NONE, Const
 from tclint.values.external import External
 from tclint.values.method import Method
@@ -19,6 +20,7 @@ from tclint.values.value import UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
     from tclint.values.region import CompileSite
     from tclint.values.tensor import Tensor
 
@@ -183,6 +185,11 @@ class Dict(Value):
     def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
         items = {k: v.owned(flags, site, origin) for k, v in self.items.items()}
         return Dict(items, self.elem.owned(flags, site, origin) if self.elem is not None else None, self.kind)
+
+    def guarded(self) -> Guarded:
+        if self.elem is not None:
+            return guarded.UNKNOWN
+        return guarded.Table("dict", tuple((key, value.guarded()) for key, value in self.items.items()))
 
     def join_alike(self, other: Dict) -> Value | None:
         if self.key == other.key:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.timeline import guarded
 from tclint.values.constant import NONE
 from tclint.values.external import External
 from tclint.values.function import FunctionValue
@@ -18,6 +19,7 @@ from tclint.values.value import OBJECT, UNKNOWN, Value
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.program import Class
+    from tclint.timeline.guarded import Guarded
     from tclint.values.origin import Origin
     from tclint.values.region import CompileSite
     from tclint.values.tensor import Tensor
@@ -119,6 +121,12 @@ class Instance(Value):
         if self.fields is None:
             return self
         return Instance(self.cls, self.context, {k: v.owned(flags, site, origin) for k, v in self.fields.items()})
+
+    def guarded(self) -> Guarded:
+        if self.fields is None:
+            return guarded.UNKNOWN
+        fields = tuple((name, value.guarded()) for name, value in sorted(self.fields.items()))
+        return guarded.Table(self.cls.qualname, fields)
 
     def join_alike(self, other: Instance) -> Value | None:
         if self.key == other.key:

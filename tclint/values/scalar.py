@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.timeline import guarded
 from tclint.values.external import External
 from tclint.values.library import MODELS
 from tclint.values.method import Method
@@ -15,6 +16,7 @@ from tclint.values.value import NUMBER, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
 
 _NUMBERS: Final = frozenset({"int", "float", "bool", "number"})
 # A source that matters more than others: what is computed from it comes from it.
@@ -79,6 +81,11 @@ class Scalar(Value):
         if name in TENSOR_TYPES:
             return False
         return name == "builtins." + self.type if name in PYTHON_TYPES else None
+
+    def guarded(self) -> Guarded:
+        if self.source == "random":
+            return guarded.Varies("a random number", "int" if self.type == "int" else "float")
+        return guarded.UNKNOWN
 
     def join_alike(self, other: Scalar) -> Value | None:
         if self.key == other.key:

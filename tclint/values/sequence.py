@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.timeline import guarded
 from tclint.values.constant import NONE, Const
 from tclint.values.external import External
 from tclint.values.method import Method
@@ -18,6 +19,7 @@ from tclint.values.value import NUMBER, SEQUENCE, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
     from tclint.values.region import CompileSite
     from tclint.values.tensor import Tensor
 
@@ -276,6 +278,11 @@ class Seq(Value):
         if self.items is not None:
             return Seq(self.kind, tuple(v.owned(flags, site, origin) for v in self.items))
         return Seq(self.kind, None, self.elem.owned(flags, site, origin), self.length)
+
+    def guarded(self) -> Guarded:
+        if self.items is None or self.kind not in ("list", "tuple", "set"):
+            return guarded.UNKNOWN
+        return guarded.Items(self.kind, tuple(item.guarded() for item in self.items))
 
     def join_alike(self, other: Seq) -> Value | None:
         if self.key == other.key:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.timeline import guarded
 from tclint.values.class_value import ClassValue
 from tclint.values.external import External
 from tclint.values.library import MODELS
@@ -15,6 +16,7 @@ from tclint.values.value import TENSOR, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
     from tclint.values.region import CompileSite
 
 # How strong the evidence is that a value is a tensor.
@@ -149,6 +151,19 @@ class Tensor(Value):
         if self.flags & (INPUT | PARAMETER):
             return Tensor(self.conf, self.dtype, self.ndim, self.flags & ~INPUT, origin)
         return Tensor(self.conf, self.dtype, self.ndim, flags, origin, "", site)
+
+    def guarded(self) -> Guarded:
+        shape = self.shape if isinstance(self.shape, tuple) else None
+        made = self.conf == PROVEN and shape is not None
+        rank = len(shape) if shape else 1
+        return guarded.Tensor(
+            shape,
+            self.dtype if self.dtype in ("b", "i", "c") else "",
+            True if self.flags & NEEDS_GRAD else False if made else None,
+            bool(self.flags & PARAMETER),
+            marked=frozenset(dim % rank for dim in self.marks if dim < UNBACKED // 2),
+            unbacked=frozenset((dim - UNBACKED) % rank for dim in self.marks if dim >= UNBACKED // 2),
+        )
 
     def join_alike(self, other: Tensor) -> Value | None:
         if (

@@ -10,12 +10,14 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from tclint.timeline import guarded
 from tclint.values.library import MODELS
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
     from tclint.values.origin import Origin
     from tclint.values.region import CompileSite
     from tclint.values.tensor import Tensor
@@ -195,6 +197,10 @@ class Value:
         A tensor that the region only passed through from its arguments stays the caller's.
         """
         return self
+
+    def guarded(self) -> Guarded:
+        """What of it Dynamo holds against the next call, as far as that is known."""
+        return guarded.UNKNOWN
 
     # -- several values as one ----------------------------------------------------------------------------------
 
