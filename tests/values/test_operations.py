@@ -39,6 +39,7 @@ from tclint.values import (
     Union,
     Value,
 )
+from tclint.values.library import Models
 from tclint.values.operators import binary
 
 NODE = ast.parse("target.method(1)", mode="eval").body
@@ -116,6 +117,11 @@ def test_every_kind_answers_every_operation(kind: type[Value], operation: str) -
 def test_values_are_small_and_closed(value: Value) -> None:
     assert not hasattr(value, "__dict__")
     hash(value.key)
+
+
+def test_a_missing_model_is_named() -> None:
+    with pytest.raises(AttributeError, match="no model answers for tensors"):
+        _ = Models().tensors
 
 
 # --- Python -----------------------------------------------------------------------------------------------------------
