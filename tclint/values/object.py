@@ -36,6 +36,9 @@ class Object(Value):
     def __repr__(self) -> str:
         return f"Object({self.name})"
 
+    def nesting(self) -> int:
+        return self.args.nesting() if self.args is not None else 0
+
     def with_args(self, args: Value) -> Object:
         """The same object with other elements."""
         return Object(self.name, self.origin, self.kind, args)

@@ -27,6 +27,9 @@ SEQUENCE: Final = 3
 ONE_OF: Final = 4  # a union
 TENSOR: Final = 5
 
+MAX_NESTING_OF_CALLABLES: Final = 8
+"""`f = compose(f, f)` in a row doubles with every step: callables that nest deeper are not told apart by what they hold."""
+
 
 class Value:
     """Base of all abstract values: nothing is known, so every operation gives what is safe to say of anything."""
@@ -53,6 +56,10 @@ class Value:
     def python_type(self) -> str:
         """`int`, `float`, `bool`, `str`, `number` or `other` for a scalar or a constant, else nothing."""
         return ""
+
+    def nesting(self) -> int:
+        """How deep callables nest in its key: closures over closures, partials of partials."""
+        return 0
 
     # -- what Python does with it -------------------------------------------------------------------------------
 
