@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tclint.values.scalar import STR
-from tclint.values.value import MAX_NESTING_OF_CALLABLES, UNKNOWN, Value
+from tclint.values.value import MAX_NESTING, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -36,7 +36,7 @@ class FunctionValue(Value):
             captured = [(n, closure[n]) for n in sorted(function.free_names() & closure.keys()) if closure[n].is_code]
             inner = max([value.nesting() for _, value in captured], default=0)
             self._nesting = inner + 1
-            deep = inner >= MAX_NESTING_OF_CALLABLES
+            deep = inner >= MAX_NESTING
             key = (*key, "deep" if deep else tuple([(name, value.key) for name, value in captured]))
         self.key = key
 

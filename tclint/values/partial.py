@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tclint.values.value import MAX_NESTING_OF_CALLABLES, Value
+from tclint.values.value import MAX_NESTING, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -25,7 +25,7 @@ class Partial(Value):
         inner = max([value.nesting() for value in (func, *args, *keywords.values())])
         self._nesting = inner + 1
         self.key: Any = ("p", "deep")
-        if inner < MAX_NESTING_OF_CALLABLES:
+        if inner < MAX_NESTING:
             self.key = ("p", func.key, tuple(a.key for a in args), tuple((k, v.key) for k, v in keywords.items()))
 
     def __repr__(self) -> str:

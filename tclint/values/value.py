@@ -27,8 +27,8 @@ SEQUENCE: Final = 3
 ONE_OF: Final = 4  # a union
 TENSOR: Final = 5
 
-MAX_NESTING_OF_CALLABLES: Final = 8
-"""`f = compose(f, f)` in a row doubles with every step: callables that nest deeper are not told apart by what they hold."""
+MAX_NESTING: Final = 8
+"""`f = compose(f, f)` in a row doubles with every step: what nests deeper is not told apart by what it holds."""
 
 
 class Value:
@@ -58,7 +58,7 @@ class Value:
         return ""
 
     def nesting(self) -> int:
-        """How deep callables nest in its key: closures over closures, partials of partials."""
+        """How deep callables and objects nest in it: closures over closures, layers in layers."""
         return 0
 
     # -- what Python does with it -------------------------------------------------------------------------------

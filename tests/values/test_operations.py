@@ -50,6 +50,7 @@ TRUTH = bool | None
 OPERATIONS: dict[str, tuple[Callable[[Value, Frame], Any], Any]] = {
     "options": (lambda v, f: v.options, tuple),
     "python_type": (lambda v, f: v.python_type, str),
+    "nesting": (lambda v, f: v.nesting(), int),
     "length_source": (lambda v, f: v.length_source, str),
     "attribute": (lambda v, f: [v.attribute(f, NODE, n, q) for n in NAMES for q in (False, True)], list),
     "call": (lambda v, f: v.call(f, NODE, [Tensor()], {"key": INT}), Value),
