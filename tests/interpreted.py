@@ -67,7 +67,7 @@ class Interpreted:
     def returned(self, name: str = "f") -> Value:
         """What a function returns, entered with what its signature says."""
         value = self.interp.entries.by_signature(self.function(name), None, self.region)
-        assert not self.interp.results.failures, self.interp.errors
+        assert not self.interp.results.failures
         return value
 
     def told(self, kind: type[events.Event]) -> list[Any]:

@@ -34,6 +34,7 @@ from tclint.values import (
     join,
     scalar_type,
 )
+from tclint.values.value import MAX_NESTING
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -72,9 +73,10 @@ class Objects:
         if classes.find_method(cls, "__init__") is None:
             fields = classes.fields(cls)
             if fields:
-                given = dict(zip(fields, args, strict=False))
-                given.update({k: v for k, v in keywords.items() if k in fields})
-                return Instance(cls, "fields", given)
+                held = dict(zip(fields, args, strict=False))
+                held.update({k: v for k, v in keywords.items() if k in fields})
+                inner = max([value.nesting() for value in held.values()], default=0)
+                return Instance(cls, "fields", held, inner + 1) if inner < MAX_NESTING else Instance(cls)
             if classes.is_subclass(cls, "Enum"):
                 return UNKNOWN
         base = classes.external_base(cls)
@@ -82,9 +84,11 @@ class Objects:
             return Object("tokenizer", frame.origin(node))
         if base == "torch.Tensor":
             return Tensor(origin=frame.origin(node))
-        context: list[Any] = [(i, value.key) for i, value in enumerate(args) if value.decides_code()]
-        context.extend((name, value.key) for name, value in keywords.items() if value.decides_code())
-        instance = Instance(cls, tuple(context))
+        given: list[tuple[Any, Value]] = [*enumerate(args), *keywords.items()]
+        deciding = [(place, value) for place, value in given if value.decides_code()]
+        inner = max([value.nesting() for _, value in deciding], default=-1)
+        context: Any = tuple([(place, value.key) for place, value in deciding]) if inner < MAX_NESTING else "deep"
+        instance = Instance(cls, context, nesting=inner + 1)
         if instance.key in self._learned.constructions:
             self._join_construction(instance, args, keywords)
             return instance

@@ -27,6 +27,9 @@ class Compiled(Value):
     def __repr__(self) -> str:
         return f"Compiled({self.target!r})"
 
+    def nesting(self) -> int:
+        return self.target.nesting()
+
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         if name == "_orig_mod":
             return self.target

@@ -129,6 +129,9 @@ TRUE: Final = Const(True)
 FALSE: Final = Const(False)
 
 
+_TEXTS: Final = (str, bytes)
+_MAX_TEXT: Final = 1 << 16
+"""Longer texts are not built: `y = y + y` in a row doubles with every step."""
 _BITWISE: Final[dict[str, Callable[[int, int], int]]] = {
     "BitAnd": lambda a, b: a & b,
     "BitOr": lambda a, b: a | b,
@@ -141,7 +144,7 @@ _BITWISE: Final[dict[str, Callable[[int, int], int]]] = {
 def _fold(operator: str, a: Any, b: Any) -> Value:
     """`a operator b` as a constant; where that would be too large, its type."""
     try:
-        if operator == "Add":
+        if operator == "Add" and not (isinstance(a, _TEXTS) and isinstance(b, _TEXTS) and len(a) + len(b) > _MAX_TEXT):
             return Const(a + b)
         if operator == "Sub":
             return Const(a - b)

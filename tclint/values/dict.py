@@ -52,6 +52,10 @@ class Dict(Value):
     def __repr__(self) -> str:
         return f"Dict({dict(self.items)},{self.elem})"
 
+    def nesting(self) -> int:
+        values = (*self.items.values(), self.elem) if self.elem is not None else tuple(self.items.values())
+        return max([value.nesting() for value in values], default=0)
+
     def element(self) -> Value:
         """What any of its values is."""
         values = self._values()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tclint.timeline import guarded
 from tclint.values.scalar import STR
-from tclint.values.value import UNKNOWN, Value
+from tclint.values.value import MAX_NESTING, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class FunctionValue(Value):
     """A function of the program, perhaps bound to a receiver, perhaps closing over an environment."""
 
-    __slots__ = ("bound", "closure", "function", "key")
+    __slots__ = ("_nesting", "bound", "closure", "function", "key")
     is_definition = True
     is_code = True
 
@@ -29,17 +29,24 @@ class FunctionValue(Value):
         self.function = function
         self.bound = bound
         self.closure = closure
+        self._nesting = 0
         key: Any = ("f", function.qualname, function.module.name, function.line)
         if bound is not None:
             key = (*key, bound.key)
         if closure is not None:
-            captured = sorted(function.free_names() & closure.keys())
             # A closure is told apart by the callables it captured: they decide which code runs.
-            key = (*key, tuple((n, closure[n].key) for n in captured if closure[n].is_code))
+            captured = [(n, closure[n]) for n in sorted(function.free_names() & closure.keys()) if closure[n].is_code]
+            inner = max([value.nesting() for _, value in captured], default=0)
+            self._nesting = inner + 1
+            deep = inner >= MAX_NESTING
+            key = (*key, "deep" if deep else tuple([(name, value.key) for name, value in captured]))
         self.key = key
 
     def __repr__(self) -> str:
         return f"Function({self.function.qualname})"
+
+    def nesting(self) -> int:
+        return self._nesting
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return STR if name in ("__name__", "__qualname__", "__doc__") else UNKNOWN

@@ -36,11 +36,14 @@ _OPERATOR_METHODS: Final = {
 class Instance(Value):
     """An object of a class of the program. `context` tells constructions with different arguments apart."""
 
-    __slots__ = ("cls", "context", "fields", "key")
+    __slots__ = ("_nesting", "cls", "context", "fields", "key")
     rank = OBJECT
     is_code = True
 
-    def __init__(self, cls: Class, context: Any = None, fields: Mapping[str, Value] | None = None) -> None:
+    def __init__(
+        self, cls: Class, context: Any = None, fields: Mapping[str, Value] | None = None, nesting: int = 0
+    ) -> None:
+        self._nesting = nesting
         self.cls = cls
         self.context = context
         self.fields = fields  # constructor keywords of a dataclass-like class
@@ -50,6 +53,9 @@ class Instance(Value):
 
     def __repr__(self) -> str:
         return f"Instance({self.cls.qualname})"
+
+    def nesting(self) -> int:
+        return self._nesting
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return frame.interp.objects.attribute(frame, node, self, name)
@@ -120,7 +126,8 @@ class Instance(Value):
     def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
         if self.fields is None:
             return self
-        return Instance(self.cls, self.context, {k: v.owned(flags, site, origin) for k, v in self.fields.items()})
+        fields = {k: v.owned(flags, site, origin) for k, v in self.fields.items()}
+        return Instance(self.cls, self.context, fields, self._nesting)
 
     def guarded(self) -> Guarded:
         if self.fields is None:

@@ -151,5 +151,10 @@ class Models:
     tensors: TensorModel
     texts: TextModel
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            raise AttributeError(f"no model answers for {name}: import tclint.interpreter.models first")
+
 
 MODELS: Final = Models()

@@ -25,6 +25,9 @@ class Method(Value):
     def __repr__(self) -> str:
         return f"Method({self.receiver!r}.{self.name})"
 
+    def nesting(self) -> int:
+        return self.receiver.nesting()
+
     def call(
         self,
         frame: Frame,

@@ -12,7 +12,7 @@ from tclint.values.constant import NONE
 from tclint.values.library import MODELS
 from tclint.values.origin import NOWHERE, Origin
 from tclint.values.sequence import Seq
-from tclint.values.value import OBJECT, UNKNOWN, Value
+from tclint.values.value import MAX_NESTING, OBJECT, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -25,18 +25,26 @@ ENUM: Final = "enum.Enum"
 class Object(Value):
     """An instance of a class outside the program: `logging.Logger`, `torch.nn.Linear`, a tokenizer."""
 
-    __slots__ = ("args", "key", "kind", "name", "origin")
+    __slots__ = ("_nesting", "args", "key", "kind", "name", "origin")
     rank = OBJECT
 
     def __init__(self, name: str, origin: Origin = NOWHERE, kind: str = "", args: Value | None = None) -> None:
         self.name = name
         self.origin = origin
         self.kind = kind
+        self._nesting = 0
+        if args is not None:
+            self._nesting = args.nesting() + 1
+            if self._nesting > MAX_NESTING:
+                args, self._nesting = None, 0
         self.args = args  # the elements of a module container; the wrapped thing of a wrapper
         self.key = ("x", name, kind, args.key if args is not None else None)
 
     def __repr__(self) -> str:
         return f"Object({self.name})"
+
+    def nesting(self) -> int:
+        return self._nesting
 
     def with_args(self, args: Value) -> Object:
         """The same object with other elements."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tclint.values.value import Value
+from tclint.values.value import MAX_NESTING, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -15,17 +15,24 @@ if TYPE_CHECKING:
 class Partial(Value):
     """functools.partial."""
 
-    __slots__ = ("args", "func", "key", "keywords")
+    __slots__ = ("_nesting", "args", "func", "key", "keywords")
     is_code = True
 
     def __init__(self, func: Value, args: tuple[Value, ...], keywords: Mapping[str, Value]) -> None:
         self.func = func
         self.args = args
         self.keywords = keywords
-        self.key = ("p", func.key, tuple(a.key for a in args), tuple((k, v.key) for k, v in keywords.items()))
+        inner = max([value.nesting() for value in (func, *args, *keywords.values())])
+        self._nesting = inner + 1
+        self.key: Any = ("p", "deep")
+        if inner < MAX_NESTING:
+            self.key = ("p", func.key, tuple(a.key for a in args), tuple((k, v.key) for k, v in keywords.items()))
 
     def __repr__(self) -> str:
         return f"Partial({self.func!r})"
+
+    def nesting(self) -> int:
+        return self._nesting
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return self.func if name == "func" else super().attribute(frame, node, name, quiet)

@@ -74,6 +74,9 @@ class Seq(Value):
     def __repr__(self) -> str:
         return f"Seq({self.kind},{self.items if self.items is not None else self.elem})"
 
+    def nesting(self) -> int:
+        return max([value.nesting() for value in (self.items if self.items is not None else (self.elem,))], default=0)
+
     def element(self) -> Value:
         """What any of its items is."""
         if self.items is None:

@@ -38,6 +38,9 @@ class Union(Value):
     def __repr__(self) -> str:
         return f"Union{self._options}"
 
+    def nesting(self) -> int:
+        return max([option.nesting() for option in self._options])
+
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return join_all(o.attribute(frame, node, name, quiet) for o in self.without_none().options)
 

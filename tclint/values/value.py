@@ -29,6 +29,9 @@ SEQUENCE: Final = 3
 ONE_OF: Final = 4  # a union
 TENSOR: Final = 5
 
+MAX_NESTING: Final = 8
+"""`f = compose(f, f)` in a row doubles with every step: what nests deeper is not told apart by what it holds."""
+
 
 class Value:
     """Base of all abstract values: nothing is known, so every operation gives what is safe to say of anything."""
@@ -55,6 +58,10 @@ class Value:
     def python_type(self) -> str:
         """`int`, `float`, `bool`, `str`, `number` or `other` for a scalar or a constant, else nothing."""
         return ""
+
+    def nesting(self) -> int:
+        """How deep callables and objects nest in it: closures over closures, layers in layers."""
+        return 0
 
     # -- what Python does with it -------------------------------------------------------------------------------
 

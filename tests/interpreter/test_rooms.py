@@ -1,11 +1,15 @@
-"""Values, expressions and models import each other in one direction only."""
+"""Values and the rooms of the interpreter import each other in one direction only."""
 
 from __future__ import annotations
 
 import pytest
 from test_imports import imports, modules
 
-ROOMS = ("tclint.values", "tclint.interpreter.evaluate", "tclint.interpreter.expressions", "tclint.interpreter.models")
+ROOMS = ("tclint.values", "tclint.interpreter")
+# The parts an interpreter is made of reach each other through it.
+PARTS = ("attributes", "classes", "emitter", "entries", "functions", "names", "objects", "sites")
+# What `functions` needs of `sites` is a plain function of a frame.
+ALLOWED = {("functions", "sites")}
 PATHS = dict(modules())
 
 
@@ -54,6 +58,14 @@ def test_models_do_not_need_expressions() -> None:
     for name in PATHS:
         if name.startswith("tclint.interpreter.models"):
             assert not [other for other in reached(name) if other.startswith("tclint.interpreter.expressions")]
+
+
+def test_the_parts_of_the_interpreter_do_not_import_each_other() -> None:
+    places = {f"tclint.interpreter.{part}": part for part in PARTS}
+    crossing = {(places[name], places[other]) for name in places for other in IMPORTS[name] if other in places}
+    assert crossing <= ALLOWED
+    within = [name for name in PATHS if name.startswith("tclint.interpreter.")]
+    assert not [name for name in within if "tclint.interpreter.machine" in IMPORTS[name]]
 
 
 def test_modules_are_short() -> None:

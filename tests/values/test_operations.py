@@ -39,6 +39,7 @@ from tclint.values import (
     Union,
     Value,
 )
+from tclint.values.library import Models
 from tclint.values.operators import binary
 
 NODE = ast.parse("target.method(1)", mode="eval").body
@@ -49,6 +50,7 @@ TRUTH = bool | None
 OPERATIONS: dict[str, tuple[Callable[[Value, Frame], Any], Any]] = {
     "options": (lambda v, f: v.options, tuple),
     "python_type": (lambda v, f: v.python_type, str),
+    "nesting": (lambda v, f: v.nesting(), int),
     "length_source": (lambda v, f: v.length_source, str),
     "attribute": (lambda v, f: [v.attribute(f, NODE, n, q) for n in NAMES for q in (False, True)], list),
     "call": (lambda v, f: v.call(f, NODE, [Tensor()], {"key": INT}), Value),
@@ -116,6 +118,11 @@ def test_every_kind_answers_every_operation(kind: type[Value], operation: str) -
 def test_values_are_small_and_closed(value: Value) -> None:
     assert not hasattr(value, "__dict__")
     hash(value.key)
+
+
+def test_a_missing_model_is_named() -> None:
+    with pytest.raises(AttributeError, match="no model answers for tensors"):
+        _ = Models().tensors
 
 
 # --- Python -----------------------------------------------------------------------------------------------------------

@@ -27,10 +27,13 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
         right = evaluate(frame, node.comparators[0])
         return compare(frame, node, type(node.ops[0]).__name__, left, right)
     result: Value = TRUE
+    told: set[object] = set()
     for i, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
         right = evaluate(frame, comparator)
         result = compare(frame, node, type(op).__name__, left, right)
-        if i < len(node.ops) - 1:
+        if i < len(node.ops) - 1 and result.key not in told:
+            # The whole chain is what branches: once for all links that are alike.
+            told.add(result.key)
             frame.interp.emitter.branch(frame, node, result, "comparison chain")
         left = right
     return result
