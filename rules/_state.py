@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from tclint.program import Assignment, Function, Module
 from tclint.rules._scope import FUNCTIONS, bound, own
-from tclint.values import Instance, Scalar
+from tclint.values import Const, Instance, Value
+from tclint.values.evidence import Variation
+from tclint.values.moments import Place
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -79,34 +81,56 @@ def settles(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Call) and ast.unparse(value.func).startswith(("torch.", "nn."))
 
 
-def changing(event: Event, node: ast.AST) -> str:
-    """The state in an expression of compiled code that changes from call to call, as it stands there; or nothing."""
-    frame = event.frame
+def changing(event: Event, node: ast.AST) -> tuple[str, Variation] | None:
+    """The state in an expression that is written between calls, as it stands there, and what it costs where it is burnt in."""
+    evidence, function = event.evidence, event.frame.function
+    if evidence is None or function is None:
+        return None
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
-            owner = frame.env.get(part.value.id)
-            if isinstance(owner, Instance) and _varies(event, owner, part.attr):
-                return ast.unparse(part)
-    function = frame.function
-    if function is None or not any(isinstance(part, ast.Name) for part in ast.walk(node)):
-        return ""
-    changed = changed_globals(frame.module)
-    if function.parent is not None:
-        changed = {**changed, **changed_captures(function)}
-    if changed:
-        wanted = {id(part) for part in ast.walk(node)}
-        for _, place in reads(function.node, changed):
-            if id(place) in wanted:
-                return ast.unparse(place)
-    return ""
+            owner = event.frame.env.get(part.value.id)
+            if isinstance(owner, Instance):
+                varied = attribute_change(event, owner, part.attr, burned=True)
+                if varied.hazard:
+                    return ast.unparse(part), varied
+    wanted = {id(part) for part in ast.walk(node)}
+    for _, read, varied in changed_reads(event, burned=True):
+        if id(read) in wanted:
+            return ast.unparse(read), varied
+    return None
 
 
-def _varies(event: Event, owner: Instance, name: str) -> bool:
-    if (owner.cls.module.path, owner.cls.qualname, name) in event.frame.interp.learned.rebound:
-        return True
-    held = event.frame.interp.instance_attributes.of(owner).get(name)
-    many = event.site is not None and event.site.many
-    return many and isinstance(held, Scalar) and held.type in ("int", "float", "number") and not held.source
+def attribute_change(event: Event, owner: Instance, name: str, burned: bool = False) -> Variation:
+    """What an attribute costs that eager code writes between the calls in sight."""
+    assert event.evidence is not None
+    place: Place = ("attribute", owner.cls.module.path, owner.cls.qualname, name)
+    first = event.frame.interp.instance_attributes.of(owner).get(name)
+    settles = not event.frame.interp.classes.is_nn_module(owner.cls)
+    return event.evidence.change(place, first, burned, settles)
+
+
+def changed_reads(event: Event, burned: bool = False) -> Iterator[tuple[Place, ast.expr, Variation]]:
+    """What the function reads of its file, or captures, that is written between the calls in sight and costs programs."""
+    evidence, function = event.evidence, event.frame.function
+    if evidence is None or function is None:
+        return
+    path = event.frame.module.path
+    outer = function.parent.qualname if function.parent is not None else None
+    names: dict[str, Place] = {}
+    for place in (*evidence.writes("global"), *evidence.writes("cell")):
+        if place[1] == path and place[2] in ("", outer):
+            names[place[3]] = place
+    if not names:
+        return
+    firsts = {**changed_globals(event.frame.module), **changed_captures(function)}
+    for name, node in reads(function.node, dict.fromkeys(names)):
+        varied = evidence.change(names[name], _constant(firsts.get(name)), burned)
+        if varied.hazard:
+            yield names[name], node, varied
+
+
+def _constant(node: ast.expr | None) -> Value | None:
+    return Const(node.value) if isinstance(node, ast.Constant) else None
 
 
 def _names_read(node: ast.AST) -> Iterator[str]:

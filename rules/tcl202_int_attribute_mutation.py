@@ -76,7 +76,7 @@ class IntAttributeMutation(Rule):
             return
         node = event.node
         reads_itself = event.augmented or (
-            isinstance(node, ast.Assign) and _reads(node.value, event.name) and event.value.source in ("attr", "size")
+            isinstance(node, ast.Assign) and _comes_from(event, node.value) and event.value.source in ("attr", "size")
         )
         if reads_itself and event.value.source != "data":
             yield self._finding(event, f"`self.{event.name}` changes in every call")
@@ -208,6 +208,23 @@ def _decides(event: Store) -> bool:
     return function is not None and any(
         isinstance(node, ast.Compare) and any(_reads(part, event.name) for part in (node.left, *node.comparators))
         for node in ast.walk(function.node)
+    )
+
+
+def _comes_from(event: Store, value: ast.expr) -> bool:
+    """Whether a value is computed from the attribute that it is stored in, perhaps by way of a local name."""
+    if _reads(value, event.name):
+        return True
+    function = event.frame.function
+    return (
+        isinstance(value, ast.Name)
+        and function is not None
+        and any(
+            isinstance(node, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)
+            and _reads(node.value, event.name)
+            for node in ast.walk(function.node)
+        )
     )
 
 

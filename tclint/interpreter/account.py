@@ -6,7 +6,7 @@ import ast
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tclint.values import Const, Instance, Value
+from tclint.values import CompileSite, Const, Evidence, Instance, Value
 from tclint.values.moments import MAX_MOMENTS, Call, Moment, Place, Write
 
 if TYPE_CHECKING:
@@ -22,10 +22,26 @@ class Account:
         self._rebound = interp.learned.rebound
         self._replays = interp.memo.moments
         self._current: list[Moment] = []
+        self._settled = False
 
     def begin(self, entry: Hashable) -> None:
         """Another entry into the program; one that was walked before, with less knowledge, is forgotten."""
-        self._current = self._walks[entry] = []
+        self._current = []
+        if not self._settled:
+            self._walks[entry] = self._current
+
+    def settle(self) -> None:
+        """All entries have been walked: what is walked from here on is known already."""
+        self._settled = True
+
+    def evidence(self, target: Value, site: CompileSite) -> Evidence | None:
+        """What is known of the calls of a compiled callable, without its parameters."""
+        found = [
+            Evidence(target.key, walk, (), site.dynamic)
+            for walk in self._walks.values()
+            if any(isinstance(m, Call) and m.callee == target.key for m in walk)
+        ]
+        return max(found, key=lambda each: (each.mode.programs, len(each.calls)), default=None)
 
     @property
     def length(self) -> int:
@@ -35,13 +51,12 @@ class Account:
         self, frame: Frame, node: ast.AST, target: Value, args: Sequence[Value], keywords: Mapping[str, Value]
     ) -> None:
         """Eager code calls a compiled callable."""
-        place = frame.module.path, getattr(node, "lineno", 0)
-        self._add(Call(target.key, *place, tuple(args), dict(keywords), frame.modes))
+        self._add(Call(target.key, frame.module.path, node, tuple(args), dict(keywords), frame.modes))
 
     def write(self, frame: Frame, node: ast.AST, place: Place, value: Value, again: str = "") -> None:
         """Eager code binds something that compiled code may read. What constructors bind is no change."""
         if frame.region is None and not frame.constructing:
-            self._add(Write(place, frame.module.path, getattr(node, "lineno", 0), value, again))
+            self._add(Write(place, frame.module.path, node, value, again))
 
     def write_name(self, frame: Frame, node: ast.AST, base: str, name: str, value: Value, again: str = "") -> None:
         """The same for a name that is not the function's own: one of its file, or of the function around it.

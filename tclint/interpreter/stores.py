@@ -57,13 +57,16 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
     if scope != "name" or augmented or frame.region is None:
         frame.interp.emitter.emit(events.Store, frame, statement, scope, UNKNOWN, name, value, None, augmented, old)
     if frame.region is None and (scope != "name" or frame.function is None):
-        frame.interp.account.write_name(frame, statement, name, name, value, _again(augmented, value))
+        frame.interp.account.write_name(frame, statement, name, name, value, _again(statement, value))
     frame.set(name, value)
 
 
-def _again(augmented: bool, value: Value) -> str:
+def _again(statement: ast.AST, value: Value) -> str:
     """Why `x += 1` gives another value each time it runs."""
-    return "counted up" if augmented and isinstance(value, Scalar) else ""
+    if not isinstance(statement, ast.AugAssign) or isinstance(value, Tensor):
+        return ""
+    number = value.python_type in ("int", "float", "number") or isinstance(statement.value, ast.Constant)
+    return "counted up" if number else ""
 
 
 def _made_with(frame: Frame, layer: Object, made: ast.Call) -> Value:
@@ -81,7 +84,7 @@ def _attribute(
         events.Store, frame, statement, "attribute", receiver, target.attr, value, None, augmented, old
     )
     if frame.region is None and not frame.constructing:
-        again, told = _again(augmented, value), value
+        again, told = _again(statement, value), value
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             told = _made_with(frame, value, statement.value)
         for owner in receiver.options:
@@ -101,9 +104,9 @@ def _attribute(
         owner = evaluate(frame, target.value.value)
         if isinstance(owner, Instance) and not frame.constructing:
             # `net.drop.p = p`: what the layer is configured with.
-            frame.interp.account.write_attribute(
-                frame, statement, owner, target.value.attr, value, _again(augmented, value)
-            )
+            told = Const(f"{target.attr} = {value.value!r}") if isinstance(value, Const) else value
+            again = _again(statement, value)
+            frame.interp.account.write_attribute(frame, statement, owner, target.value.attr, told, again)
     if isinstance(target.value, ast.Name):
         frame.set_path(f"{target.value.id}.{target.attr}", value)
 
@@ -118,7 +121,7 @@ def _subscript(
     if place is None:
         return
     if isinstance(target.value, ast.Name) and key_text(index):
-        again = _again(augmented, value)
+        again = _again(statement, value)
         frame.interp.account.write_name(frame, statement, place, f"{place}{key_text(index)}", value, again)
     updated = receiver.with_item(index, value)
     if updated is not receiver:

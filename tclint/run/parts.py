@@ -282,6 +282,7 @@ class Bench:
             for module in eager:
                 if module.path in sites:
                     self._enter_module(module)
+        interp.account.settle()
         # The second pass must not reuse what the first one did not know yet.
         interp.memo.forget()
 

@@ -39,6 +39,7 @@ class Varies:
 
     why: str
     type: str = "int"
+    place: Place = "argument"
     burned: bool = False
 
 

@@ -91,7 +91,7 @@ def _parts(place: str, guarded: Guarded, call: int) -> Iterator[tuple[str, _Atom
     if isinstance(guarded, Varies):
         # Any numbers will do that differ from each other, and are none of the special ones.
         value = call + 2 if guarded.type == "int" else call + 2.5
-        guarded = Number(value, burned=guarded.burned)
+        guarded = Number(value, guarded.place, guarded.burned)
     if isinstance(guarded, Exact):
         yield f"type({place})", Exact(type(guarded.key).__name__)
         yield place, guarded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
@@ -26,8 +27,7 @@ class Mode:
     name: str
     arguments: Hashable
     path: str
-    line: int
-    column: int
+    node: ast.expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Call:
 
     callee: Hashable
     path: str
-    line: int
+    node: ast.AST
     args: Sequence[Value]
     keywords: Mapping[str, Value]
     modes: tuple[Mode, ...] = ()
@@ -48,12 +48,19 @@ class Write:
 
     place: Place
     path: str
-    line: int
+    node: ast.AST
     value: Value
     again: str = ""
-    """Why it is another value each time, whichever: `counted`, `grows`."""
+    """Why it is another value each time, whichever: `counted up`, `grows`, `reset`."""
 
 
 Moment = Call | Write
+
+
+def spot(moment: Moment) -> str:
+    """`train.py:40`"""
+    return f"{moment.path}:{getattr(moment.node, 'lineno', 0)}"
+
+
 Walk = Sequence[Moment]
 """What happens from one entry into the program on: its top level, or a function that is entered by itself."""
