@@ -25,7 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
-from tclint import cli  # noqa: E402
+from tclint.commands import index  # noqa: E402
 from tclint.model import config  # noqa: E402
 from tclint.model.finding import Effect  # noqa: E402
 from tclint.output.words import ONE  # noqa: E402
@@ -387,7 +387,7 @@ VERIFY = {
 def configuration_page() -> str:
     import make_readme
 
-    lint = cli.load_command("lint")
+    lint = index.load_command("lint")
     options = {name for parameter in lint.params for name in parameter.opts}
     lines = [
         NOTE,
@@ -457,7 +457,7 @@ def command_line_page() -> str:
         "| 130 | interrupted |",
         "",
     ]
-    for name, target in cli.COMMANDS.items():
+    for name, target in index.COMMANDS.items():
         module, _, attribute = target.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         title = "tclint" if name == "lint" else f"tclint {name}"

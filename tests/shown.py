@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from tclint import cli  # noqa: E402
+from tclint.commands import index  # noqa: E402
 from tclint.model import config  # noqa: E402
 from tclint.ruleset.rule import load_rules  # noqa: E402
 
@@ -64,7 +64,7 @@ class Block:
         """Whether what it needs is there."""
         for need in filter(None, self.marks.get("needs", "").split(", ")):
             if need.startswith("tclint "):
-                if need.removeprefix("tclint ") not in cli.COMMANDS:
+                if need.removeprefix("tclint ") not in index.COMMANDS:
                     return False
             elif importlib.util.find_spec(need) is None:
                 return False

@@ -17,6 +17,7 @@ import pytest
 
 import tclint.run
 from tclint import cli
+from tclint.commands import index
 from tclint.model.config import Settings
 from tclint.model.finding import Confidence, Effect, Finding, Severity, Span
 from tclint.model.report import Report
@@ -179,7 +180,7 @@ def test_a_path_named_like_a_command_is_a_path(engine: Engine, run: Run, tmp_pat
 
 
 def test_every_command_has_help(engine: Engine, run: Run) -> None:
-    for name in cli.COMMANDS:
+    for name in index.COMMANDS:
         code, out, _ = run(name, "--help")
         assert code == 0
         assert out.startswith("Usage: tclint")

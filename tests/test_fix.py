@@ -22,6 +22,7 @@ from tclint.fixes import apply
 from tclint.model import config
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.run import fixing
+from tclint.run.project import Project as Opened
 from tclint.sources.files import InputFile, discover
 
 RULES = FIXTURES / "rules"
@@ -44,7 +45,7 @@ def fixed(source: bytes, code: str, unsafe: bool, name: str = "program.py") -> f
     overrides = {"select": selected, "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
     settings = config.load([name], cwd="/nowhere", isolated=True, overrides=overrides)
     file = InputFile(name, f"/nowhere/{name}", explicit=True, text=source)
-    return fixing.fix([file], settings, unsafe=unsafe, write=False)
+    return Opened([file], settings, "/nowhere").fix(unsafe=unsafe, write=False)
 
 
 def result(done: fixing.Done) -> bytes:
@@ -104,13 +105,13 @@ def test_all_fixes_over_all_fixtures_converge(family: str) -> None:
             target.write_bytes(path.read_bytes())
         settings = config.load(["."], cwd=folder, isolated=True, overrides=overrides)
         files = discover(["."], settings, folder)
-        done = fixing.fix(files, settings, unsafe=True)
+        done = Opened(files, settings, folder).fix(unsafe=True)
         assert done.failed == []
         assert done.fixed.passes < apply.PASSES
         assert [f for f in done.report.findings if f.code == "TCL905"] == []
         for file in files:
             ast.parse(Path(file.absolute).read_bytes())
-        again = fixing.fix(files, settings, unsafe=True)
+        again = Opened(files, settings, folder).fix(unsafe=True)
         assert again.fixed.contents == {}
 
 
@@ -449,7 +450,7 @@ def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
             break
         clicked = after
     file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
-    return clicked, result(fixing.fix([file], settings, unsafe=True, write=False)).decode(), fit
+    return clicked, result(Opened([file], settings, "/nowhere").fix(unsafe=True, write=False)).decode(), fit
 
 
 @each_file

@@ -31,11 +31,15 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.run.knowledge",),
     ("tclint.run.parts", "tclint.run.workers"),
     ("tclint.run.engine",),
+    ("tclint.run.fixing",),
+    ("tclint.run.project",),
+    ("tclint.api",),
     ("tclint.output",),
+    ("tclint.adopt",),
     ("tclint.verify",),
-    ("tclint.adopt", "tclint.run.fixing", "tclint.verify.proof", "tclint.api"),
-    ("tclint.server", "tclint.diagnose"),
-    ("tclint.cli", "tclint.commands", "tclint.__main__"),
+    ("tclint.diagnose", "tclint.server"),
+    ("tclint.commands",),
+    ("tclint.cli", "tclint.__main__"),
 )
 # `@tclint.example` in people's own code: imported by the package's `__getattr__`, when asked for.
 FACADE = ("tclint", "tclint.verify.registered.example")

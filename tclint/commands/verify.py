@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import click
 
+from tclint.commands.options import say
+from tclint.commands.show import Show
 from tclint.model.config import Settings, UserError
 from tclint.model.finding import Finding, Verification
 from tclint.model.report import Report
 from tclint.verify.options import VerifyOptions
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
-
-if TYPE_CHECKING:
-    from tclint.sources.files import InputFile
 
 
 def options_from(settings: Settings, device: str | None, timeout: float | None, python: str | None) -> VerifyOptions:
@@ -46,9 +44,12 @@ def check(report: Report, options: VerifyOptions, confirmed_only: bool = False, 
     """The report with a verdict on every finding."""
     from tclint.verify import verify
 
-    claims = [f for f in report.findings if not f.code.startswith("TCL9")]
-    answers = verify(claims, options, _progress(quiet))
-    return judged(report, answers, confirmed_only)
+    return judged(report, verify(_claims(report), options, _progress(quiet)), confirmed_only)
+
+
+def _claims(report: Report) -> list[Finding]:
+    """What the compiler can be asked about: not tclint's own complaints about a file."""
+    return [f for f in report.findings if not f.code.startswith("TCL9")]
 
 
 def judged(report: Report, answers: VerifyReport, confirmed_only: bool) -> Report:
@@ -148,26 +149,22 @@ def command(
     tclint verify PATHS… runs the flagged modules; tclint verify -- python train.py listens to your own program;
     tclint verify --trace DIR PATHS… reads what a cluster job left.
     """
-    from tclint.model import config
-    from tclint.run import engine
-    from tclint.sources import files
+    from tclint.run.project import Project
     from tclint.verify import verify, verify_program, verify_trace, write_repro
 
+    show = Show(output_format)
     program = _program(arguments)
-    paths = [] if program else list(arguments)
-    cwd = os.getcwd()
-    settings = config.load(paths or ["."], cwd=cwd, config=None, isolated=False, overrides={})
-    inputs: Sequence[InputFile] = files.discover(paths or ["."], settings, cwd)
-    report = engine.lint(inputs, settings)
-    options = options_from(settings, device, timeout, python)
+    paths = ["."] if program or not arguments else arguments
+    project = Project.open(paths, cwd=os.getcwd(), overrides={"no-cache": True} if no_cache else None)
+    report = project.lint()
+    options = options_from(project.settings, device, timeout, python)
     options = replace(
         options,
         jobs=jobs or options.jobs,
         memory_mb=memory or options.memory_mb,
         executor=executor if executor is not None else options.executor,
-        cache_dir=None if no_cache else options.cache_dir,
     )
-    claims = [f for f in report.findings if not f.code.startswith("TCL9")]
+    claims = _claims(report)
     if program:
         answers = verify_program(claims, list(program), options, steps=steps)
     elif trace_dir is not None:
@@ -182,11 +179,9 @@ def command(
                 try:
                     write_repro(verdict, options, repro_dir)
                 except NotConfirmed as error:
-                    print(f"tclint: no repro: {error}", file=sys.stderr)
+                    say(f"no repro: {error}")
     report = judged(report, answers, confirmed_only)
-    from tclint.commands.lint import emit
-
-    emit(report, inputs, settings, output_format)
+    show(report, project)
     return 1 if report.findings else 0
 
 

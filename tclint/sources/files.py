@@ -21,6 +21,7 @@ __all__ = [
     "excluded",
     "link",
     "project_root",
+    "shown",
     "stdin_file",
 ]
 
@@ -112,7 +113,7 @@ def excluded(absolute: str, settings: Settings, cwd: str) -> bool:
 def stdin_file(text: bytes, name: str, cwd: str) -> InputFile:
     """What came on stdin, under the name it would have on disk."""
     absolute = os.path.normpath(os.path.join(cwd, name or "<stdin>.py"))
-    return InputFile(_display(absolute, os.path.join(cwd, "")) if name else "-", absolute, True, True, text)
+    return InputFile(shown(absolute, cwd) if name else "-", absolute, True, True, text)
 
 
 def cache_folder(settings: Settings) -> str:
@@ -125,6 +126,11 @@ def cache_folder(settings: Settings) -> str:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(content)
     return folder
+
+
+def shown(absolute: str, cwd: str) -> str:
+    """A path as findings have it: relative to `cwd` where it lies there, with forward slashes."""
+    return _display(absolute, os.path.join(cwd, ""))
 
 
 def _display(absolute: str, start: str) -> str:
