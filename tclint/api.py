@@ -94,7 +94,7 @@ from tclint.model.report import Report, Site
 from tclint.ruleset.rule import ModuleEvent, Rule, RuleError, sure, whole_frame
 from tclint.run.project import AUTO as _AUTO
 from tclint.run.project import Project as _Project
-from tclint.sources import notebook as _notebook
+from tclint.sources import cells as _cells
 from tclint.values import (
     NONE,
     UNKNOWN,
@@ -209,7 +209,7 @@ def lint(
     given = {"no-cache": True, **{key.replace("_", "-"): value for key, value in settings.items()}}
     around = _AUTO if project else None
     opened = _Project.open(names, cwd=folder, config=config, isolated=isolated, overrides=given, around=around)
-    return _notebook.in_cells(opened.lint(), _notebook.texts(opened.files))
+    return _cells.in_cells(opened.lint(), _cells.texts(opened.files))
 
 
 def check_fixture(path: str | os.PathLike[str], code: str, **settings: Any) -> list[str]:

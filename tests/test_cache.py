@@ -16,7 +16,8 @@ from lintkit import ROOT, Project
 
 from tclint.model import config
 from tclint.model.report import Report
-from tclint.run import engine, store, workers
+from tclint.run import engine, plan, store, workers
+from tclint.run.parts import Part
 from tclint.sources import files
 
 MODEL = """
@@ -76,17 +77,17 @@ def run(project: Project, *paths: str, cached: bool = True, **overrides: object)
 
 
 @pytest.fixture
-def interpreted(monkeypatch: pytest.MonkeyPatch) -> list[workers.Task]:
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> list[Part]:
     """The parts that were really interpreted."""
-    tasks: list[workers.Task] = []
-    original = engine.run_tasks
+    parts: list[Part] = []
+    original = plan.run_parts
 
-    def listen(bench: object, wanted: Sequence[workers.Task], jobs: int, packed: bool) -> object:
-        tasks.extend(wanted)
-        return original(bench, wanted, jobs, packed)  # type: ignore[arg-type]
+    def listen(runner: object, wanted: Sequence[Part], jobs: int, packed: bool) -> object:
+        parts.extend(wanted)
+        return original(runner, wanted, jobs, packed)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(engine, "run_tasks", listen)
-    return tasks
+    monkeypatch.setattr(plan, "run_parts", listen)
+    return parts
 
 
 def command(project: Project, *args: str) -> tuple[int, bytes, bytes]:
@@ -108,23 +109,21 @@ def environment() -> dict[str, str]:
 # --- the same findings -----------------------------------------------------------------------------------------------
 
 
-def test_an_edit_reaches_what_reads_the_file_and_nothing_else(
-    project: Project, interpreted: list[workers.Task]
-) -> None:
+def test_an_edit_reaches_what_reads_the_file_and_nothing_else(project: Project, interpreted: list[Part]) -> None:
     project.write(SOURCES)
     first = run(project)
     assert {f.code for f in first.findings} >= {"TCL101", "TCL103", "TCL106"}
-    assert {path for task in interpreted for path in task.paths} >= {"models.py", "other.py"}
+    assert {path for part in interpreted for path in part.paths} >= {"models.py", "other.py"}
     interpreted.clear()
     assert run(project) == first
     assert interpreted == []
     project.write({"helpers.py": "# a line\n" + HELPERS.lstrip()})
     changed = run(project)
-    assert {path for task in interpreted for path in task.paths} == {"models.py"}, "other.py reads no helper"
+    assert {path for part in interpreted for path in part.paths} == {"models.py"}, "other.py reads no helper"
     assert changed == run(project, cached=False) != first
 
 
-def test_going_back_is_known_too(project: Project, interpreted: list[workers.Task]) -> None:
+def test_going_back_is_known_too(project: Project, interpreted: list[Part]) -> None:
     project.write(SOURCES)
     first = run(project)
     project.write({"models.py": MODEL.replace("> 0", "> 1")})
@@ -181,14 +180,12 @@ def test_random_edits(project: Project) -> None:
         assert run(project) == run(project, cached=False), name
 
 
-def test_a_run_over_one_file_and_one_over_all_share_their_parts(
-    project: Project, interpreted: list[workers.Task]
-) -> None:
+def test_a_run_over_one_file_and_one_over_all_share_their_parts(project: Project, interpreted: list[Part]) -> None:
     project.write({**SOURCES, "train.py": TRAIN})
     run(project)
     interpreted.clear()
     one = run(project, "models.py")
-    assert {path for task in interpreted for path in task.paths} <= {"models.py"}
+    assert {path for part in interpreted for path in part.paths} <= {"models.py"}
     assert one == run(project, "models.py", cached=False)
     assert {f.path for f in one.findings} == {"models.py"}
 

@@ -43,12 +43,12 @@ class Show:
             colored = False
         sources: Callable[[str], str] = project.text_of
         if any(file.path.endswith(".ipynb") for file in project.files):
-            from tclint.sources import notebook
+            from tclint.sources import cells
 
-            books = notebook.texts(project.files)
-            cells = self.format in output.IN_CELLS
-            report = (notebook.in_cells if cells else notebook.in_file)(report, books)
-            sources = notebook.sources(project.raw_text_of, books)
+            books = cells.texts(project.files)
+            moved = cells.in_cells if self.format in output.IN_CELLS else cells.in_file
+            report = moved(report, books)
+            sources = cells.sources(project.raw_text_of, books)
         if self.statistics:
             from tclint.output import statistics as counts
 

@@ -181,9 +181,9 @@ class Project:
     def _text(self, path: str, joined: bool) -> str:
         file = self._by_path.get(path)
         if file is not None and joined and path.endswith(".ipynb"):
-            from tclint.sources import notebook
+            from tclint.sources import cells
 
-            book = notebook.texts([file])(path)
+            book = cells.texts([file])(path)
             return book.text if book is not None else ""
         if file is not None and file.text is not None:
             return _decoded(file.text)
