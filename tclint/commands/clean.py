@@ -9,37 +9,28 @@ import click
 from tclint.commands.options import CONTEXT, config_options
 from tclint.model import config as configuration
 from tclint.model.config import UserError
+from tclint.run import cachedir
 
 
 @click.command("clean", context_settings=CONTEXT)
 @click.option("--cache-dir", metavar="DIR", help="The cache to remove.")
 @config_options
 def command(cache_dir: str | None, config_file: str | None, isolated: bool) -> int:
-    """Remove the cache."""
-    import shutil
-
+    """Remove the cache: what tclint wrote, and the folder if nothing else is in it."""
     overrides = {"cache-dir": cache_dir} if cache_dir is not None else None
     settings = configuration.load(cwd=os.getcwd(), config=config_file, isolated=isolated, overrides=overrides)
     folder = settings.cache_dir
-    if not os.path.isdir(folder):
+    if not os.path.lexists(folder):
         print(f"no cache at {folder}")
         return 0
-    if not _is_cache(folder):
-        # A cache-dir of "." must not cost anybody a project.
-        raise UserError(f"{folder} does not look like a cache of tclint (no CACHEDIR.TAG): remove it by hand")
     try:
-        shutil.rmtree(folder)
+        left = cachedir.clear(settings)
+    except cachedir.NotOurs as refused:
+        raise UserError(f"{refused}: remove it by hand") from refused
     except OSError as error:
         raise UserError(f"{folder}: cannot be removed: {error.strerror}") from error
-    print(f"removed {folder}")
+    if left:
+        print(f"removed what tclint wrote in {folder}; left, as it is not ours: {', '.join(left)}")
+    else:
+        print(f"removed {folder}")
     return 0
-
-
-def _is_cache(folder: str) -> bool:
-    from tclint.sources.files import CACHE_TAG
-
-    try:
-        with open(os.path.join(folder, "CACHEDIR.TAG"), encoding="utf-8", errors="replace") as file:
-            return file.read() == CACHE_TAG
-    except FileNotFoundError:
-        return False

@@ -184,6 +184,7 @@ def command(
             text=sys.stdin.buffer.read() if stdin else None,
             force_exclude=force_exclude,
             around=None if no_project else project_root or AUTO,
+            say=say,
         )
 
     if watch_:
@@ -201,6 +202,8 @@ def command(
     if not project.reported:
         say(f"warning: no Python files in {', '.join(paths)}")
 
+    if add_ignore is not None:
+        project = project.held()
     failed = False
     if fixes:
         from tclint.run.fixing import tell

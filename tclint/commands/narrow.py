@@ -47,29 +47,27 @@ def compared(report: Report, project: Project, path: str, *, update: bool) -> Re
 
 
 def add_ignores(report: Report, project: Project, reason: str) -> int:
-    """Write a suppression for every finding of a report."""
+    """Write a suppression for every finding of a report, where the file still is what was linted."""
     from tclint.adopt import baseline
     from tclint.fixes import apply
 
     by_path: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_path.setdefault(finding.path, []).append(finding)
-    absolute = {
-        file.path: file.absolute for file in project.files if file.text is None or os.path.exists(file.absolute)
-    }
+    held = {file.path: file for file in project.files if file.text is not None and os.path.exists(file.absolute)}
     written, failed = 0, 0
     for path, findings in by_path.items():
-        if path not in absolute:
+        before = held[path].text if path in held else None
+        if before is None:
             raise UserError("--add-ignore needs files, not stdin")
-        with open(absolute[path], "rb") as source:
-            before = source.read()
         try:
             done = baseline.add_ignores(before, findings, reason, path)
         except UserError as error:
             say(f"{path}: {error}")
             failed += len(findings)
             continue
-        if done.data != before and (why := apply.write(absolute[path], before, done.data)):
+        root = project.settings.root
+        if done.data != before and (why := apply.write(held[path].absolute, before, done.data, root)):
             say(f"{path}: {why}")
             failed += len(findings)
             continue

@@ -14,6 +14,7 @@ from tclint.commands.show import Show
 from tclint.model.config import Settings, UserError
 from tclint.model.finding import Finding, Verification
 from tclint.model.report import Report
+from tclint.run import cachedir
 from tclint.verify.options import VerifyOptions
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
 
@@ -28,6 +29,7 @@ def options_from(settings: Settings, device: str | None, timeout: float | None, 
         known = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
         os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*extra, *known]))
     factories = table.get("factories", {})
+    kept = None if settings.no_cache else cachedir.opened(settings)  # the linting run has told why there is none
     return VerifyOptions(
         device=device or str(table.get("device", "cpu")),
         timeout=timeout or float(table.get("timeout", 120)),
@@ -36,7 +38,7 @@ def options_from(settings: Settings, device: str | None, timeout: float | None, 
         python=python or str(table.get("python", sys.executable)),
         factories=factories if isinstance(factories, dict) else {},
         executor=str(table.get("executor", "")),
-        cache_dir=None if settings.no_cache else (settings.cache_dir or None),
+        cache_dir=None if kept is None else kept.path,
     )
 
 
@@ -155,7 +157,7 @@ def command(
     show = Show(output_format)
     program = _program(arguments)
     paths = ["."] if program or not arguments else arguments
-    project = Project.open(paths, cwd=os.getcwd(), overrides={"no-cache": True} if no_cache else None)
+    project = Project.open(paths, cwd=os.getcwd(), overrides={"no-cache": True} if no_cache else None, say=say)
     report = project.lint()
     options = options_from(project.settings, device, timeout, python)
     options = replace(

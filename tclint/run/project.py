@@ -41,6 +41,8 @@ class Project:
     """The folder that paths are shown relative to."""
     notes: tuple[str, ...] = ()
     """What could not be read while looking for files."""
+    say: Callable[[str], None] | None = None
+    """Hears why no cache is kept, where one was to be."""
 
     @classmethod
     def open(
@@ -54,6 +56,7 @@ class Project:
         text: bytes | None = None,
         force_exclude: bool = False,
         around: str | None = AUTO,
+        say: Callable[[str], None] | None = None,
     ) -> Project:
         """The project that `paths` name, under the configuration that holds for the first of them.
 
@@ -62,7 +65,7 @@ class Project:
         where it is named. `around` is the folder that is read too, without being reported; None looks at `paths` only.
         """
         settings = configuration.load(paths, cwd=cwd, config=config, isolated=isolated, overrides=overrides)
-        return cls.of(paths, settings, cwd, text=text, force_exclude=force_exclude, around=around)
+        return cls.of(paths, settings, cwd, text=text, force_exclude=force_exclude, around=around, say=say)
 
     @classmethod
     def of(
@@ -74,6 +77,7 @@ class Project:
         text: bytes | None = None,
         force_exclude: bool = False,
         around: str | None = AUTO,
+        say: Callable[[str], None] | None = None,
     ) -> Project:
         """The same, under settings that are known."""
         notes: list[str] = []
@@ -81,7 +85,7 @@ class Project:
             found = [sources.stdin_file(text, paths[0] if paths else "", cwd)]
         else:
             found = sources.discover(paths, settings, cwd, force_exclude=force_exclude, on_problem=notes.append)
-        return cls(_linked(found, settings, cwd, around), settings, cwd, tuple(notes))
+        return cls(_linked(found, settings, cwd, around), settings, cwd, tuple(notes), say)
 
     # -- what it holds ------------------------------------------------------------------------------------------
 
@@ -132,6 +136,12 @@ class Project:
             known[absolute] = InputFile(shown, absolute, explicit=not left_out, report=not left_out, text=data)
         return replace(self, files=sorted(known.values(), key=lambda file: file.path))
 
+    def held(self) -> Project:
+        """The project with the bytes of the files that are reported, as they are now."""
+        from tclint.run import fixing
+
+        return replace(self, files=fixing.hold(self.files))
+
     def reporting(self, path: str) -> Project:
         """The project of which one file, by the path shown, is reported."""
         return replace(self, files=[replace(file, report=file.path == path) for file in self.files])
@@ -150,7 +160,7 @@ class Project:
         """Apply the fixes to the files that are reported, and say what is left. `keep` is asked about each."""
         from tclint.run import fixing
 
-        return fixing.fix(self.files, self._lint, unsafe=unsafe, write=write, keep=keep)
+        return fixing.fix(self.files, self._lint, root=self.settings.root, unsafe=unsafe, write=write, keep=keep)
 
     def check_selectors(self) -> None:
         """Refuse a selector that names no rule."""
@@ -162,7 +172,7 @@ class Project:
 
     @cached_property
     def _cache(self) -> Cache | None:
-        return open_cache(self.settings, self.cwd)
+        return open_cache(self.settings, self.cwd, self.say)
 
     def _lint(
         self,

@@ -56,6 +56,8 @@ class Proved:
 
 def prove(project: Project, ask: Ask, *, unsafe: bool) -> Proved:
     """Fix with proof: all fixes of a run first; where these do not hold together, those that do by themselves."""
+    # Held once: an edit that the user saves meanwhile is in no attempt, and is found when a fix is to be written.
+    project = project.held()
     cwd = project.cwd
     nothing = project.fix(write=False, keep=lambda finding, number: False)
     wanted = [f for f in nothing.report.findings if fixes.applicable(f, unsafe) and not f.code.startswith("TCL9")]
@@ -132,7 +134,8 @@ class _Prover:
         denied = frozenset(_signature(f) for f in self.wanted if _key(f) not in keys)
         done = self.project.fix(unsafe=self.unsafe, write=False, keep=_Chooser(keys, denied))
         with tempfile.TemporaryDirectory(prefix="tclint-") as folder:
-            shadow(self.project.cwd, folder, done.fixed.contents, [file.path for file in self.project.files])
+            contents = {**done.before, **done.fixed.contents}
+            shadow(self.project.cwd, folder, contents, [file.path for file in self.project.files])
             after = self.ask([_moved(f, done) for f in tried], Inquiry(folder, compare=self.records))
             return self._judge(done, tried, after, folder)
 
