@@ -76,7 +76,7 @@ from tclint.events import (
     subject,
 )
 from tclint.fixes.rewrite import Place
-from tclint.model.config import Settings, UserError
+from tclint.model.errors import UserError
 from tclint.model.finding import (
     Applicability,
     Confidence,
@@ -91,6 +91,7 @@ from tclint.model.finding import (
     Verification,
 )
 from tclint.model.report import Report, Site
+from tclint.model.settings import Settings
 from tclint.ruleset.rule import ModuleEvent, Rule, RuleError, sure, whole_frame
 from tclint.run.project import AUTO as _AUTO
 from tclint.run.project import Project as _Project

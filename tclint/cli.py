@@ -80,7 +80,7 @@ def _check_command(word: str) -> None:
 
     close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.7)
     if close:
-        from tclint.model.config import UserError
+        from tclint.model.errors import UserError
 
         raise UserError(f"{word}: no such file, folder or command; did you mean `tclint {close[0]}`?")
 
@@ -88,7 +88,7 @@ def _check_command(word: str) -> None:
 def _complain(error: Exception) -> None:
     import click
 
-    from tclint.model.config import UserError
+    from tclint.model.errors import UserError
 
     if isinstance(error, click.ClickException):
         message = error.format_message()

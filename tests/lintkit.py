@@ -14,11 +14,10 @@ from types import ModuleType
 
 import pytest
 
-from tclint.model import config
 from tclint.model.finding import Finding
 from tclint.model.report import Report
 from tclint.run import engine
-from tclint.sources import files
+from tclint.sources import configuration, files
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -39,7 +38,7 @@ def lint(*paths: str | Path, cwd: Path, **overrides: object) -> Report:
     given.setdefault("target-torch", TORCH)
     given.setdefault("no-cache", True)
     names = [str(path) for path in paths] or ["."]
-    settings = config.load(names, cwd=str(cwd), isolated=True, overrides=given)
+    settings = configuration.load(names, cwd=str(cwd), isolated=True, overrides=given)
     return engine.lint(files.discover(names, settings, str(cwd)), settings)
 
 

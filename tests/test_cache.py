@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from lintkit import ROOT, Project, within
 
-from tclint.model import config
+from tclint.model.errors import ConfigError
 from tclint.model.report import Report
 from tclint.run import cachedir, engine, plan, store, workers
 from tclint.run.parts import Part
-from tclint.sources import files
+from tclint.sources import configuration, files
 
 MODEL = """
 import torch
@@ -68,7 +68,7 @@ def run(project: Project, *paths: str, cached: bool = True, **overrides: object)
     given: dict[str, object] = {key.replace("_", "-"): value for key, value in overrides.items()}
     given["no-cache"] = not cached
     cwd = str(project.root)
-    settings = config.load(paths or ["."], cwd=cwd, isolated=True, overrides=given)
+    settings = configuration.load(paths or ["."], cwd=cwd, isolated=True, overrides=given)
     inputs = files.discover(paths or ["."], settings, cwd)
     if paths and all(os.path.isfile(os.path.join(cwd, path)) for path in paths):
         inputs = files.link(inputs, cwd, settings, cwd)
@@ -412,8 +412,8 @@ def test_a_link_on_the_way_to_the_cache(clone: Project) -> None:
     before = everything(docs)
     clone.write({"tclint.toml": 'cache-dir = "deep/cache"\n'})
     (clone.root / "deep").symlink_to(docs)
-    settings = config.load(cwd=str(clone.root))
-    with pytest.raises(config.ConfigError, match=r"^tclint.toml:1: cache-dir: .*deep is a link"):
+    settings = configuration.load(cwd=str(clone.root))
+    with pytest.raises(ConfigError, match=r"^tclint.toml:1: cache-dir: .*deep is a link"):
         store.open_cache(settings, str(clone.root))
     assert everything(docs) == before
 
@@ -536,9 +536,7 @@ def test_a_folder_of_others_is_no_cache(clone: Project, sub: str, text: str, arg
 
 def test_a_tag_alone_does_not_make_a_folder_ours(project: Project) -> None:
     project.write({**SOURCES, "own/CACHEDIR.TAG": cachedir.CACHE_TAG, "own/guide.md": "text"})
-    with pytest.raises(
-        config.ConfigError, match=r"cache-dir: .*own is not a cache of tclint alone \(it holds guide.md\)"
-    ):
+    with pytest.raises(ConfigError, match=r"cache-dir: .*own is not a cache of tclint alone \(it holds guide.md\)"):
         run(project, cache_dir="own")
     assert sorted(everything(project.root / "own")) == ["CACHEDIR.TAG", "guide.md"]
 

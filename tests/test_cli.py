@@ -18,9 +18,9 @@ import pytest
 import tclint.run
 from tclint import cli
 from tclint.commands import index
-from tclint.model.config import Settings
 from tclint.model.finding import Confidence, Effect, Finding, Severity, Span
 from tclint.model.report import Report
+from tclint.model.settings import Settings
 from tclint.run.cachedir import CACHE_TAG
 from tclint.sources.files import InputFile
 

@@ -196,4 +196,4 @@ def test_linting_does_not_import_the_linted_code(tmp_path: Path) -> None:
 
 def test_the_version_needs_nothing(tmp_path: Path) -> None:
     loaded = loaded_by(tmp_path, "--version")
-    assert not loaded & {"click", "ast", "tclint.run.engine", "tclint.model.config", "libcst"}
+    assert not loaded & {"click", "ast", "tclint.run.engine", "tclint.model.settings", "libcst"}

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tclint.model import config
 from tclint.model.finding import Finding
 from tclint.run import engine, plan
-from tclint.sources import files, glance
+from tclint.sources import configuration, files, glance
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = ("torch/nn", "timm", "transformers/models", "diffusers/models")
@@ -61,7 +60,7 @@ def test_cache_and_processes_change_no_byte(folder: Path, tmp_path: Path) -> Non
 
 
 def findings(folder: Path) -> list[tuple[object, ...]]:
-    settings = config.load(["."], cwd=str(folder), isolated=True, overrides={"jobs": 1})
+    settings = configuration.load(["."], cwd=str(folder), isolated=True, overrides={"jobs": 1})
     report = engine.lint(files.discover(["."], settings, str(folder)), settings)
     return [_told(finding) for finding in report.findings]
 

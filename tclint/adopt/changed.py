@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
 from tclint.model.finding import Applicability, Finding, Fix
 from tclint.model.report import Report
 from tclint.sources import cells

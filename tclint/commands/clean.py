@@ -7,9 +7,9 @@ import os
 import click
 
 from tclint.commands.options import CONTEXT, config_options
-from tclint.model import config as configuration
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
 from tclint.run import cachedir
+from tclint.sources import configuration
 
 
 @click.command("clean", context_settings=CONTEXT)

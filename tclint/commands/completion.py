@@ -72,7 +72,7 @@ def _summary(name: str) -> str:
 
 def rules(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Codes and names of rules; in a list with commas, for its last item."""
-    from tclint.model.config import UserError
+    from tclint.model.errors import UserError
     from tclint.run.project import Project
 
     before, comma, word = incomplete.rpartition(",")

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from tclint.commands.options import CONTEXT, config_options
-from tclint.model import config as configuration
+from tclint.sources import configuration
+from tclint.sources.keys import KEYS
 
 
 @click.command("config", context_settings=CONTEXT)
@@ -30,7 +31,7 @@ def command(paths: tuple[str, ...], schema: bool, output_format: str, config_fil
     from tclint.ruleset import packs
 
     shown: dict[str, tuple[Any, str]] = {}
-    for key in configuration.KEYS:
+    for key in KEYS:
         value = getattr(settings, key.replace("-", "_"))
         if key == "cudagraph":
             value = {each.name.replace("_", "-"): getattr(value, each.name) for each in fields(value)}

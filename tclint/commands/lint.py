@@ -15,7 +15,7 @@ from tclint import __version__, output
 from tclint.commands.narrow import add_ignores, compared, narrowed
 from tclint.commands.options import CONTEXT, complete_paths, complete_rules, config_options, listed, say
 from tclint.commands.show import Show
-from tclint.model.config import LEVELS
+from tclint.model.settings import LEVELS
 from tclint.run.project import AUTO, Project
 
 if TYPE_CHECKING:

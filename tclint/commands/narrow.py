@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tclint.commands.options import say
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
 
 if TYPE_CHECKING:
     from tclint.model.finding import Finding

@@ -13,7 +13,7 @@ from tclint.commands.options import CONTEXT, complete_rules, config_options
 from tclint.run.project import Project
 
 if TYPE_CHECKING:
-    from tclint.model.config import Settings
+    from tclint.model.settings import Settings
     from tclint.ruleset.rule import Rule
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tclint import output
-from tclint.model.config import UserError, did_you_mean
+from tclint.model.errors import UserError, did_you_mean
 
 if TYPE_CHECKING:
     from tclint.model.report import Report

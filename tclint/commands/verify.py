@@ -11,9 +11,10 @@ import click
 
 from tclint.commands.options import say
 from tclint.commands.show import Show
-from tclint.model.config import Settings, UserError
+from tclint.model.errors import UserError
 from tclint.model.finding import Finding, Verification
 from tclint.model.report import Report
+from tclint.model.settings import Settings
 from tclint.run import cachedir
 from tclint.verify.options import VerifyOptions
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport

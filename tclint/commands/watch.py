@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
 from tclint.run.project import Project
 from tclint.sources.files import InputFile
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tclint.diagnose.measurement import BreakRow, Breaks, FindingRow, RecompileRow
-from tclint.model.config import Settings
 from tclint.model.finding import Effect, Finding
+from tclint.model.settings import Settings
 from tclint.run.project import AUTO, Project
 from tclint.verify.heard import Heard
 from tclint.verify.judgement import verdicts_of

@@ -6,7 +6,7 @@ import json
 
 from tclint.diagnose import codec
 from tclint.diagnose.measurement import SCHEMA, Diagnosis
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
 
 
 def render(diagnosis: Diagnosis) -> str:

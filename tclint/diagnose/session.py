@@ -28,8 +28,8 @@ from tclint.diagnose.order import Order
 from tclint.diagnose.plan import DIAGNOSTICS, Diagnostic, Task, schedule
 from tclint.diagnose.repeats import agree, pooled
 from tclint.diagnose.target import Target
-from tclint.model.config import Settings
 from tclint.model.finding import Finding
+from tclint.model.settings import Settings
 from tclint.verify.heard import Heard, heard_from_json, with_paths
 from tclint.verify.process import Answer, Limits, ask_child, stop_servers
 from tclint.verify.spans import outline

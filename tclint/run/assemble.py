@@ -14,7 +14,7 @@ from tclint.run.results import Found, Place, Result
 from tclint.sources.text import Unparsable, decode
 
 if TYPE_CHECKING:
-    from tclint.model.config import Settings
+    from tclint.model.settings import Settings
     from tclint.ruleset.rule import Rule
     from tclint.run.reading import Reading
 

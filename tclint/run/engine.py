@@ -17,7 +17,7 @@ from tclint.run.reading import Changed, read
 from tclint.torch_facts import releases
 
 if TYPE_CHECKING:
-    from tclint.model.config import Settings
+    from tclint.model.settings import Settings
     from tclint.run.store import Cache
     from tclint.sources.files import InputFile
 

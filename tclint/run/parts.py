@@ -45,7 +45,7 @@ from tclint.values import (
 
 if TYPE_CHECKING:
     from tclint.events import Event
-    from tclint.model.config import Settings
+    from tclint.model.settings import Settings
 
 INTERNAL: Final = "TCL906"
 _T = TypeVar("_T")

@@ -24,7 +24,7 @@ from tclint.sources.glance import Glance
 from tclint.sources.text import broken
 
 if TYPE_CHECKING:
-    from tclint.model.config import Settings
+    from tclint.model.settings import Settings
     from tclint.ruleset.rule import Rule
     from tclint.run.knowledge import Lesson
     from tclint.run.reading import Reading

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from tclint.model import config as configuration
-from tclint.model.config import Settings
+from tclint.model.errors import UserError, did_you_mean
+from tclint.model.settings import Settings, check_selectors, matches
 from tclint.run.store import Cache, open_cache
+from tclint.sources import configuration
 from tclint.sources import files as sources
 from tclint.sources.files import InputError, InputFile
 
@@ -106,16 +107,14 @@ class Project:
         chosen: dict[str, Rule] = {}
         for word in words:
             found = [
-                rule
-                for rule in self.rules
-                if configuration.matches(word, rule.code, rule.name) or word.upper() in rule.graph_breaks
+                rule for rule in self.rules if matches(word, rule.code, rule.name) or word.upper() in rule.graph_breaks
             ]
             if not found:
                 ids = [gb for rule in self.rules for gb in rule.graph_breaks]
                 known = [rule.code for rule in self.rules] + [rule.name for rule in self.rules] + ids
                 why = "no rule stands for" if word.upper().startswith("GB") else "no rule is called"
-                hint = configuration.did_you_mean(word, known) or "; `tclint rule` lists the rules"
-                raise configuration.UserError(f"{why} {word!r}{hint}")
+                hint = did_you_mean(word, known) or "; `tclint rule` lists the rules"
+                raise UserError(f"{why} {word!r}{hint}")
             chosen.update({rule.code: rule for rule in found})
         return list(chosen.values())
 
@@ -164,7 +163,7 @@ class Project:
 
     def check_selectors(self) -> None:
         """Refuse a selector that names no rule."""
-        configuration.check_selectors(self.settings, self.rules)
+        check_selectors(self.settings, self.rules)
 
     @cached_property
     def _by_path(self) -> Mapping[str, InputFile]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from tclint.adopt import baseline
 from tclint.fixes import apply
-from tclint.model import config
+from tclint.model.errors import UserError
 from tclint.run.project import Project
-from tclint.sources import files
+from tclint.sources import configuration, files
 from tclint.sources.files import InputFile
 from tclint.sources.text import encoding_of
 
@@ -93,7 +93,7 @@ class Session:
 
     def rules(self, path: str) -> dict[str, Rule]:
         """The rules that hold for a file, by code."""
-        settings = config.load([path], cwd=os.path.dirname(path))
+        settings = configuration.load([path], cwd=os.path.dirname(path))
         return {rule.code: rule for rule in Project((), settings, os.path.dirname(path)).rules}
 
     def _root_of(self, document: Document) -> str:
@@ -105,7 +105,7 @@ class Session:
         """The project on disk, with what the editor holds in place of some files."""
         cwd = root if os.path.isdir(root) else os.path.dirname(root)
         # A fork in the middle of a server with threads is asking for trouble.
-        settings = replace(config.load([documents[0].path], cwd=cwd), jobs=1)
+        settings = replace(configuration.load([documents[0].path], cwd=cwd), jobs=1)
         if root not in self._on_disk:
             self._on_disk[root] = Project.of((), settings, cwd, around=root).files if cwd == root else ()
         on_disk = Project(self._on_disk[root], settings, cwd)
@@ -127,7 +127,7 @@ def ignored(document: Document, finding: Finding) -> str | None:
     """The text of a document with the comment that silences one finding; None where no comment fits."""
     try:
         done = baseline.add_ignores(document.data, [finding])
-    except config.UserError:
+    except UserError:
         return None
     return done.data.decode(encoding_of(done.data)) if done.written else None
 

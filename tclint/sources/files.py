@@ -7,22 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tclint.model.config import PathMatcher, Settings, UserError, did_you_mean, project_root
+from tclint.model.errors import UserError, did_you_mean
+from tclint.model.globs import PathMatcher
+from tclint.model.settings import Settings
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-__all__ = [
-    "InputError",
-    "InputFile",
-    "discover",
-    "excluded",
-    "link",
-    "project_root",
-    "shown",
-    "stdin_file",
-]
-
+CONFIG_NAMES = ("tclint.toml", "pyproject.toml")
+PROJECT_MARKERS = (*CONFIG_NAMES, "setup.py", "setup.cfg", ".git", ".hg")
 _ENDINGS = (".py", ".ipynb")
 
 
@@ -86,6 +79,25 @@ def _similar(path: str, absolute: str) -> str:
     hint = did_you_mean(name, names)
     given = os.path.dirname(path)
     return hint.replace("mean '", f"mean '{given}/") if hint and given else hint
+
+
+def project_root(path: str) -> str | None:
+    """The closest folder at or above `path` that looks like the top of a project."""
+    for folder in upwards(path if os.path.isdir(path) else os.path.dirname(path)):
+        if any(os.path.exists(os.path.join(folder, marker)) for marker in PROJECT_MARKERS):
+            return folder
+    return None
+
+
+def upwards(folder: str) -> Iterator[str]:
+    """A folder, and those above it."""
+    folder = os.path.abspath(folder)
+    while True:
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
 
 
 def link(files: Sequence[InputFile], root: str, settings: Settings, cwd: str) -> list[InputFile]:
@@ -257,7 +269,7 @@ def _read_spec(path: str) -> GitIgnoreSpec | None:
 
 def _ignores_above(top: str) -> _Ignores:
     """What the repository that holds `top` ignores, from its root down to the folder above `top`."""
-    above = list(_parents(top))
+    above = list(upwards(top))
     for i, folder in enumerate(above):
         git = os.path.join(folder, ".git")
         if os.path.exists(git):
@@ -270,15 +282,6 @@ def _ignores_above(top: str) -> _Ignores:
                 ignores = ignores.below(inner)
             return ignores
     return _Ignores(())
-
-
-def _parents(folder: str) -> Iterator[str]:
-    while True:
-        yield folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            return
-        folder = above
 
 
 def _git_folder(git: str) -> str:
