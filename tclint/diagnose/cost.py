@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tclint.diagnose import codec
 from tclint.diagnose.measurement import Cost, CostBreak, CostRow, CostSample, Diagnosis, FindingRow
+from tclint.model import codec
 from tclint.model.finding import Finding
 from tclint.verify.proof import shadow
 from tclint.verify.targets import relative

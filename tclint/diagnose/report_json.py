@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tclint.diagnose import codec
 from tclint.diagnose.measurement import SCHEMA, Diagnosis
+from tclint.model import codec
 from tclint.model.errors import UserError
 
 
