@@ -95,7 +95,7 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--serve"]:
         from tclint.verify.child.serve import serve
 
-        serve()
+        serve(run_one, __file__)
         return 0
     run_one(*arguments)
     return 0

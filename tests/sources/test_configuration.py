@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from lintkit import ROOT
 
 import tclint
 from tclint.model.errors import ConfigError
@@ -30,7 +31,7 @@ def write(path: Path, text: str) -> None:
 
 
 def test_version_is_the_package_version() -> None:
-    text = (Path(__file__).parent.parent / "pyproject.toml").read_text()
+    text = (ROOT / "pyproject.toml").read_text()
     assert f'\nversion = "{tclint.__version__}"\n' in text
 
 

@@ -14,7 +14,7 @@ from tclint.model.finding import Finding
 from tclint.run import engine, plan
 from tclint.sources import configuration, files, glance
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = ("torch/nn", "timm", "transformers/models", "diffusers/models")
 
 

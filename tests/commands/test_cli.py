@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lintkit import ROOT
 
 import tclint.run
 from tclint import cli
@@ -447,5 +448,5 @@ sys.exit(main(["--output-format", "concise", "m.py"]))
 
 
 def _here() -> dict[str, str]:
-    root = str(Path(__file__).parent.parent)
+    root = str(ROOT)
     return {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)}
