@@ -51,7 +51,7 @@ class Memo:
             return None
         hashes = self.hashes
         for read, condition, value in self.cache.get(f"{key} {self.layout}") or ():
-            if all(hashes.get(path) == was for path, was in read) and condition == _condition(learned, dict(read)):
+            if all(hashes.get(path) == was for path, was in read) and condition == condition(learned, dict(read)):
                 if holds is None or holds(value):
                     return (value,)
         return None
@@ -60,7 +60,7 @@ class Memo:
         if self.cache is not None:
             key = f"{key} {self.layout}"
             rows = {path: self.hashes[path] for path in read}
-            entry = (tuple(rows.items()), _condition(learned, rows), value)
+            entry = (tuple(rows.items()), condition(learned, rows), value)
             # Some older ones stay: people go back and forth between branches.
             self.cache.put(key, (entry, *(self.cache.get(key) or ())[: _VARIANTS - 1]))
         return (value,)
@@ -76,7 +76,7 @@ class Memo:
         return value
 
 
-def _condition(learned: Sequence[Lesson], read: Container[str]) -> str:
+def condition(learned: Sequence[Lesson], read: Container[str]) -> str:
     """What of it matters to a result that was read from these files; empty where nothing does."""
     told = [lesson.digest for lesson in learned if not lesson.about or any(path in read for path in lesson.about)]
     return digest_of(told) if told else ""

@@ -46,7 +46,7 @@ IN_CHILD = """
 import sys
 sys.path.insert(0, {root!r})
 import torch
-from tclint.finding import Compiled
+from tclint.model.finding import Compiled
 from tclint.verify.child import cudagraph as graphs
 from tclint.verify.child.experiments import Bench
 from tclint.verify.child.inputs import Call, Example
