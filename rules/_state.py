@@ -83,14 +83,16 @@ def settles(value: ast.expr | None) -> bool:
 
 def changing(event: Event, node: ast.AST) -> tuple[str, Variation] | None:
     """The state in an expression that is written between calls, as it stands there, and what it costs where it is burnt in."""
-    evidence, function = event.evidence, event.frame.function
-    if evidence is None or function is None:
+    function = event.frame.function
+    if function is None:
         return None
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
             owner = event.frame.env.get(part.value.id)
             if isinstance(owner, Instance):
                 varied = attribute_change(event, owner, part.attr, burned=True)
+                if not varied.hazard:
+                    varied = object_difference(event, owner, part.attr)
                 if varied.hazard:
                     return ast.unparse(part), varied
     wanted = {id(part) for part in ast.walk(node)}
@@ -100,9 +102,37 @@ def changing(event: Event, node: ast.AST) -> tuple[str, Variation] | None:
     return None
 
 
+def object_difference(event: Event, owner: Instance, name: str) -> Variation:
+    """What an attribute costs that differs between objects whose code is compiled once for all: layers compiled one by
+    one, a compiled method."""
+    site = event.site
+    if site is None or not (site.many or site.decorator):
+        return Variation(0, "")
+    init = owner.cls.methods.get("__init__")
+    made = event.frame.interp.learned.made_with
+    best = Variation(0, "")
+    for parameter in _parameters_of(init, name) if init is not None else ():
+        for values in made.get((owner.cls.module.path, owner.cls.qualname, parameter), {}).values():
+            if len(values) > best.programs:
+                where, shown = next(iter(values.values())), ", ".join(f"{value}" for value in list(values)[:3])
+                best = Variation(len(values), f"made at {where} with {parameter} = {shown}, …")
+    return best
+
+
+def _parameters_of(init: Function, attribute: str) -> set[str]:
+    """The parameters of a constructor that an attribute is computed from."""
+    known = {argument.arg for argument in (*init.node.args.args[1:], *init.node.args.kwonlyargs)}
+    for node in ast.walk(init.node):
+        if isinstance(node, ast.Assign):
+            if any(isinstance(target, ast.Attribute) and target.attr == attribute for target in node.targets):
+                return known & {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+    return set()
+
+
 def attribute_change(event: Event, owner: Instance, name: str, burned: bool = False) -> Variation:
     """What an attribute costs that eager code writes between the calls in sight."""
-    assert event.evidence is not None
+    if event.evidence is None:
+        return Variation(0, "")
     place: Place = ("attribute", owner.cls.module.path, owner.cls.qualname, name)
     first = event.frame.interp.instance_attributes.of(owner).get(name)
     settles = not event.frame.interp.classes.is_nn_module(owner.cls)

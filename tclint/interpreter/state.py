@@ -70,8 +70,9 @@ class SiteKnowledge:
     """How compiled callables are called, by their keys."""
     walks: dict[Any, list[Moment]] = field(default_factory=dict)
     """What happened, moment by moment, by the entry from which it was walked."""
-    made_with: dict[tuple[str, str, str], set[Any]] = field(default_factory=dict)
-    """What the constructors of classes were given: file, class and parameter."""
+    made_with: dict[tuple[str, str, str], dict[tuple[str, str], dict[Any, str]]] = field(default_factory=dict)
+    """What constructors were given: by file, class and parameter, and by the function that makes the objects, the values
+    and where they are passed."""
     callees: dict[Any, Value] = field(default_factory=dict)
     """The callables of `calls_seen`."""
     closures: dict[Function, Mapping[str, Value] | None] = field(default_factory=dict)

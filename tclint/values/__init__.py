@@ -17,7 +17,7 @@ from tclint.values.origin import NOWHERE, Origin
 from tclint.values.partial import Partial
 from tclint.values.questions import contains, may_be_none, truth, widen, without_none
 from tclint.values.region import CompileSite, Region, uses_cudagraphs
-from tclint.values.scalar import BOOL, FLOAT, INT, SIZE, STR, Scalar, scalar_type
+from tclint.values.scalar import BOOL, COUNTED, FLOAT, INT, SIZE, STR, Scalar, scalar_type
 from tclint.values.sequence import Seq
 from tclint.values.super_value import Super
 from tclint.values.tensor import (
@@ -54,6 +54,7 @@ __all__ = [
     "BOOL",
     "CALLABLES",
     "CONSTANT",
+    "COUNTED",
     "DATA_SIZED",
     "DETACHED",
     "ENUM",

@@ -27,7 +27,8 @@ class Scalar(Value):
     """A Python scalar of unknown value. `source` says where its value comes from:
 
     `size` from a tensor's shape, `data` out of a tensor, `arg` an argument of the compiled callable, `attr` an attribute
-    of a module, `global` a module-level name, or nothing.
+    of a module, `global` a module-level name, `counted` another number in each turn of a loop, `random` in each call, or
+    nothing.
     """
 
     __slots__ = ("key", "origin", "ref", "source", "type")
@@ -111,6 +112,7 @@ INT: Final = Scalar("int")
 FLOAT: Final = Scalar("float")
 BOOL: Final = Scalar("bool")
 STR: Final = Scalar("str")
+COUNTED: Final = Scalar("int", "counted")
 
 
 def scalar_type(value: Any) -> str:
@@ -124,6 +126,8 @@ def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, r
     type_a, type_b = left.python_type, right.python_type
     source_a, source_b = left.source, right.source
     source = source_a if source_a in _STRONG else source_b if source_b in _STRONG else source_a or source_b
+    if source == "counted" and operator not in ("Add", "Sub", "Mult", "Div"):
+        source = ""  # `i % 2` is no other number in each turn
     if type_a == "str" or type_b == "str":
         return STR
     if isinstance(left, Scalar) and left.source:
