@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.timeline import guarded
+from tclint.torch_facts.dtypes import DTYPES
 from tclint.values.library import MODELS
 from tclint.values.value import Value
 
@@ -31,6 +32,12 @@ class External(Value):
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return frame.interp.names.external_attribute(self, name)
+
+    def truth(self) -> bool | None:
+        return True if self.name in DTYPES else None
+
+    def is_none(self) -> bool | None:
+        return False if self.name in DTYPES else None
 
     def guarded(self) -> Guarded:
         return guarded.Exact(self.key, self.name)
