@@ -23,9 +23,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tclint.fixes import apply
-from tclint.model import config
 from tclint.model.finding import Effect, Finding
-from tclint.sources.files import discover
+from tclint.run.project import Project
+from tclint.sources import configuration
 from tclint.verify import VerifyOptions, VerifyReport, proof, verify
 from tclint.verify.process import stop_servers
 from tclint.verify.spans import outline
@@ -57,7 +57,7 @@ def main() -> int:
             shutil.copyfile(options.folder / "cases" / run["model"], Path(folder, run["model"]))
         names = sorted({run["model"] for run in runs})
         overrides = {"no-cache": True, "min-confidence": "low"}
-        settings = config.load(names, cwd=folder, isolated=True, overrides=overrides)
+        settings = configuration.load(names, cwd=folder, isolated=True, overrides=overrides)
         how = VerifyOptions(timeout=options.timeout, jobs=options.jobs, python=options.python, root=folder, keep=True)
         asked = 0
 
@@ -71,13 +71,11 @@ def main() -> int:
         rejected: list[str] = []
         for name in names:
             # By itself: a rejected fix in one program must not cost a round over all of them.
-            files = discover([name], settings, folder)
-            found = proof.prove(files, settings, ask, folder, unsafe=True)  # type: ignore[arg-type]
+            project = Project.of([name], settings, folder)
+            found = proof.prove(project, ask, unsafe=True)  # type: ignore[arg-type]
             proofs += found.proofs
             rejected += found.rejected
-            from tclint.run import engine
-
-            for each in engine.lint(files, settings).findings:
+            for each in project.lint().findings:
                 if apply.applicable(each, True) and each.effect in (Effect.GRAPH_BREAK, Effect.ERROR):
                     lines = outline(str(Path(folder, name))).statement(each.span.line, each.span.end_line)
                     offered |= {(name, line) for line in lines} & sites

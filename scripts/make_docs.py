@@ -25,11 +25,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
-from tclint import cli  # noqa: E402
-from tclint.model import config  # noqa: E402
+from tclint.commands import index  # noqa: E402
 from tclint.model.finding import Effect  # noqa: E402
+from tclint.model.settings import DEFAULT_EXCLUDE, Settings  # noqa: E402
 from tclint.output.words import ONE  # noqa: E402
 from tclint.ruleset.rule import Rule, load_rules  # noqa: E402
+from tclint.sources import keys  # noqa: E402
 
 DOCS = ROOT / "docs"
 REGISTRY = ROOT / "tclint" / "torch_facts" / "graph_breaks.json"
@@ -387,7 +388,7 @@ VERIFY = {
 def configuration_page() -> str:
     import make_readme
 
-    lint = cli.load_command("lint")
+    lint = index.load_command("lint")
     options = {name for parameter in lint.params for name in parameter.opts}
     lines = [
         NOTE,
@@ -401,7 +402,7 @@ def configuration_page() -> str:
         "Relative paths and globs start from the folder of the configuration file.",
         "",
     ]
-    for key, default in make_readme._keys(config.Settings()):
+    for key, default in make_readme._keys(Settings()):
         shown = "common build, cache and environment folders" if key == "exclude" else f"`{make_readme._toml(default)}`"
         lines += [
             f"## {key}",
@@ -414,7 +415,7 @@ def configuration_page() -> str:
         if f"--{key}" in options:
             lines.append(f"- on the command line: `--{key}`")
         if key == "exclude":
-            lines += ["", '??? note "the default"', "", f"    `{'`, `'.join(config.DEFAULT_EXCLUDE)}`"]
+            lines += ["", '??? note "the default"', "", f"    `{'`, `'.join(DEFAULT_EXCLUDE)}`"]
         lines += ["", "```toml", "[tool.tclint]", EXAMPLES[key], "```", ""]
         if key == "verify":
             lines += ["| key | what it says |", "|-|-|"]
@@ -432,10 +433,10 @@ def kind(key: str) -> str:
     if key == "verify":
         return "a table"
     table, _, name = key.rpartition(".")
-    readers: dict[str, Any] = dict(config._CUDAGRAPH_READERS if table else config._READERS)
+    readers: dict[str, Any] = dict(keys.CUDAGRAPH_READERS if table else keys.READERS)
     try:
         readers[name](object())
-    except config._Wrong as wrong:
+    except keys.Wrong as wrong:
         return re.sub(r'"([^"]*)"', r'`"\1"`', str(wrong))
     raise AssertionError(f"{key} takes anything")
 
@@ -457,7 +458,7 @@ def command_line_page() -> str:
         "| 130 | interrupted |",
         "",
     ]
-    for name, target in cli.COMMANDS.items():
+    for name, target in index.COMMANDS.items():
         module, _, attribute = target.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         title = "tclint" if name == "lint" else f"tclint {name}"

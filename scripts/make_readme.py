@@ -21,16 +21,17 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tclint.commands.schema import WORDS as SETTINGS  # noqa: E402
-from tclint.model import config  # noqa: E402
+from tclint.model.settings import Settings  # noqa: E402
 from tclint.output.words import ONE  # noqa: E402
 from tclint.ruleset.rule import load_rules  # noqa: E402
 from tclint.run.engine import _NAMES as OWN_RULES  # noqa: E402
+from tclint.sources.keys import KEYS  # noqa: E402
 
 README = ROOT / "README.md"
 
 
 def settings() -> str:
-    default = config.Settings()
+    default = Settings()
     rows = ["| key | default | what it says |", "|-|-|-|"]
     for key, value in _keys(default):
         shown = "[common build, cache and environment folders]" if key == "exclude" else f"`{_toml(value)}`"
@@ -38,9 +39,9 @@ def settings() -> str:
     return "\n".join(rows)
 
 
-def _keys(default: config.Settings) -> list[tuple[str, object]]:
+def _keys(default: Settings) -> list[tuple[str, object]]:
     pairs: list[tuple[str, object]] = []
-    for key in config.KEYS:
+    for key in KEYS:
         value = getattr(default, key.replace("-", "_"))
         if key == "cudagraph":
             pairs += [(f"cudagraph.{f.name.replace('_', '-')}", getattr(value, f.name)) for f in fields(value)]

@@ -76,8 +76,7 @@ from tclint.events import (
     subject,
 )
 from tclint.fixes.rewrite import Place
-from tclint.model import config as _config
-from tclint.model.config import Settings, UserError
+from tclint.model.errors import UserError
 from tclint.model.finding import (
     Applicability,
     Confidence,
@@ -92,10 +91,11 @@ from tclint.model.finding import (
     Verification,
 )
 from tclint.model.report import Report, Site
+from tclint.model.settings import Settings
 from tclint.ruleset.rule import ModuleEvent, Rule, RuleError, sure, whole_frame
-from tclint.run import engine as _engine
-from tclint.sources import files as _files
-from tclint.sources import notebook as _notebook
+from tclint.run.project import AUTO as _AUTO
+from tclint.run.project import Project as _Project
+from tclint.sources import cells as _cells
 from tclint.values import (
     NONE,
     UNKNOWN,
@@ -201,20 +201,16 @@ def lint(
 
     `cwd` is the folder that paths start from and are shown relative to. `config` names a configuration file, `isolated`
     reads none. `project=False` looks at the given files only, not at the project around them. Further keywords are
-    settings, with underscores: `select=["TCL1"]`, `target_torch="2.13"`. A finding in a notebook has its `cell` set, and
+    settings, with underscores: `select=["TCL1"]`, `target_torch="2.13"`; with `no_cache=False` the cache of the project is
+    used and written. A finding in a notebook has its `cell` set, and
     lines that count from the cell's start. Raises `UserError` for what the user can put right.
     """
     folder = os.path.abspath(os.fspath(cwd) if cwd is not None else os.getcwd())
     names = [os.fspath(path) for path in paths]
-    given = {key.replace("_", "-"): value for key, value in settings.items()}
-    loaded = _config.load(names, cwd=folder, config=config, isolated=isolated, overrides=given)
-    inputs = _files.discover(names, loaded, folder)
-    if project and inputs and all(file.explicit for file in inputs):
-        root = _files.project_root(inputs[0].absolute)
-        if root is not None:
-            inputs = _files.link(inputs, root, loaded, folder)
-    report = _engine.lint(inputs, loaded)
-    return _notebook.in_cells(report, _notebook.texts(inputs))
+    given = {"no-cache": True, **{key.replace("_", "-"): value for key, value in settings.items()}}
+    around = _AUTO if project else None
+    opened = _Project.open(names, cwd=folder, config=config, isolated=isolated, overrides=given, around=around)
+    return _cells.in_cells(opened.lint(), _cells.texts(opened.files))
 
 
 def check_fixture(path: str | os.PathLike[str], code: str, **settings: Any) -> list[str]:

@@ -7,39 +7,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Sequence
+from typing import NoReturn
 
 from tclint import __version__
-
-if TYPE_CHECKING:
-    import click
-
-COMMANDS: Mapping[str, str] = {
-    "lint": "tclint.commands.lint:lint",
-    "rule": "tclint.commands.lint:rule",
-    "config": "tclint.commands.lint:config",
-    "clean": "tclint.commands.lint:clean",
-    "verify": "tclint.commands.verify:command",
-    "server": "tclint.commands.server:command",
-    "new-rule": "tclint.commands.new_rule:command",
-    "completion": "tclint.commands.completion:command",
-    "diagnose": "tclint.commands.diagnose:command",
-    "compare": "tclint.commands.diagnose:compare_command",
-}
-"""Sub-command -> "module:click command", imported only when called."""
-
-
-ends = False
-"""True where the process belongs to tclint and ends with the command."""
 
 
 def run() -> NoReturn:
     """The process `tclint`: like `main`, and gone at once. Giving back millions of nodes one by one takes seconds."""
-    global ends
-    ends = True
-    code = main()
+    code = main(ends=True)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -48,7 +24,8 @@ def run() -> NoReturn:
     os._exit(code)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, ends: bool = False) -> int:
+    """Run one command and give its exit code. `ends`: the process ends with it, so memory need not be given back."""
     args = list(sys.argv[1:] if argv is None else argv)
     if args in (["--version"], ["-V"]):
         # Editors and hooks ask this often; no need to build a parser to answer.
@@ -59,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             from tclint.commands.completion import answer
 
             return answer(instruction)
-        return _run(args)
+        return _run(args, ends)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -74,7 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _run(args: list[str]) -> int:
+def _run(args: list[str], ends: bool) -> int:
+    from tclint.commands.index import load_command, split_command
+
     name, rest = split_command(args)
     if rest and rest == args:
         _check_command(args[0])
@@ -83,18 +62,12 @@ def _run(args: list[str]) -> int:
     import click
 
     try:
-        result = command.main(rest, prog_name="tclint" if name == "lint" else f"tclint {name}", standalone_mode=False)
+        shown = "tclint" if name == "lint" else f"tclint {name}"
+        result = command.main(rest, prog_name=shown, standalone_mode=False, obj=ends)
     except click.exceptions.Abort:
         return 130
     sys.stdout.flush()
     return result if isinstance(result, int) else 0
-
-
-def split_command(args: list[str]) -> tuple[str, list[str]]:
-    """The sub-command and its arguments. `tclint models/` is a lint, and so is `tclint rule` beside a folder `rule`."""
-    if args and args[0] in COMMANDS and not os.path.exists(args[0]):
-        return args[0], args[1:]
-    return "lint", args
 
 
 def _check_command(word: str) -> None:
@@ -103,23 +76,19 @@ def _check_command(word: str) -> None:
         return
     import difflib
 
+    from tclint.commands.index import COMMANDS
+
     close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.7)
     if close:
-        from tclint.model.config import UserError
+        from tclint.model.errors import UserError
 
         raise UserError(f"{word}: no such file, folder or command; did you mean `tclint {close[0]}`?")
-
-
-def load_command(name: str) -> click.Command:
-    module, _, attribute = COMMANDS[name].partition(":")
-    command: click.Command = getattr(import_module(module), attribute)
-    return command
 
 
 def _complain(error: Exception) -> None:
     import click
 
-    from tclint.model.config import UserError
+    from tclint.model.errors import UserError
 
     if isinstance(error, click.ClickException):
         message = error.format_message()

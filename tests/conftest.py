@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 from lintkit import Project
 
+# What the tests of one folder share stands beside them; `pythonpath` in pyproject.toml has this folder only.
+sys.path += sorted(str(folder) for folder in Path(__file__).parent.iterdir() if folder.is_dir())
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:

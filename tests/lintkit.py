@@ -14,11 +14,9 @@ from types import ModuleType
 
 import pytest
 
-from tclint.model import config
 from tclint.model.finding import Finding
 from tclint.model.report import Report
-from tclint.run import engine
-from tclint.sources import files
+from tclint.run.project import Project as Opened
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -39,8 +37,7 @@ def lint(*paths: str | Path, cwd: Path, **overrides: object) -> Report:
     given.setdefault("target-torch", TORCH)
     given.setdefault("no-cache", True)
     names = [str(path) for path in paths] or ["."]
-    settings = config.load(names, cwd=str(cwd), isolated=True, overrides=given)
-    return engine.lint(files.discover(names, settings, str(cwd)), settings)
+    return Opened.open(names, cwd=str(cwd), isolated=True, overrides=given, around=None).lint()
 
 
 class Project:

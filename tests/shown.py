@@ -37,9 +37,10 @@ ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from tclint import cli  # noqa: E402
-from tclint.model import config  # noqa: E402
+from tclint.commands import index  # noqa: E402
+from tclint.model.settings import check_selectors  # noqa: E402
 from tclint.ruleset.rule import load_rules  # noqa: E402
+from tclint.sources import configuration  # noqa: E402
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*\n(?P<text>.*?)^(?P=indent)```[ \t]*$", re.S | re.M)
 _MARK = re.compile(r"<!-- (?P<key>file|needs|exit|not run|run by|command): (?P<value>[^\n]+?) -->")
@@ -64,7 +65,7 @@ class Block:
         """Whether what it needs is there."""
         for need in filter(None, self.marks.get("needs", "").split(", ")):
             if need.startswith("tclint "):
-                if need.removeprefix("tclint ") not in cli.COMMANDS:
+                if need.removeprefix("tclint ") not in index.COMMANDS:
                     return False
             elif importlib.util.find_spec(need) is None:
                 return False
@@ -174,10 +175,10 @@ class Session:
         with tempfile.TemporaryDirectory() as folder:
             name = "pyproject.toml" if "[tool.tclint" in block.text else "tclint.toml"
             Path(folder, name).write_text(block.text, encoding="utf-8")
-            settings = config.load(cwd=folder)
+            settings = configuration.load(cwd=folder)
             assert settings.source, f"{block.where}: sets nothing"
             if not settings.rules:  # the selectors may name the user's own
-                config.check_selectors(settings, load_rules())
+                check_selectors(settings, load_rules())
 
 
 def commands(text: str) -> Iterator[str]:

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from lintkit import ROOT, script
 
-from tclint.model import config
+from tclint.model.errors import ConfigError
+from tclint.model.settings import check_selectors
 from tclint.ruleset.rule import Rule, load_rules
+from tclint.sources import configuration
 
 IDS = [*(f"R{n}" for n in range(1, 7)), *(f"H{n}" for n in range(7, 58))]
 
@@ -61,20 +63,20 @@ def test_every_setting_has_a_valid_example(tmp_path: Path) -> None:
     assert set(settings_known) <= set(make_docs.EXAMPLES)
     for key in settings_known:
         (tmp_path / "pyproject.toml").write_text(f"[tool.tclint]\n{make_docs.EXAMPLES[key]}\n")
-        settings = config.load(cwd=str(tmp_path))
+        settings = configuration.load(cwd=str(tmp_path))
         assert key.partition(".")[0] in settings.source
-        config.check_selectors(settings, load_rules())
+        check_selectors(settings, load_rules())
 
 
 def test_the_keys_of_verify_are_those_there_are(tmp_path: Path) -> None:
     (tmp_path / "tclint.toml").write_text("[verify]\nnonsense = 1\n")
-    with pytest.raises(config.ConfigError, match=r"verify\.nonsense"):
-        config.load(cwd=str(tmp_path))
+    with pytest.raises(ConfigError, match=r"verify\.nonsense"):
+        configuration.load(cwd=str(tmp_path))
     values = {"device": '"cpu"', "timeout": "5", "memory": "0", "factories": "{}", "path": "[]", "python": '"python3"'}
     assert set(values) == set(script("make_docs").VERIFY)
     written = "\n".join(f"{key} = {value}" for key, value in values.items())
     (tmp_path / "tclint.toml").write_text(f"[verify]\n{written}\n")
-    assert set(config.load(cwd=str(tmp_path)).verify) == set(values)
+    assert set(configuration.load(cwd=str(tmp_path)).verify) == set(values)
 
 
 def test_the_own_codes_of_tclint_are_listed() -> None:

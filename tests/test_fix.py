@@ -20,10 +20,11 @@ from lintkit import ROOT, TORCH, Project, within
 
 from tclint.cli import main
 from tclint.fixes import apply
-from tclint.model import config
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.model.report import Report
 from tclint.run import engine, fixing
+from tclint.run.project import Project as Opened
+from tclint.sources import configuration
 from tclint.sources.files import InputFile, discover
 
 RULES = FIXTURES / "rules"
@@ -44,9 +45,9 @@ def fixed(source: bytes, code: str, unsafe: bool, name: str = "program.py") -> f
     """A program after its fixes of one rule (and, for a graph break, of those it turns into)."""
     selected = [code, "TCL1"] if code.startswith("TCL1") else [code]
     overrides = {"select": selected, "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
-    settings = config.load([name], cwd="/nowhere", isolated=True, overrides=overrides)
+    settings = configuration.load([name], cwd="/nowhere", isolated=True, overrides=overrides)
     file = InputFile(name, f"/nowhere/{name}", explicit=True, text=source)
-    return fixing.fix([file], settings, unsafe=unsafe, write=False)
+    return Opened([file], settings, "/nowhere").fix(unsafe=unsafe, write=False)
 
 
 def result(done: fixing.Done) -> bytes:
@@ -104,15 +105,15 @@ def test_all_fixes_over_all_fixtures_converge(family: str) -> None:
             target = Path(folder, path.relative_to(FIXTURES))
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(path.read_bytes())
-        settings = config.load(["."], cwd=folder, isolated=True, overrides=overrides)
+        settings = configuration.load(["."], cwd=folder, isolated=True, overrides=overrides)
         files = discover(["."], settings, folder)
-        done = fixing.fix(files, settings, unsafe=True)
+        done = Opened(files, settings, folder).fix(unsafe=True)
         assert done.failed == []
         assert done.fixed.passes < apply.PASSES
         assert [f for f in done.report.findings if f.code == "TCL905"] == []
         for file in files:
             ast.parse(Path(file.absolute).read_bytes())
-        again = fixing.fix(files, settings, unsafe=True)
+        again = Opened(files, settings, folder).fix(unsafe=True)
         assert again.fixed.contents == {}
 
 
@@ -507,7 +508,7 @@ def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
     from tclint.run import engine
 
     overrides = {"select": [code], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
-    settings = config.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
+    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
     fit = True
 
     def review(text: str) -> dict[str, object]:
@@ -527,7 +528,7 @@ def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
             break
         clicked = after
     file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
-    return clicked, result(fixing.fix([file], settings, unsafe=True, write=False)).decode(), fit
+    return clicked, result(Opened([file], settings, "/nowhere").fix(unsafe=True, write=False)).decode(), fit
 
 
 @each_file
@@ -554,7 +555,7 @@ def test_every_fix_that_is_offered_leaves_python() -> None:
     from tclint.run import engine
 
     overrides = {"select": ["ALL"], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
-    settings = config.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
+    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
     for path in everything():
         data = path.read_bytes()
         report = engine.lint([InputFile("m.py", "/nowhere/m.py", explicit=True, text=data)], settings)

@@ -14,8 +14,8 @@ import pytest
 from lintkit import ROOT, Project
 
 from tclint import api, cli
-from tclint.model import config
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
+from tclint.model.settings import Settings
 from tclint.ruleset import packs
 from tclint.ruleset.rule import KINDS, load_rules
 
@@ -394,4 +394,4 @@ def test_lint_for_programs(project: Project) -> None:
         api.lint(["nothing.py"], cwd=project.root)
     with pytest.raises(UserError, match="unknown key 'selct'"):
         api.lint(cwd=project.root, selct=[])
-    assert isinstance(config.Settings(), api.Settings)
+    assert isinstance(Settings(), api.Settings)

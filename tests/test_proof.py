@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from tclint.cli import main
-from tclint.model import config
 from tclint.model.finding import Finding
 from tclint.run import fixing
-from tclint.sources.files import discover
+from tclint.run.project import Project
 from tclint.verify import Outcome, Verdict, VerifyReport, proof
 from tclint.verify.heard import Break, Equality, Trial
 
@@ -80,9 +79,8 @@ class Judge:
 
 def proved(tmp_path: Path, judge: Judge) -> proof.Proved:
     (tmp_path / "net.py").write_bytes(NET)
-    settings = config.load(["net.py"], cwd=str(tmp_path), isolated=True, overrides={"no-cache": True})
-    files = discover(["net.py"], settings, str(tmp_path))
-    found = proof.prove(files, settings, judge, str(tmp_path), unsafe=True)
+    project = Project.open(["net.py"], cwd=str(tmp_path), isolated=True, overrides={"no-cache": True})
+    found = proof.prove(project, judge, unsafe=True)
     assert (tmp_path / "net.py").read_bytes() == NET
     return found
 
@@ -122,9 +120,8 @@ def test_a_new_break_rejects_and_a_predicted_one_does_not(line: int, kept: bool,
     heard = Break("net.py", line, "Unsupported", "words")
     judge = Judge({}, replace(FINE, trials=(Trial("eval", 3, 1, 1, breaks=(heard,)),)))
     (tmp_path / "net.py").write_bytes(source)
-    settings = config.load(["net.py"], cwd=str(tmp_path), isolated=True, overrides={"no-cache": True})
-    files = discover(["net.py"], settings, str(tmp_path))
-    found = proof.prove(files, settings, judge, str(tmp_path), unsafe=True)
+    project = Project.open(["net.py"], cwd=str(tmp_path), isolated=True, overrides={"no-cache": True})
+    found = proof.prove(project, judge, unsafe=True)
     assert bool(found.done.fixed.contents) is kept, found.rejected
     assert any("a new break at line 3" in line for line in found.rejected) is not kept
 
@@ -141,8 +138,8 @@ def test_an_edit_saved_meanwhile_is_kept(tmp_path: Path, when: str) -> None:
             (tmp_path / "net.py").write_bytes(edited)
         return judge(findings, about)
 
-    settings = config.load(["net.py"], cwd=str(tmp_path), isolated=True, overrides={"no-cache": True})
-    found = proof.prove(discover(["net.py"], settings, str(tmp_path)), settings, ask, str(tmp_path), unsafe=True)
+    project = Project.open(["net.py"], cwd=str(tmp_path), isolated=True, overrides={"no-cache": True})
+    found = proof.prove(project, ask, unsafe=True)
     assert found.done.before == {"net.py": NET}
     assert b"x / 4" not in judge.seen[-1]
     fixing.save(found.done)
@@ -173,9 +170,7 @@ WRONG = '''\
 
 import ast
 
-from tclint.finding import Applicability, Effect, Fix, Severity
-from tclint.rewrite import Place
-from tclint.rule import Rule
+from tclint.api import Applicability, Effect, Fix, Place, Rule, Severity
 
 TEXTS = {
     "good": "x = x * 1",
@@ -254,7 +249,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], s
     said: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr("tclint.commands.lint._say", said.append)
+        patch.setattr("tclint.commands.lint.say", said.append)
         assert main(["model.py", "--fix", "--verify", "--no-cache"]) == 1
     lines = source.splitlines()
     told: dict[str, str] = {}

@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from lintkit import PRELUDE, ROOT, Project, told, within
 
 from tclint import output
-from tclint.model import config
 from tclint.model.report import Report
 from tclint.run import engine
-from tclint.sources import files
+from tclint.sources import configuration, files
 
 # --- random programs --------------------------------------------------------------------------------------------------
 
@@ -180,7 +179,7 @@ def rendered(report: Report) -> str:
     "folder", ["demo", "rules/TCL101_data_dependent_branch", "rules/TCL301_cudagraph_output_escape"]
 )
 def test_same_bytes_in_any_file_order(folder: str) -> None:
-    settings = config.load([f"fixtures/{folder}"], cwd=str(ROOT), isolated=True, overrides={"no-cache": True})
+    settings = configuration.load([f"fixtures/{folder}"], cwd=str(ROOT), isolated=True, overrides={"no-cache": True})
     found = files.discover([f"fixtures/{folder}"], settings, str(ROOT))
     expected = rendered(engine.lint(found, settings))
     for seed in range(4):

@@ -16,8 +16,9 @@ from lintkit import ROOT, Project, script, told
 from shown import Session, commands
 
 from tclint import output
-from tclint.model import config
+from tclint.model.settings import Settings, check_selectors
 from tclint.ruleset.rule import load_rules
+from tclint.sources import configuration
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -41,7 +42,7 @@ def test_block_is_current(block: str) -> None:
 
 def test_every_setting_is_described() -> None:
     make_readme = script("make_readme")
-    assert list(make_readme.SETTINGS) == [key for key, _ in make_readme._keys(config.Settings())]
+    assert list(make_readme.SETTINGS) == [key for key, _ in make_readme._keys(Settings())]
 
 
 def test_ci_runs_the_command_of_the_readme() -> None:
@@ -124,8 +125,8 @@ def table(block: str) -> list[list[str]]:
 def test_configuration_example_is_valid(tmp_path: Path) -> None:
     (example,) = fenced("toml")
     (tmp_path / "pyproject.toml").write_text(example)
-    settings = config.load(cwd=str(tmp_path))
-    config.check_selectors(settings, load_rules())
+    settings = configuration.load(cwd=str(tmp_path))
+    check_selectors(settings, load_rules())
     assert settings.cudagraph.callables == ("*.lensnet",)
 
 

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from lintkit import Project, told, within
 
-from tclint.model import config
 from tclint.model.finding import Finding
 from tclint.model.report import Report
 from tclint.run import engine
-from tclint.sources import files
+from tclint.sources import configuration, files
 
 # What must be found whatever stands in the file beside it.
 GOOD = """\
@@ -195,7 +194,7 @@ def test_imports_in_a_circle(beside: Project) -> None:
 
 def test_a_file_that_vanishes(beside: Project) -> None:
     beside.write({"bad.py": GOOD})
-    settings = config.load(["."], cwd=str(beside.root), isolated=True, overrides={"no-cache": True})
+    settings = configuration.load(["."], cwd=str(beside.root), isolated=True, overrides={"no-cache": True})
     found = files.discover(["."], settings, str(beside.root))
     (beside.root / "bad.py").unlink()
     finding = only(engine.lint(found, settings))
@@ -212,7 +211,7 @@ def test_a_file_that_may_not_be_read(beside: Project) -> None:
 
 def test_a_file_that_becomes_a_folder(beside: Project) -> None:
     beside.write({"bad.py": GOOD})
-    settings = config.load(["."], cwd=str(beside.root), isolated=True, overrides={"no-cache": True})
+    settings = configuration.load(["."], cwd=str(beside.root), isolated=True, overrides={"no-cache": True})
     found = files.discover(["."], settings, str(beside.root))
     (beside.root / "bad.py").unlink()
     (beside.root / "bad.py").mkdir()

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from judge import FIXTURES, expectations
 
-from tclint.model.config import Settings
 from tclint.model.finding import Finding
+from tclint.model.settings import Settings
 from tclint.ruleset.rule import Rule, load_rules
 from tclint.run.engine import lint
 from tclint.sources.files import InputFile

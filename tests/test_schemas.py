@@ -14,12 +14,12 @@ from judge import FIXTURES
 from lintkit import TORCH
 from schemas import restated
 
-from tclint.model import config
 from tclint.model.finding import Verification
 from tclint.model.report import Report
 from tclint.output import renderer
 from tclint.ruleset.rule import load_rules
 from tclint.run import engine
+from tclint.sources import configuration
 from tclint.sources.files import discover
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -39,7 +39,7 @@ def report() -> Report:
     """Every finding of every fixture, half of them with a verdict."""
     overrides = {"select": ["ALL"], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
     folder = str(FIXTURES)
-    settings = config.load(["."], cwd=folder, isolated=True, overrides=overrides)
+    settings = configuration.load(["."], cwd=folder, isolated=True, overrides=overrides)
     found = engine.lint(discover(["."], settings, folder), settings)
     return replace(
         found, findings=tuple(replace(f, verified=VERIFIED) if n % 2 else f for n, f in enumerate(found.findings))

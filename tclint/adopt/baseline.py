@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tclint.fixes import apply
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
 from tclint.model.finding import Edit, Finding, Span
 from tclint.output.fingerprint import fingerprints
 from tclint.output.lines import Lines

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
 from tclint.model.finding import Applicability, Finding, Fix
 from tclint.model.report import Report
-from tclint.sources import notebook
+from tclint.sources import cells
 
 if TYPE_CHECKING:
     from tclint.sources.files import InputFile
@@ -44,7 +44,7 @@ def changed_lines(base: str, cwd: str) -> dict[str, set[int]]:
 def only_changed(report: Report, lines: Mapping[str, set[int]], files: Sequence[InputFile] = ()) -> Report:
     """The findings on changed lines; a fix that reaches other lines is only shown, for a review cannot hold it."""
     kept = []
-    books = notebook.texts(files)
+    books = cells.texts(files)
     for finding in report.findings:
         here = lines.get(finding.path, set())
         book = books(finding.path)

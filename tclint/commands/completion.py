@@ -1,7 +1,7 @@
 """`tclint completion bash|zsh|fish`, and the answers the shell then asks for.
 
 click completes one command or a group of commands; `tclint` is neither: its first word may be a sub-command or a path. So
-the words before the cursor choose the command here, as `cli.split_command` does for a run, and click does the rest.
+the words before the cursor choose the command here, as `index.split_command` does for a run, and click does the rest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import click
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
 
-from tclint import cli
+from tclint.commands import index
 
 VARIABLE = "_TCLINT_COMPLETE"
 _WHERE = {
@@ -56,32 +56,31 @@ def _completer(shell: str) -> ShellComplete:
 
 def completions(args: list[str], incomplete: str) -> list[CompletionItem]:
     """What may stand at the cursor, after some words."""
-    name, rest = cli.split_command(args)
-    command = cli.load_command(name)
+    name, rest = index.split_command(args)
+    command = index.load_command(name)
     found = ShellComplete(command, {}, "tclint", VARIABLE).get_completions(rest, incomplete)
     if not args and not incomplete.startswith("-"):
-        words = [(each, _summary(each)) for each in cli.COMMANDS if each.startswith(incomplete)]
+        words = [(each, _summary(each)) for each in index.COMMANDS if each.startswith(incomplete)]
         # Files first: bash forgets what came before it is told to complete files, and completes them if all else fails.
         found = [*found, *(CompletionItem(word, help=summary) for word, summary in words)]
     return found
 
 
 def _summary(name: str) -> str:
-    return cli.load_command(name).get_short_help_str(80)
+    return index.load_command(name).get_short_help_str(80)
 
 
 def rules(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Codes and names of rules; in a list with commas, for its last item."""
-    from tclint.model import config
-    from tclint.ruleset.rule import load_rules
+    from tclint.model.errors import UserError
+    from tclint.run.project import Project
 
     before, comma, word = incomplete.rpartition(",")
     try:
-        settings = config.load(cwd=os.getcwd())
-        known = load_rules(settings.rules, settings.packs)
-    except config.UserError:
+        known = Project.open((), cwd=os.getcwd()).rules
+    except UserError:
         # A mistake in the configuration is told by the run, not while somebody types.
-        known = load_rules()
+        known = Project.open((), cwd=os.getcwd(), isolated=True).rules
     start = before + comma
     items = [(rule.code, rule.name) for rule in known] + [(rule.name, rule.code) for rule in known]
     return [

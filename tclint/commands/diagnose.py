@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tclint.diagnose import plan
-from tclint.model import config
-from tclint.model.config import Settings, UserError
+from tclint.model.errors import UserError
+from tclint.model.settings import Settings
+from tclint.sources import configuration
 
 if TYPE_CHECKING:
     from tclint.diagnose.measurement import Diagnosis
@@ -122,7 +123,7 @@ def _settled(
     from tclint.diagnose.target import parse
 
     def load(start: str) -> Settings:
-        return config.load([start], cwd=cwd, config=config_file, isolated=isolated)
+        return configuration.load([start], cwd=cwd, config=config_file, isolated=isolated)
 
     found = parse(target, [*folders, cwd])
     settings = load(found.path or (folders[0] if folders else "."))

@@ -7,8 +7,9 @@ import re
 
 import click
 
-from tclint.model import config
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
+from tclint.model.settings import Settings
+from tclint.sources import configuration
 
 _RULE = '''"""{code}: {title}."""
 
@@ -109,7 +110,7 @@ def command(code: str, name: str, folder: str) -> int:
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise UserError(f"{name!r} is no name: words-with-hyphens, such as no-sleep")
     cwd = os.getcwd()
-    settings = config.load([folder], cwd=cwd)
+    settings = configuration.load([folder], cwd=cwd)
     _check_free(settings, code, name)
     made = _write(folder, code, name)
     for path in made:
@@ -119,7 +120,7 @@ def command(code: str, name: str, folder: str) -> int:
     return 0
 
 
-def _check_free(settings: config.Settings, code: str, name: str) -> None:
+def _check_free(settings: Settings, code: str, name: str) -> None:
     from tclint.ruleset.rule import load_rules
 
     existing = [path for path in settings.rules if os.path.exists(path)]
@@ -160,7 +161,7 @@ def _write(folder: str, code: str, name: str) -> list[str]:
     return list(contents)
 
 
-def _how_on(settings: config.Settings, folder: str) -> str:
+def _how_on(settings: Settings, folder: str) -> str:
     if folder in settings.rules:
         return f"it is on: {os.path.basename(settings.config_file)} has this folder among its rules"
     where = settings.config_file or os.path.join(settings.root, "pyproject.toml")

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from tclint.model import config
-from tclint.model.config import Cudagraph, Settings
+from tclint.model.settings import Cudagraph, Settings
+from tclint.sources.keys import KEYS, TORCH_VERSION, choices
 
 WORDS: Mapping[str, str] = {
     "select": "rules that run: codes, prefixes, names, `ALL`",
@@ -58,7 +58,7 @@ def schema() -> dict[str, Any]:
     hints = typing.get_type_hints(Settings)
     defaults = {f.name: f.default if f.default is not MISSING else None for f in fields(Settings)}
     properties: dict[str, Any] = {}
-    for key in config.KEYS:
+    for key in KEYS:
         name = key.replace("-", "_")
         if key == "cudagraph":
             properties[key] = _cudagraph()
@@ -96,10 +96,10 @@ def _cudagraph() -> dict[str, Any]:
 
 def _kind(key: str, hint: Any) -> dict[str, Any]:
     """The schema of a type, narrowed by what the reader of a key accepts."""
-    if choices := config.choices(key):
-        return {"type": "string", "enum": list(choices)}
+    if allowed := choices(key):
+        return {"type": "string", "enum": list(allowed)}
     if key == "target-torch":
-        return {"type": "string", "pattern": config.TORCH_VERSION}
+        return {"type": "string", "pattern": TORCH_VERSION}
     if hint is bool:
         return {"type": "boolean"}
     if hint is int:

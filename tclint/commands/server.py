@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import click
 
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
 
 
 @click.command("server", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

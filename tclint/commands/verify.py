@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import click
 
-from tclint.model.config import Settings, UserError
+from tclint.commands.options import say
+from tclint.commands.show import Show
+from tclint.model.errors import UserError
 from tclint.model.finding import Finding, Verification
 from tclint.model.report import Report
+from tclint.model.settings import Settings
 from tclint.run import cachedir
 from tclint.verify.options import VerifyOptions
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
 
-if TYPE_CHECKING:
-    from tclint.sources.files import InputFile
 
-
-def options_from(
-    settings: Settings,
-    device: str | None,
-    timeout: float | None,
-    python: str | None,
-    say: Callable[[str], None] | None = None,
-) -> VerifyOptions:
-    """The command line over `[tool.tclint.verify]` over the defaults; `say` hears why there is no cache."""
+def options_from(settings: Settings, device: str | None, timeout: float | None, python: str | None) -> VerifyOptions:
+    """The command line over `[tool.tclint.verify]` over the defaults."""
     table = settings.verify
     base = os.path.dirname(settings.config_file) if settings.config_file else os.getcwd()
     extra = [os.path.normpath(os.path.join(base, str(p))) for p in table.get("path", ())]
@@ -37,7 +30,7 @@ def options_from(
         known = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
         os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*extra, *known]))
     factories = table.get("factories", {})
-    kept = None if settings.no_cache else cachedir.opened(settings, say)
+    kept = None if settings.no_cache else cachedir.opened(settings)  # the linting run has told why there is none
     return VerifyOptions(
         device=device or str(table.get("device", "cpu")),
         timeout=timeout or float(table.get("timeout", 120)),
@@ -54,9 +47,12 @@ def check(report: Report, options: VerifyOptions, confirmed_only: bool = False, 
     """The report with a verdict on every finding."""
     from tclint.verify import verify
 
-    claims = [f for f in report.findings if not f.code.startswith("TCL9")]
-    answers = verify(claims, options, _progress(quiet))
-    return judged(report, answers, confirmed_only)
+    return judged(report, verify(_claims(report), options, _progress(quiet)), confirmed_only)
+
+
+def _claims(report: Report) -> list[Finding]:
+    """What the compiler can be asked about: not tclint's own complaints about a file."""
+    return [f for f in report.findings if not f.code.startswith("TCL9")]
 
 
 def judged(report: Report, answers: VerifyReport, confirmed_only: bool) -> Report:
@@ -156,26 +152,22 @@ def command(
     tclint verify PATHS… runs the flagged modules; tclint verify -- python train.py listens to your own program;
     tclint verify --trace DIR PATHS… reads what a cluster job left.
     """
-    from tclint.model import config
-    from tclint.run import engine
-    from tclint.sources import files
+    from tclint.run.project import Project
     from tclint.verify import verify, verify_program, verify_trace, write_repro
 
+    show = Show(output_format)
     program = _program(arguments)
-    paths = [] if program else list(arguments)
-    cwd = os.getcwd()
-    settings = config.load(paths or ["."], cwd=cwd, config=None, isolated=False, overrides={})
-    inputs: Sequence[InputFile] = files.discover(paths or ["."], settings, cwd)
-    report = engine.lint(inputs, settings)
-    settings = replace(settings, no_cache=settings.no_cache or no_cache)
-    options = options_from(settings, device, timeout, python, _say)
+    paths = ["."] if program or not arguments else arguments
+    project = Project.open(paths, cwd=os.getcwd(), overrides={"no-cache": True} if no_cache else None, say=say)
+    report = project.lint()
+    options = options_from(project.settings, device, timeout, python)
     options = replace(
         options,
         jobs=jobs or options.jobs,
         memory_mb=memory or options.memory_mb,
         executor=executor if executor is not None else options.executor,
     )
-    claims = [f for f in report.findings if not f.code.startswith("TCL9")]
+    claims = _claims(report)
     if program:
         answers = verify_program(claims, list(program), options, steps=steps)
     elif trace_dir is not None:
@@ -190,16 +182,10 @@ def command(
                 try:
                     write_repro(verdict, options, repro_dir)
                 except NotConfirmed as error:
-                    _say(f"no repro: {error}")
+                    say(f"no repro: {error}")
     report = judged(report, answers, confirmed_only)
-    from tclint.commands.lint import emit
-
-    emit(report, inputs, settings, output_format)
+    show(report, project)
     return 1 if report.findings else 0
-
-
-def _say(text: str) -> None:
-    print(f"tclint: {text}", file=sys.stderr)
 
 
 def _program(arguments: tuple[str, ...]) -> tuple[str, ...]:

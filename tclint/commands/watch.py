@@ -10,7 +10,8 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
+from tclint.run.project import Project
 from tclint.sources.files import InputFile
 
 _INTERVAL = 0.25
@@ -19,24 +20,24 @@ Stamps = dict[str, tuple[int, int]]
 
 
 def watch(
-    discover: Callable[[], Sequence[InputFile]],
-    lint: Callable[[Sequence[InputFile]], None],
+    opened: Callable[[], Project],
+    lint: Callable[[Project], None],
     complain: Callable[[UserError], None],
 ) -> None:
-    """Lint now, and after every change, until interrupted. `discover` names the files of a run, new ones too."""
+    """Lint now, and after every change, until interrupted. `opened` opens the project anew, so that new files count."""
     before: Stamps | None = None
     told = ""
     while True:
         started = time.monotonic()
         looked = started
         try:
-            files = discover()
-            now = stamps(files)
+            project = opened()
+            now = stamps(project.files)
             looked = time.monotonic()
             if now != before or told:
                 # What is written while the linter reads shows as a change the next time.
                 before = now
-                lint(files)
+                lint(project)
                 told = ""
         except UserError as error:
             # A configuration half-written in an editor: say it once, and wait for the next save.

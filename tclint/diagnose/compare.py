@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from tclint.diagnose import figures
 from tclint.diagnose.measurement import Diagnosis, Timing
 from tclint.diagnose.verdict import headline
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
 
 SAME_HOST = 0.01
 """A share of a step that a slower host is not blamed for."""

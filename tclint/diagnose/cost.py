@@ -11,10 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tclint.diagnose import codec
 from tclint.diagnose.measurement import Cost, CostBreak, CostRow, CostSample, Diagnosis, FindingRow
+from tclint.model import codec
 from tclint.model.finding import Finding
-from tclint.run import fixing
 from tclint.verify.proof import shadow
 from tclint.verify.targets import relative
 
@@ -89,7 +88,7 @@ def _row(session: Session, finding: Finding, row: FindingRow, before: CostSample
     session.progress(f"cost of {row.rule} at line {row.line}", 0, 0)
     with tempfile.TemporaryDirectory(prefix="tclint-cost-") as folder:
         assert session.linted is not None
-        sources = [os.path.relpath(file.absolute, cwd) for file in session.linted.files]
+        sources = [os.path.relpath(file.absolute, cwd) for file in session.linted.project.files]
         shadow(cwd, os.path.realpath(folder), contents, sources)
         after, trouble = _sample(session, os.path.realpath(folder))
     if after is None:
@@ -142,9 +141,7 @@ def _mended(session: Session, finding: Finding) -> tuple[Mapping[str, bytes], st
     """The files with this one finding mended: by its fix, or by a stub where that measures the same program."""
     assert session.linted is not None
     if finding.fix is not None and finding.fix.edits:
-        done = fixing.fix(
-            session.linted.files,
-            session.linted.settings,
+        done = session.linted.project.fix(
             unsafe=True,
             write=False,
             keep=lambda other, number: number == 0 and other.sort_key == finding.sort_key,

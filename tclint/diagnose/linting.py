@@ -8,12 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tclint.diagnose.measurement import BreakRow, Breaks, FindingRow, RecompileRow
-from tclint.model import config
-from tclint.model.config import Settings
 from tclint.model.finding import Effect, Finding
-from tclint.run import engine
-from tclint.sources import files
-from tclint.sources.files import InputFile
+from tclint.model.settings import Settings
+from tclint.run.project import AUTO, Project
 from tclint.verify.heard import Heard
 from tclint.verify.judgement import verdicts_of
 from tclint.verify.spans import Outline, outline
@@ -23,8 +20,9 @@ from tclint.verify.verdict import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Linted:
-    files: tuple[InputFile, ...]
-    settings: Settings
+    """What the linter says about the files that the target ran."""
+
+    project: Project
     findings: tuple[Finding, ...]
 
 
@@ -32,15 +30,11 @@ def lint(paths: Iterable[str], settings: Settings, cwd: str) -> Linted:
     """Lint files by name, linked with the project around them; every `forward` counts as compiled, as it will be."""
     wanted = sorted({path for path in paths if path.endswith(".py") and os.path.isfile(path)})
     chosen = replace(settings, assume_compiled="all", no_cache=True, jobs=1)
-    if not wanted:
-        return Linted((), chosen, ())
-    inputs = files.discover(wanted, chosen, cwd)
-    root = config.project_root(wanted[0])
-    if root is not None and "site-packages" not in wanted[0]:
-        inputs = files.link(inputs, root, chosen, cwd)
-    report = engine.lint(inputs, chosen)
-    found = tuple(finding for finding in report.findings if not finding.code.startswith("TCL9"))
-    return Linted(tuple(inputs), chosen, found)
+    # What is installed belongs to no project of the user's.
+    installed = bool(wanted) and "site-packages" in wanted[0]
+    project = Project.of(wanted, chosen, cwd, around=None if installed else AUTO)
+    findings = project.lint().findings if wanted else ()
+    return Linted(project, tuple(finding for finding in findings if not finding.code.startswith("TCL9")))
 
 
 def explained(breaks: Breaks, findings: Sequence[Finding], cwd: str) -> Breaks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tclint.model.config import UserError, did_you_mean
+from tclint.model.errors import UserError, did_you_mean
 
 AUTOTUNE = "max-autotune-no-cudagraphs"
 MODES = ("default", "reduce-overhead", AUTOTUNE)

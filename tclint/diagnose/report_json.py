@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from tclint.diagnose import codec
 from tclint.diagnose.measurement import SCHEMA, Diagnosis
-from tclint.model.config import UserError
+from tclint.model import codec
+from tclint.model.errors import UserError
 
 
 def render(diagnosis: Diagnosis) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from tclint import __version__
-from tclint.diagnose import codec, linting
+from tclint.diagnose import linting
 from tclint.diagnose.breaks import breaks_of
 from tclint.diagnose.measurement import (
     SCHEMA,
@@ -28,9 +28,10 @@ from tclint.diagnose.order import Order
 from tclint.diagnose.plan import DIAGNOSTICS, Diagnostic, Task, schedule
 from tclint.diagnose.repeats import agree, pooled
 from tclint.diagnose.target import Target
-from tclint.model.config import Settings
+from tclint.model import codec
 from tclint.model.finding import Finding
-from tclint.verify.heard import Heard, heard_from_json, with_paths
+from tclint.model.settings import Settings
+from tclint.verify.heard import Heard, with_paths
 from tclint.verify.process import Answer, Limits, ask_child, stop_servers
 from tclint.verify.spans import outline
 from tclint.verify.targets import absolute, relative
@@ -273,7 +274,7 @@ class Session:
             return str(data.get("status", "failed")), str(data.get("words", "")), None
         try:
             if order.diagnostic == "breaks":
-                self.heard = with_paths(heard_from_json(data["result"]), lambda p: relative(p, self.options.cwd))
+                self.heard = with_paths(codec.decode(Heard, data["result"]), lambda p: relative(p, self.options.cwd))
                 own = {relative(path, self.options.cwd) for path in self.told.files}
                 return "done", "", breaks_of(self.heard, own.__contains__, self._name_at)
             if order.diagnostic == "cost":

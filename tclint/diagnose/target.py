@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 

@@ -7,7 +7,7 @@ import stat
 import sys
 import tempfile
 
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
 
 
 def to_stdout(text: str, *, utf8: bool) -> None:

@@ -1,17 +1,9 @@
 """The program: who is who, across files."""
 
-from tclint.program.modules import (
-    Assignment,
-    Class,
-    Data,
-    Definition,
-    Function,
-    FunctionNode,
-    Import,
-    Module,
-    Program,
-    absolute_name,
-)
+from tclint.program.index import absolute_name
+from tclint.program.module import Data, Module
+from tclint.program.program import Program
+from tclint.program.symbols import Assignment, Class, Definition, Function, FunctionNode, Import
 
 __all__ = [
     "Assignment",

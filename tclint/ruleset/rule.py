@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from tclint import events
 from tclint.events import Event, span_of
-from tclint.model.config import UserError, did_you_mean
+from tclint.model.errors import UserError, did_you_mean
 from tclint.model.finding import RANK, Compiled, Confidence, Effect, Finding, Fix, Label, Severity
 from tclint.ruleset import packs as installed_packs
 from tclint.torch_facts import releases
@@ -22,7 +22,7 @@ from tclint.values import NAMED, PROVEN, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
-    from tclint.model.config import Settings
+    from tclint.model.settings import Settings
     from tclint.values import CompileSite
 
 _CONFIDENCE = (Confidence.LOW, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)

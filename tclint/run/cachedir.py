@@ -15,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tclint.model.config import ConfigError, Settings, UserError, own_word
+from tclint.model.errors import ConfigError, UserError
+from tclint.model.settings import Settings, own_word
 from tclint.sources import regular
 
 TAG: Final = "CACHEDIR.TAG"

@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING
 
 from tclint.fixes import apply as fixes
 from tclint.model.report import Report
-from tclint.run import engine
 from tclint.sources import notebook
 
 if TYPE_CHECKING:
-    from tclint.model.config import Settings
     from tclint.model.finding import Finding
-    from tclint.run.store import Cache
     from tclint.sources.files import InputFile
 
 
@@ -39,35 +36,37 @@ class Done:
 
 def fix(
     files: Sequence[InputFile],
-    settings: Settings,
+    lint: Callable[[Sequence[InputFile]], Report],
     *,
+    root: str,
     unsafe: bool = False,
     write: bool = True,
     keep: fixes.Keep | None = None,
-    cache: Cache | None = None,
 ) -> Done:
-    """Fix what can be fixed in the files of a run that are reported."""
+    """Fix what can be fixed in the files of a run that are reported; `lint` is asked again after each pass.
+
+    `root` is the folder that no link may lead out of.
+    """
     held = hold(files)
     before = {file.path: file.text for file in held if file.report and file.text is not None}
     reports: list[Report] = []
     books = _Books(before)
 
-    def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
+    def findings(contents: Mapping[str, bytes]) -> Sequence[Finding]:
         books.now = contents
         now = [replace(file, text=books.folded(file.path)) if file.path in contents else file for file in held]
-        known = cache.recall(now) if cache is not None else None
-        reports.append(known or engine.lint(now, settings, cache=cache))
+        reports.append(lint(now))
         return reports[-1].findings
 
     def fits(finding: Finding, number: int) -> bool:
         return books.hold(finding) and (keep is None or keep(finding, number))
 
-    fixed = fixes.run(lint, books.original, unsafe=unsafe, keep=fits if books.by_path else keep)
+    fixed = fixes.run(findings, books.original, unsafe=unsafe, keep=fits if books.by_path else keep)
     fixed.contents = {path: books.folded(path) for path in fixed.contents}
     fixed.rejected += books.refused
     fixed.applied = [books.shown(each) for each in fixed.applied]
     held = [replace(file, text=fixed.contents.get(file.path, file.text)) for file in held]
-    done = Done(fixed, reports[-1], held, before, settings.root)
+    done = Done(fixed, reports[-1], held, before, root)
     if write:
         save(done)
     return done

@@ -1,6 +1,6 @@
-"""What the compile sites of a program tell about the rest of it, as facts that can be compared.
+"""What the compile sites of a program tell about the rest of it, as lessons that can be compared.
 
-A part of a run (see `units`) is interpreted with what the sites told: how a model is called, with what it was built, what
+A part of a run (see `parts`) is interpreted with what the sites told: how a model is called, with what it was built, what
 is assigned to it later. Kept results must know which of that they were made with, and nothing more: a new training loop
 for one model says nothing about another.
 """
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 
-class Fact(NamedTuple):
-    """One thing that was learned."""
+class Lesson(NamedTuple):
+    """One thing that the compile sites taught."""
 
     about: tuple[str, ...]
     """The files it speaks of; a part that reads none of them need not know. Nothing: everybody's."""
@@ -29,33 +29,33 @@ class Fact(NamedTuple):
     """What it says."""
 
 
-def facts(interp: Interpreter) -> list[Fact]:
+def lessons(interp: Interpreter) -> list[Lesson]:
     """What an interpreter hands on to those that start from it (`Interpreter.fresh`)."""
-    return list(dict.fromkeys(_facts(interp)))
+    return list(dict.fromkeys(_lessons(interp)))
 
 
-def _facts(interp: Interpreter) -> Iterator[Fact]:
+def _lessons(interp: Interpreter) -> Iterator[Lesson]:
     program, learned = interp.program, interp.learned
     for site in learned.sites.values():
-        yield _fact([site.path], "site", site)
+        yield _lesson([site.path], "site", site)
     for key, target in learned.callees.items():
         if isinstance(target, Instance):
-            yield _fact([target.cls.module.path], "called", target, learned.calls_seen.get(key))
+            yield _lesson([target.cls.module.path], "called", target, learned.calls_seen.get(key))
     for function, closure in learned.closures.items():
-        yield _fact([function.module.path], "closure", function, closure)
+        yield _lesson([function.module.path], "closure", function, closure)
     for (path, name), values in learned.late.items():
-        yield _fact([path], "late", name, values)
+        yield _lesson([path], "late", name, values)
     for path, *names in learned.rebound:
-        yield _fact([path], "rebound", names)
+        yield _lesson([path], "rebound", names)
     for key, compiled in learned.compiled_instances.items():
-        yield _fact(_paths(program, key), "compiled", key, compiled)
+        yield _lesson(_paths(program, key), "compiled", key, compiled)
     for key, construction in learned.constructions.items():
-        yield _fact(_paths(program, key), "built", key, construction)
+        yield _lesson(_paths(program, key), "built", key, construction)
 
 
-def _fact(about: Iterable[str], *what: Any) -> Fact:
+def _lesson(about: Iterable[str], *what: Any) -> Lesson:
     text = "\n".join(_text(part, []) for part in what)
-    return Fact(tuple(about), hashlib.blake2b(text.encode(), digest_size=16).hexdigest())
+    return Lesson(tuple(about), hashlib.blake2b(text.encode(), digest_size=16).hexdigest())
 
 
 def _paths(program: Program, key: Any) -> list[str]:

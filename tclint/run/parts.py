@@ -1,8 +1,8 @@
 """The parts a run is made of. Each is interpreted by itself, so that it can be kept, left out or handed to another process.
 
-A part is the roots of a few neighbouring files, with everything they reach; or the compile sites of the whole program, with what they compile
-and the eager code around them. Parts share the program and nothing else: what one of them concludes does not depend on
-which others ran before it, or where.
+A part is the roots of a few neighbouring files, with everything they reach; or the compile sites of the whole program,
+with what they compile and the eager code around them. Parts share the program and nothing else: what one of them
+concludes does not depend on which others ran before it, or where.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import ast
 import hashlib
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from tclint.events.dispatch import Dispatcher
 from tclint.interpreter import execute
@@ -26,9 +26,8 @@ from tclint.model.report import Problem
 from tclint.program import Class, Function, Module, Program
 from tclint.ruleset.rule import ModuleEvent, Rule
 from tclint.run import knowledge
-from tclint.run.knowledge import Fact
-from tclint.run.store import decode, encode
-from tclint.sources import prefilter
+from tclint.run.results import Entered, EnteredFile, Found, Place, Result, Root, Sites
+from tclint.sources import glance
 from tclint.sources.text import TOO_DEEP
 from tclint.values import (
     ClassValue,
@@ -48,110 +47,37 @@ from tclint.values import (
 
 if TYPE_CHECKING:
     from tclint.events import Event
-    from tclint.model.config import Settings
+    from tclint.model.settings import Settings
 
 INTERNAL: Final = "TCL906"
-
-Place = tuple[str, str, int]
-"""A function: file, qualified name, line."""
-SitePlace = tuple[str, int]
+_T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A finding, and where in which text it stands: the same function may stand in several files."""
+class Part(NamedTuple):
+    """Some files, and what is entered of them: the outermost roots, some other roots, or the rules about whole files."""
 
-    finding: Finding
-    copy: tuple[str, int, int] | None
+    kind: Literal["outermost", "roots", "rules"]
+    paths: tuple[str, ...]
+    ordinals: tuple[tuple[int, ...], ...] = ()
+    """For each file, the roots to enter."""
 
-
-@dataclass(slots=True)
-class Result:
-    """What a part gave."""
-
-    found: list[Found] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    reached: set[Place] = field(default_factory=set)
-    sites: list[tuple[str, int, str, str]] = field(default_factory=list)
-    reach: dict[SitePlace, set[Place]] = field(default_factory=dict)
-
-    def packed(self) -> Any:
-        """As plain values, for the cache and for other processes."""
-        found = tuple([(encode(each.finding), each.copy) for each in self.found])
-        return (found, encode(tuple(self.problems)), self.reached, self.sites, self.reach)
-
-    @classmethod
-    def unpacked(cls, value: Any) -> Result:
-        if isinstance(value, cls):
-            return value
-        found, problems, reached, sites, reach = value
-        return cls([Found(decode(each), copy) for each, copy in found], list(decode(problems)), reached, sites, reach)
+    @property
+    def key(self) -> str:
+        return " ".join(map(str, self))
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
-    """A class whose forward may be entered: its number in the file, its name, and the place of its own forward."""
+def divided(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    """The files of each part. Neighbours call the same helpers: what they share is interpreted once for each part.
 
-    ordinal: int
-    name: str
-    place: Place | None
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """What reading a file showed."""
-
-    problem: Problem | None
-    roots: tuple[Root, ...]
-    entered: tuple[int, ...]
-    """The roots that count as outermost: nobody builds a class of that name."""
-    alone: bool
-    """No file outside the group leads there: what the outermost roots left was entered too."""
+    An edit costs whole parts, so they are small where all is quick anyway.
+    """
+    size = 1 + len(items) // 160 if len(items) < 1000 else min(64, len(items) // 32)
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
-@dataclass(slots=True)
-class Group:
-    """Some files read and their outermost roots entered, while their trees are in memory."""
-
-    files: list[File]
-    result: Result
-
-    def packed(self) -> Any:
-        files = [
-            (encode(f.problem), [(r.ordinal, r.name, r.place) for r in f.roots], f.entered, f.alone) for f in self.files
-        ]
-        return files, self.result.packed()
-
-    @classmethod
-    def unpacked(cls, value: Any) -> Group:
-        if isinstance(value, cls):
-            return value
-        files = [File(decode(row[0]), tuple(Root(*root) for root in row[1]), *row[2:]) for row in value[0]]
-        return cls(files, Result.unpacked(value[1]))
-
-
-@dataclass(slots=True)
-class Sites:
-    """What the compile sites of the program say about the rest of it."""
-
-    result: Result
-    precise: list[str] = field(default_factory=list)
-    """Files with a site that compiles a model which is in sight."""
-    unresolved: list[str] = field(default_factory=list)
-    """Files with a site of which nobody knows what it compiles."""
-    learned: list[Fact] = field(default_factory=list)
-    """What other parts are interpreted with."""
-
-    def packed(self) -> Any:
-        return (self.result.packed(), self.precise, self.unresolved, [tuple(fact) for fact in self.learned])
-
-    @classmethod
-    def unpacked(cls, value: Any) -> Sites:
-        return cls(Result.unpacked(value[0]), value[1], value[2], [Fact(*row) for row in value[3]])
-
-
-class Bench:
-    """What all parts share: the program, the rules, the settings."""
+class PartRunner:
+    """Interprets the parts of one program. They share the program, the rules and the settings."""
 
     def __init__(self, program: Program, settings: Settings, rules: Sequence[Rule], names: Sequence[bytes]) -> None:
         self.program = program
@@ -161,24 +87,30 @@ class Bench:
         options = Options(tuple(settings.compile_functions), tuple(dict.fromkeys(graphed)), tuple(settings.tokenizers))
         self.dispatcher = Dispatcher(rules)
         # The sites are read once, in an interpreter of their own that stays; its rules keep what they saw.
-        self.main = Interpreter(program, options, Dispatcher([_copy(rule) for rule in rules]))
-        self.mentions_compile = re.compile(b"|".join((prefilter.COMPILES, *map(re.escape, names))))
+        self.main = Interpreter(program, options, Dispatcher([_blank(rule) for rule in rules]))
+        self.mentions_compile = re.compile(b"|".join((glance.COMPILES, *map(re.escape, names))))
         self.built: set[str] = set()
         """The names of classes that some file calls."""
         self.alone: set[str] = set()
-        """The files that none of another group imports."""
+        """The files that none of another part imports."""
         self.listeners: Mapping[str, Container[str]] = {}
         """For each file, the codes of the rules about whole files that want to see it."""
         self._fixes: dict[Any, Any] = {}
         self._modules = {m.path: m for m in program.modules}
         self._absolute = {m.path: f"{m.directory}/{m.path.rpartition('/')[2]}" for m in program.modules}
 
-    def module(self, path: str) -> Module:
-        return self._modules[path]
+    def run(self, part: Part) -> Entered | Result:
+        """Interpret one part."""
+        modules = [self._modules[path] for path in part.paths]
+        if part.kind == "outermost":
+            return self._outermost_roots(modules)
+        if part.kind == "roots":
+            return self._roots_by_number(zip(modules, part.ordinals, strict=True))
+        return self._whole_files(modules)
 
-    # -- one file -----------------------------------------------------------------------------------------------
+    # -- what is only assumed to be compiled --------------------------------------------------------------------
 
-    def group(self, modules: Sequence[Module]) -> Group:
+    def _outermost_roots(self, modules: Sequence[Module]) -> Entered:
         """Read files and enter the outermost modules they define, as if compiled."""
         interp = self._fresh()
         examples = Examples(interp)
@@ -187,11 +119,11 @@ class Bench:
             roots = self._roots(interp, module)
             entered = self.outermost(roots)
             self._enter(interp, examples, module, entered)
-            files.append(File(module.problem, roots, entered, module.path in self.alone))
+            files.append(EnteredFile(module.problem, roots, entered, module.path in self.alone))
         for module, file in zip(modules, files, strict=True):
             if file.alone:
-                self._enter(interp, examples, module, left(file, interp.results.reached))
-        return Group(files, self._finish(interp))
+                self._enter(interp, examples, module, file.roots_left(interp.results.reached))
+        return Entered(files, self._finish(interp))
 
     def outermost(self, roots: Iterable[Root]) -> tuple[int, ...]:
         """A module that is built by another one is reached from there, with its real arguments."""
@@ -209,7 +141,7 @@ class Bench:
                     found.append(Root(cls.ordinal, cls.name, place_of(method) if own is not None else None))
         return tuple(found)
 
-    def assumed(self, wanted: Iterable[tuple[Module, tuple[int, ...]]]) -> Result:
+    def _roots_by_number(self, wanted: Iterable[tuple[Module, tuple[int, ...]]]) -> Result:
         """Enter the forward of some classes of some files, as if compiled."""
         interp = self._fresh()
         examples = Examples(interp)
@@ -241,7 +173,7 @@ class Bench:
         else:
             interp.entries.by_signature(method, Instance(cls), region)
 
-    def whole_files(self, modules: Iterable[Module]) -> Result:
+    def _whole_files(self, modules: Iterable[Module]) -> Result:
         """Ask the rules about whole files."""
         interp = self._fresh()
         for module in modules:
@@ -304,7 +236,7 @@ class Bench:
                 unresolved.append(site.path)
         result = self._harvest(interp)
         interp.emitter.dispatcher.found, interp.emitter.dispatcher.made = {}, {}
-        return Sites(result, precise, unresolved, knowledge.facts(interp))
+        return Sites(result, precise, unresolved, knowledge.lessons(interp))
 
     def around(
         self, eager: Sequence[Module], with_examples: Sequence[Module], asking: Sequence[Module], reached: set[Place]
@@ -388,18 +320,12 @@ class Bench:
         return replace(finding, fix=fix) if fix is not None else finding
 
 
-def left(file: File, reached: Container[Place]) -> tuple[int, ...]:
-    """The roots of a file that are still to be entered."""
-    return tuple(
-        r.ordinal for r in file.roots if r.ordinal not in file.entered and (r.place is None or r.place not in reached)
-    )
-
-
 def place_of(function: Function) -> Place:
     return (function.module.path, function.qualname, function.line)
 
 
-def _copy(rule: Rule) -> Rule:
+def _blank(rule: Rule) -> Rule:
+    """The rule as it was before it saw anything."""
     new = type(rule)()
     new.target, new.settings = rule.target, rule.settings
     return new

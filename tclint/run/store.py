@@ -20,8 +20,8 @@ from enum import Enum
 from typing import Any, Final
 
 from tclint.model import finding, report
-from tclint.model.config import Settings
 from tclint.model.report import Report
+from tclint.model.settings import Settings
 from tclint.ruleset import packs
 from tclint.run import cachedir
 from tclint.run.cachedir import CacheDir

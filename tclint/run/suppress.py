@@ -8,8 +8,9 @@ import tokenize
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tclint.model.config import did_you_mean, matches, normal_selector
+from tclint.model.errors import did_you_mean
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
+from tclint.model.settings import matches, normal_selector
 
 UNUSED = "TCL901"
 UNUSED_NAME = "unused-suppression"

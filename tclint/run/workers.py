@@ -1,7 +1,7 @@
 """The parts of a run in several processes.
 
 Parts do not depend on each other, so the order they finish in does not matter: results come back in the order of the
-tasks, whatever the number of processes. Workers are forked: the program that the parent has read is theirs as it is.
+parts, whatever the number of processes. Workers are forked: the program that the parent has read is theirs as it is.
 """
 
 from __future__ import annotations
@@ -9,23 +9,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from tclint.run.parts import Bench, Group, Result
+    from tclint.run.parts import Part, PartRunner
+    from tclint.run.results import Entered, Result
 
 _ENOUGH: Final = 300
 """Files from which on a second process pays."""
 _CHUNK: Final = 2
-
-
-class Task(NamedTuple):
-    """One part: the outermost roots of some files, some of their other roots, or the rules about whole files."""
-
-    kind: Literal["files", "roots", "rules"]
-    paths: tuple[str, ...]
-    ordinals: tuple[tuple[int, ...], ...] = ()
-    """For each file, the roots to enter."""
 
 
 def processes(wanted: int, files: int) -> int:
@@ -44,22 +36,22 @@ def available() -> int:
     return os.cpu_count() or 1
 
 
-def run_tasks(bench: Bench, tasks: Sequence[Task], jobs: int, packed: bool) -> Iterator[tuple[Any, list[str]]]:
-    """The result of each task and the paths of the files it was read from, in order.
+def run_parts(runner: PartRunner, parts: Sequence[Part], jobs: int, packed: bool) -> Iterator[tuple[Any, list[str]]]:
+    """The result of each part and the paths of the files it was read from, in order.
 
     `packed`: as plain values, which can be kept. Results from other processes always are.
     """
-    if jobs <= 1 or len(tasks) <= _CHUNK:
-        for task in tasks:
-            result, read = _run(bench, task)
+    if jobs <= 1 or len(parts) <= _CHUNK:
+        for part in parts:
+            result, read = _run(runner, part)
             yield result.packed() if packed else result, read
         return
     import multiprocessing
 
-    global _bench
-    _bench = bench
+    global _runner
+    _runner = runner
     # Neighbours share files: they go to the same worker.
-    chunks = [tasks[i : i + _CHUNK] for i in range(0, len(tasks), _CHUNK)]
+    chunks = [parts[i : i + _CHUNK] for i in range(0, len(parts), _CHUNK)]
     pool = multiprocessing.get_context("fork").Pool(min(jobs, len(chunks)), initializer=_start)
     try:
         for results in pool.imap(_run_chunk, chunks):
@@ -68,10 +60,10 @@ def run_tasks(bench: Bench, tasks: Sequence[Task], jobs: int, packed: bool) -> I
     finally:
         pool.terminate()
         pool.join()
-        _bench = None
+        _runner = None
 
 
-_bench: Bench | None = None
+_runner: PartRunner | None = None
 
 
 def _start() -> None:
@@ -81,20 +73,13 @@ def _start() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _run_chunk(tasks: Sequence[Task]) -> list[tuple[Any, list[str]]]:
-    assert _bench is not None
-    done = [_run(_bench, task) for task in tasks]
+def _run_chunk(parts: Sequence[Part]) -> list[tuple[Any, list[str]]]:
+    assert _runner is not None
+    done = [_run(_runner, part) for part in parts]
     return [(result.packed(), read) for result, read in done]
 
 
-def _run(bench: Bench, task: Task) -> tuple[Group | Result, list[str]]:
-    modules = [bench.module(path) for path in task.paths]
-    result: Group | Result
-    with bench.program.watched() as touched:
-        if task.kind == "files":
-            result = bench.group(modules)
-        elif task.kind == "roots":
-            result = bench.assumed(zip(modules, task.ordinals, strict=True))
-        else:
-            result = bench.whole_files(modules)
+def _run(runner: PartRunner, part: Part) -> tuple[Entered | Result, list[str]]:
+    with runner.program.watched() as touched:
+        result = runner.run(part)
     return result, sorted(m.path for m in touched)

@@ -19,7 +19,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from tclint import __version__
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
 from tclint.model.finding import Applicability, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule, RuleError
 from tclint.server import session as sessions

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tclint.adopt import baseline
 from tclint.fixes import apply
-from tclint.model import config
-from tclint.run import engine
-from tclint.run.store import open_cache
-from tclint.sources import files
+from tclint.model.errors import UserError
+from tclint.run.project import Project
+from tclint.sources import configuration, files
 from tclint.sources.files import InputFile
 from tclint.sources.text import encoding_of
 
 if TYPE_CHECKING:
-    from tclint.model.config import Settings
     from tclint.model.finding import Finding
     from tclint.ruleset.rule import Rule
 
@@ -55,7 +53,7 @@ class Linted:
     @property
     def shown(self) -> str:
         """The document's path as the findings have it."""
-        return _shown(self.document.path, self.folder)
+        return files.shown(self.document.path, self.folder)
 
 
 @dataclass(slots=True)
@@ -64,92 +62,54 @@ class Session:
 
     folders: list[str] = field(default_factory=list)
     """The folders of the workspace."""
-    _projects: dict[str, list[InputFile]] = field(default_factory=dict)
+    _on_disk: dict[str, Sequence[InputFile]] = field(default_factory=dict)
+    """By its root, the files of a project: they are not looked for again with every key that is typed."""
 
     def forget_files(self) -> None:
         """Files came, went or changed on disk: look again before the next lint."""
-        self._projects.clear()
+        self._on_disk.clear()
 
     def lint(self, documents: Sequence[Document]) -> list[Linted]:
         """Every document, those of one project together: a compile site typed in one speaks for the others."""
-        by_root: dict[str | None, list[Document]] = {}
+        by_root: dict[str, list[Document]] = {}
         for document in documents:
-            root = files.project_root(document.path) or self._folder_of(document.path)
-            # A file without a project stands alone.
-            by_root.setdefault(root or document.path, []).append(document)
+            by_root.setdefault(self._root_of(document), []).append(document)
         results: list[Linted] = []
         for root, here in by_root.items():
-            assert root is not None
-            inputs, settings, cwd = self._inputs(root, here)
-            findings = self._findings(inputs, settings, cwd)
+            project = self._project(root, here)
+            findings = project.lint().findings
             for document in here:
-                own = _shown(document.path, cwd)
-                results.append(Linted(document, tuple(f for f in findings if f.path == own), cwd))
+                own = files.shown(document.path, project.cwd)
+                results.append(Linted(document, tuple(f for f in findings if f.path == own), project.cwd))
         return results
 
     def fix_all(self, document: Document, others: Iterable[Document]) -> str:
         """The text of a document after every safe fix, as `--fix` would leave it."""
-        root = files.project_root(document.path) or self._folder_of(document.path) or document.path
         around = [d for d in others if d.path != document.path]
-        inputs, settings, cwd = self._inputs(root, [document, *around])
-        own = _shown(document.path, cwd)
-        inputs = [replace(each, report=each.path == own) for each in inputs]
-        before = document.data
-
-        def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
-            now = [replace(f, text=contents[f.path]) if f.path in contents else f for f in inputs]
-            return self._findings(now, settings, cwd)
-
-        fixed = apply.run(lint, lambda path: before)
-        after = fixed.contents.get(own)
+        project = self._project(self._root_of(document), [document, *around])
+        own = files.shown(document.path, project.cwd)
+        after = project.reporting(own).fix(write=False).fixed.contents.get(own)
         return document.text if after is None else after.decode(encoding_of(after))
 
     def rules(self, path: str) -> dict[str, Rule]:
         """The rules that hold for a file, by code."""
-        from tclint.ruleset.rule import load_rules
+        settings = configuration.load([path], cwd=os.path.dirname(path))
+        return {rule.code: rule for rule in Project((), settings, os.path.dirname(path)).rules}
 
-        settings = config.load([path], cwd=os.path.dirname(path))
-        return {rule.code: rule for rule in load_rules(settings.rules, settings.packs)}
+    def _root_of(self, document: Document) -> str:
+        """The project a document belongs to. A file without one stands alone: it is its own."""
+        holding = [folder for folder in self.folders if document.path.startswith(os.path.join(folder, ""))]
+        return files.project_root(document.path) or max(holding, key=len, default=document.path)
 
-    def _findings(self, inputs: Sequence[InputFile], settings: Settings, cwd: str) -> Sequence[Finding]:
-        cache = open_cache(settings, cwd)
-        known = cache.recall(inputs) if cache is not None else None
-        return (known or engine.lint(inputs, settings, cache=cache)).findings
-
-    def _folder_of(self, path: str) -> str | None:
-        holding = [folder for folder in self.folders if path.startswith(os.path.join(folder, ""))]
-        return max(holding, key=len) if holding else None
-
-    def _inputs(self, root: str, documents: Sequence[Document]) -> tuple[list[InputFile], Settings, str]:
-        """The files of one run: the project's, with what the editor holds in place of what is on disk."""
+    def _project(self, root: str, documents: Sequence[Document]) -> Project:
+        """The project on disk, with what the editor holds in place of some files."""
         cwd = root if os.path.isdir(root) else os.path.dirname(root)
-        settings = config.load([documents[0].path], cwd=cwd)
         # A fork in the middle of a server with threads is asking for trouble.
-        settings = replace(settings, jobs=1)
-        linked: dict[str, InputFile] = {}
-        if os.path.isdir(root):
-            linked = {file.absolute: file for file in self._project(root, settings)}
-        for document in documents:
-            left_out = files.excluded(document.path, settings, cwd)
-            linked[document.path] = InputFile(
-                _shown(document.path, cwd),
-                document.path,
-                explicit=not left_out,
-                report=not left_out,
-                text=document.data,
-            )
-        return sorted(linked.values(), key=lambda file: file.path), settings, cwd
-
-    def _project(self, root: str, settings: Settings) -> list[InputFile]:
-        if root not in self._projects:
-            found = files.discover([root], settings, root)
-            self._projects[root] = [replace(file, report=False, explicit=False) for file in found]
-        return self._projects[root]
-
-
-def _shown(path: str, folder: str) -> str:
-    start = os.path.join(folder, "")
-    return (path[len(start) :] if path.startswith(start) else path).replace(os.sep, "/")
+        settings = replace(configuration.load([documents[0].path], cwd=cwd), jobs=1)
+        if root not in self._on_disk:
+            self._on_disk[root] = Project.of((), settings, cwd, around=root).files if cwd == root else ()
+        on_disk = Project(self._on_disk[root], settings, cwd)
+        return on_disk.holding({document.path: document.data for document in documents})
 
 
 def fixed_by(document: Document, finding: Finding) -> str | None:
@@ -167,7 +127,7 @@ def ignored(document: Document, finding: Finding) -> str | None:
     """The text of a document with the comment that silences one finding; None where no comment fits."""
     try:
         done = baseline.add_ignores(document.data, [finding])
-    except config.UserError:
+    except UserError:
         return None
     return done.data.decode(encoding_of(done.data)) if done.written else None
 

@@ -7,21 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tclint.model.config import PathMatcher, Settings, UserError, did_you_mean, project_root
+from tclint.model.errors import UserError, did_you_mean
+from tclint.model.globs import PathMatcher
+from tclint.model.settings import Settings
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-__all__ = [
-    "InputError",
-    "InputFile",
-    "discover",
-    "excluded",
-    "link",
-    "project_root",
-    "stdin_file",
-]
-
+CONFIG_NAMES = ("tclint.toml", "pyproject.toml")
+PROJECT_MARKERS = (*CONFIG_NAMES, "setup.py", "setup.cfg", ".git", ".hg")
 _ENDINGS = (".py", ".ipynb")
 
 
@@ -87,6 +81,25 @@ def _similar(path: str, absolute: str) -> str:
     return hint.replace("mean '", f"mean '{given}/") if hint and given else hint
 
 
+def project_root(path: str) -> str | None:
+    """The closest folder at or above `path` that looks like the top of a project."""
+    for folder in upwards(path if os.path.isdir(path) else os.path.dirname(path)):
+        if any(os.path.exists(os.path.join(folder, marker)) for marker in PROJECT_MARKERS):
+            return folder
+    return None
+
+
+def upwards(folder: str) -> Iterator[str]:
+    """A folder, and those above it."""
+    folder = os.path.abspath(folder)
+    while True:
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+
+
 def link(files: Sequence[InputFile], root: str, settings: Settings, cwd: str) -> list[InputFile]:
     """`files`, plus every other file of the project at `root` as one that is read but not reported."""
     known = {os.path.realpath(file.absolute) for file in files}
@@ -106,7 +119,12 @@ def excluded(absolute: str, settings: Settings, cwd: str) -> bool:
 def stdin_file(text: bytes, name: str, cwd: str) -> InputFile:
     """What came on stdin, under the name it would have on disk."""
     absolute = os.path.normpath(os.path.join(cwd, name or "<stdin>.py"))
-    return InputFile(_display(absolute, os.path.join(cwd, "")) if name else "-", absolute, True, True, text)
+    return InputFile(shown(absolute, cwd) if name else "-", absolute, True, True, text)
+
+
+def shown(absolute: str, cwd: str) -> str:
+    """A path as findings have it: relative to `cwd` where it lies there, with forward slashes."""
+    return _display(absolute, os.path.join(cwd, ""))
 
 
 def _display(absolute: str, start: str) -> str:
@@ -251,7 +269,7 @@ def _read_spec(path: str) -> GitIgnoreSpec | None:
 
 def _ignores_above(top: str) -> _Ignores:
     """What the repository that holds `top` ignores, from its root down to the folder above `top`."""
-    above = list(_parents(top))
+    above = list(upwards(top))
     for i, folder in enumerate(above):
         git = os.path.join(folder, ".git")
         if os.path.exists(git):
@@ -264,15 +282,6 @@ def _ignores_above(top: str) -> _Ignores:
                 ignores = ignores.below(inner)
             return ignores
     return _Ignores(())
-
-
-def _parents(folder: str) -> Iterator[str]:
-    while True:
-        yield folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            return
-        folder = above
 
 
 def _git_folder(git: str) -> str:

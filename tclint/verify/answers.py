@@ -8,8 +8,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from tclint.model import codec
 from tclint.run import cachedir
-from tclint.verify.heard import Heard, heard_from_json
+from tclint.verify.heard import Heard
 from tclint.verify.job import Job
 
 VERSION = 2
@@ -34,7 +35,7 @@ class Cache:
         self._folder = _claimed(folder) if folder else None
 
     def _name(self, job: Job, torch: str) -> str:
-        text = json.dumps([VERSION, torch, job.to_json()], sort_keys=True)
+        text = json.dumps([VERSION, torch, codec.encode(job)], sort_keys=True)
         return os.path.join(cachedir.VERIFY, hashlib.sha256(text.encode()).hexdigest()[:32])
 
     def get(self, job: Job, torch: str) -> Heard | None:
@@ -45,7 +46,7 @@ class Cache:
             return None
         try:
             entry = json.loads(bytes(data))
-            heard = heard_from_json(entry["heard"])
+            heard = codec.decode(Heard, entry["heard"])
             sources = entry["sources"]
         except (ValueError, TypeError, KeyError, RecursionError):
             # A damaged entry is a missing one: the job runs again and writes it anew.
@@ -57,7 +58,7 @@ class Cache:
         if self._folder is None or _is_special(job) or heard.trouble or not heard.runs:
             return
         paths = {*heard.sources, *(place.path for place in job.places), *(item.path for item in job.candidates)}
-        entry = {"sources": _fingerprint(paths), "heard": heard.to_json()}
+        entry = {"sources": _fingerprint(paths), "heard": codec.encode(heard)}
         self._folder.write(self._name(job, torch), json.dumps(entry).encode())
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from tclint.model.finding import Step
 
@@ -170,90 +169,6 @@ class Heard:
     """Why there is no answer at all: the process died, hung, or was stopped."""
     equality: Equality | None = None
     """Where the job asked for a record or a comparison."""
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-def _step(data: Mapping[str, Any]) -> Step:
-    return Step(str(data["path"]), int(data["line"]), str(data["text"]))
-
-
-def _steps(data: Any) -> tuple[Step, ...]:
-    return tuple(_step(step) for step in data or ())
-
-
-def _lines(data: Mapping[str, Any] | None) -> dict[str, tuple[int, ...]]:
-    return {path: tuple(int(line) for line in lines) for path, lines in (data or {}).items()}
-
-
-def _fault(data: Mapping[str, Any] | None) -> Fault | None:
-    if data is None:
-        return None
-    return Fault(str(data["act"]), str(data["kind"]), str(data["message"]), _steps(data.get("stack")))
-
-
-def _break(data: Mapping[str, Any]) -> Break:
-    return Break(**{**data, "stack": _steps(data.get("stack"))})
-
-
-def _frame(data: Mapping[str, Any]) -> Frame:
-    return Frame(**{**data, "reasons": tuple(data.get("reasons", ())), "traced": _lines(data.get("traced"))})
-
-
-def _graphs(data: Mapping[str, Any] | None) -> Graphs | None:
-    if data is None:
-        return None
-    cuts = tuple(Cut(str(item["words"]), _steps(item.get("stack"))) for item in data.get("cuts", ()))
-    return Graphs(**{**data, "skips": tuple(data.get("skips", ())), "stack": _steps(data.get("stack")), "cuts": cuts})
-
-
-def _run(data: Mapping[str, Any]) -> Run:
-    return Run(
-        **{
-            **data,
-            "covered": _lines(data.get("covered")),
-            "traced": _lines(data.get("traced")),
-            "breaks": tuple(_break(item) for item in data.get("breaks", ())),
-            "frames": tuple(_frame(item) for item in data.get("frames", ())),
-            "fault": _fault(data.get("fault")),
-            "graphs": _graphs(data.get("graphs")),
-        }
-    )
-
-
-def _trial(data: Mapping[str, Any]) -> Trial:
-    return Trial(
-        **{
-            **data,
-            "reasons": tuple(data.get("reasons", ())),
-            "breaks": tuple(_break(item) for item in data.get("breaks", ())),
-            "traced": _lines(data.get("traced")),
-        }
-    )
-
-
-def _equality(data: Mapping[str, Any] | None) -> Equality | None:
-    if data is None:
-        return None
-    trials = tuple(_trial(item) for item in data.get("trials", ()))
-    return Equality(**{**data, "notes": tuple(data.get("notes", ())), "trials": trials})
-
-
-def heard_from_json(data: Mapping[str, Any]) -> Heard:
-    """The inverse of `Heard.to_json`. Raises KeyError, TypeError or ValueError on anything else."""
-    explain = data.get("explain")
-    return Heard(
-        **{
-            **data,
-            "runs": tuple(_run(run) for run in data.get("runs", ())),
-            "faults": tuple(fault for item in data.get("faults", ()) if (fault := _fault(item)) is not None),
-            "tried": tuple(data.get("tried", ())),
-            "sources": tuple(data.get("sources", ())),
-            "explain": Explain(explain["graphs"], explain["breaks"], tuple(explain["reasons"])) if explain else None,
-            "equality": _equality(data.get("equality")),
-        }
-    )
 
 
 def with_paths(heard: Heard, rename: Callable[[str], str]) -> Heard:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from tclint.model.finding import Compiled
 
@@ -48,23 +47,7 @@ class Job:
     pack: str = ""
     """A folder to write what a script needs to do the same without tclint."""
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
     @property
     def title(self) -> str:
         first = self.candidates[0]
         return f"{first.path}:{first.name}"
-
-
-def job_from_json(data: Mapping[str, Any]) -> Job:
-    return Job(
-        **{
-            **data,
-            "candidates": tuple(Candidate(**item) for item in data["candidates"]),
-            "places": tuple(Place(**item) for item in data["places"]),
-            "compiled": Compiled(
-                **{**data["compiled"], "options": tuple((str(k), str(v)) for k, v in data["compiled"]["options"])}
-            ),
-        }
-    )

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tclint.verify.heard import Heard, heard_from_json
+from tclint.model import codec
+from tclint.verify.heard import Heard
 from tclint.verify.job import Job
 
 CHILD = Path(__file__).parent / "child" / "start.py"
@@ -182,11 +183,11 @@ class Server:
 
     def run(self, job: Job, limits: Limits) -> Heard:
         """The answer to one job; where there is none, an empty one that says why."""
-        answer = self.ask(job.to_json(), limits)
+        answer = self.ask(codec.encode(job), limits)
         if answer.data is None:
             return Heard(device=job.device, trouble=answer.trouble)
         try:
-            return heard_from_json(answer.data)
+            return codec.decode(Heard, answer.data)
         except (ValueError, TypeError, KeyError) as error:
             return Heard(device=job.device, trouble=f"the answer cannot be read ({type(error).__name__}: {error})")
 

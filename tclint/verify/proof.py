@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING
 
 from tclint.fixes import apply as fixes
 from tclint.model.finding import Effect, Finding, Span
-from tclint.run import fixing
 from tclint.verify.judgement import is_follow_on, is_ours, place_of
 from tclint.verify.spans import outline
 
 if TYPE_CHECKING:
-    from tclint.model.config import Settings
-    from tclint.sources.files import InputFile
+    from tclint.run import fixing
+    from tclint.run.project import Project
     from tclint.verify.heard import Break, Equality, Trial
     from tclint.verify.verdict import Verdict, VerifyReport
 
@@ -55,11 +54,12 @@ class Proved:
     rejected: list[str] = field(default_factory=list)
 
 
-def prove(files: Sequence[InputFile], settings: Settings, ask: Ask, cwd: str, *, unsafe: bool) -> Proved:
+def prove(project: Project, ask: Ask, *, unsafe: bool) -> Proved:
     """Fix with proof: all fixes of a run first; where these do not hold together, those that do by themselves."""
     # Held once: an edit that the user saves meanwhile is in no attempt, and is found when a fix is to be written.
-    files = fixing.hold(files)
-    nothing = fixing.fix(files, settings, write=False, keep=lambda finding, number: False)
+    project = project.held()
+    cwd = project.cwd
+    nothing = project.fix(write=False, keep=lambda finding, number: False)
     wanted = [f for f in nothing.report.findings if fixes.applicable(f, unsafe) and not f.code.startswith("TCL9")]
     proved = Proved(nothing)
     inside = [f for f in wanted if not f.path.startswith(("../", "/"))]
@@ -68,7 +68,7 @@ def prove(files: Sequence[InputFile], settings: Settings, ask: Ask, cwd: str, *,
         return proved
     with tempfile.TemporaryDirectory(prefix="tclint-record-") as records:
         before = ask(inside, Inquiry(cwd, record=records))
-        prover = _Prover(files, settings, ask, cwd, unsafe, records, inside, before, nothing.report.findings)
+        prover = _Prover(project, ask, unsafe, records, inside, before, nothing.report.findings)
         allowed: list[Finding] = []
         for finding, verdict in zip(inside, before.verdicts, strict=True):
             if verdict.outcome.value == "confirmed":
@@ -119,10 +119,8 @@ class _Attempt:
 
 @dataclass(frozen=True, slots=True)
 class _Prover:
-    files: Sequence[InputFile]
-    settings: Settings
+    project: Project
     ask: Ask
-    cwd: str
     unsafe: bool
     records: str
     wanted: Sequence[Finding]
@@ -134,10 +132,10 @@ class _Prover:
         keys = frozenset(_key(f) for f in allowed)
         tried = [f for f in self.wanted if _key(f) in keys]
         denied = frozenset(_signature(f) for f in self.wanted if _key(f) not in keys)
-        done = fixing.fix(self.files, self.settings, unsafe=self.unsafe, write=False, keep=_Chooser(keys, denied))
+        done = self.project.fix(unsafe=self.unsafe, write=False, keep=_Chooser(keys, denied))
         with tempfile.TemporaryDirectory(prefix="tclint-") as folder:
             contents = {**done.before, **done.fixed.contents}
-            shadow(self.cwd, folder, contents, [file.path for file in self.files])
+            shadow(self.project.cwd, folder, contents, [file.path for file in self.project.files])
             after = self.ask([_moved(f, done) for f in tried], Inquiry(folder, compare=self.records))
             return self._judge(done, tried, after, folder)
 
@@ -148,7 +146,7 @@ class _Prover:
             (f.path, line)
             for f in self.initial
             if _key(f) not in {_key(t) for t in tried}
-            for line in outline(os.path.join(self.cwd, f.path)).statement(f.span.line, f.span.end_line)
+            for line in outline(os.path.join(self.project.cwd, f.path)).statement(f.span.line, f.span.end_line)
         }
         groups: dict[int, list[tuple[Finding, Verdict]]] = {}
         for finding, verdict, equality in zip(tried, after.verdicts, after.equalities, strict=True):

@@ -16,7 +16,8 @@ from tclint.diagnose.measurement import CostBreak, CostSample, Diagnosis, Guards
 from tclint.diagnose.order import Order
 from tclint.diagnose.session import Options, Session
 from tclint.diagnose.target import parse
-from tclint.model.config import Settings, UserError
+from tclint.model.errors import UserError
+from tclint.model.settings import Settings
 
 Write = Callable[[str, str], Path]
 

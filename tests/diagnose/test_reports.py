@@ -11,9 +11,10 @@ from html.parser import HTMLParser
 import pytest
 from diagnosis_helpers import sample, timing
 
-from tclint.diagnose import codec, figures, plot, report_html, report_json, report_markdown, report_text
+from tclint.diagnose import figures, plot, report_html, report_json, report_markdown, report_text
 from tclint.diagnose.measurement import Diagnosis, ModeRow, Modes, SpeedRow
 from tclint.diagnose.verdict import headline, verdict_of
+from tclint.model import codec
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 

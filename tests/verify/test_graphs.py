@@ -46,10 +46,10 @@ IN_CHILD = """
 import sys
 sys.path.insert(0, {root!r})
 import torch
-from tclint.finding import Compiled
-from tclint.verify import child_cudagraph as graphs
-from tclint.verify.child_experiments import Bench
-from tclint.verify.child_inputs import Call, Example
+from tclint.model.finding import Compiled
+from tclint.verify.child import cudagraph as graphs
+from tclint.verify.child.experiments import Bench
+from tclint.verify.child.inputs import Call, Example
 """
 
 

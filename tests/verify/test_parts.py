@@ -16,12 +16,13 @@ import pytest
 from verify_helpers import finding_on
 
 import tclint.verify
+from tclint.model import codec
 from tclint.model.finding import Compiled, Effect, Step
 from tclint.verify import VerifyOptions
 from tclint.verify.answers import Cache
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
 from tclint.verify.heard import Heard, Run
-from tclint.verify.job import Candidate, Job, Place, job_from_json
+from tclint.verify.job import Candidate, Job, Place
 from tclint.verify.parent import executor_for
 from tclint.verify.process import Limits, environment, visible_gpus
 from tclint.verify.registered import example, registered
@@ -103,7 +104,7 @@ def test_findings_of_other_sites_run_apart_and_under_their_own_site(project: Cal
     jobs = [target.job for target in targets_of([plain, full, graph], options)]
     assert [job.compiled for job in jobs] == [Compiled(), Compiled(dynamic=True, fullgraph=True), site]
     for job in jobs:
-        assert job_from_json(json.loads(json.dumps(job.to_json()))) == job
+        assert codec.decode(Job, json.loads(json.dumps(codec.encode(job)))) == job
 
 
 def test_statements_and_functions() -> None:
@@ -120,7 +121,7 @@ def test_jobs_cross_the_process_boundary() -> None:
     job = Job(
         "/r", (Candidate("/r/m.py", "Model"),), (Place("/r/m.py", 3, 4, "graph-break"),), factories={"a:B": "c:d"}
     )
-    assert job_from_json(job.to_json()) == job
+    assert codec.decode(Job, codec.encode(job)) == job
 
 
 def test_the_environment_is_scrubbed() -> None:

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from verify_helpers import finding_on
 
+from tclint.model import codec
 from tclint.model.finding import Effect, Finding, Step
-from tclint.verify.heard import Break, Cut, Fault, Frame, Graphs, Heard, Run, heard_from_json, with_paths
+from tclint.verify.heard import Break, Cut, Fault, Frame, Graphs, Heard, Run, with_paths
 from tclint.verify.judgement import missed_of, verdicts_of
 from tclint.verify.spans import Outline, outline_of
 from tclint.verify.verdict import Outcome, Verdict
@@ -180,7 +181,7 @@ def test_an_operation_kept_out_of_the_graph_confirms_its_own_line_only() -> None
     found = verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), told)
     assert (found.outcome, found.words) == (Outcome.CONFIRMED, cut.words)
     assert verdict(finding_on("m.py", 4, Effect.CUDAGRAPH), told).outcome is Outcome.REFUTED
-    assert heard_from_json(told.to_json()) == told
+    assert codec.decode(Heard, codec.encode(told)) == told
 
 
 def test_cuda_graphs_that_are_fine_refute() -> None:
@@ -205,7 +206,7 @@ def test_missed_lists_what_nobody_predicted() -> None:
 
 def test_answers_cross_the_process_boundary() -> None:
     told = replace(recompiles(3), faults=(Fault("eager", "E", "m", (Step("m.py", 1, "f"),)),), tried=("a",))
-    assert heard_from_json(told.to_json()) == told
+    assert codec.decode(Heard, codec.encode(told)) == told
 
 
 def test_paths_are_renamed_everywhere() -> None:

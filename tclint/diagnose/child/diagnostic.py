@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
-from tclint.diagnose import codec
 from tclint.diagnose.child.target import NotApplicable, NoTarget, Subject, subject_of
 from tclint.diagnose.order import Order
+from tclint.model import codec
 from tclint.verify.child.experiments import EagerFailed
 
 Measure = Callable[[Subject], Any]

@@ -17,8 +17,9 @@ import torch
 from tclint.diagnose.order import Order
 from tclint.verify.child import compiling
 from tclint.verify.child.experiments import Bench, EagerFailed, fresh, run_eager
-from tclint.verify.child.inputs import Call, Example, NoInputs, as_calls, sources
+from tclint.verify.child.inputs import Call, Example, NoInputs, as_calls
 from tclint.verify.child.load import find, load
+from tclint.verify.child.sources import sources
 from tclint.verify.child.sweep import resized
 from tclint.verify.cover import is_project
 from tclint.verify.guess import TensorSpec

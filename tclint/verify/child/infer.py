@@ -24,6 +24,7 @@ from torch import nn
 from tclint.verify import guess
 from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import find
+from tclint.verify.child.shrunk import is_config, shrunk
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.guess import WIDTH, Several, TensorSpec
 from tclint.verify.job import Candidate, Job
@@ -178,8 +179,6 @@ def _is_settings(wanted: type) -> bool:
 
 def _made(wanted: type, depth: int) -> Iterator[Any]:
     """An instance of a class that a parameter is annotated with."""
-    from tclint.verify.child.pretrained import is_config, shrunk
-
     try:
         yield shrunk(wanted) if is_config(wanted) else construct(wanted, depth + 1)
     except Exception:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import ModuleType
@@ -13,7 +13,6 @@ from typing import Any
 import torch
 
 from tclint.verify.child.load import dotted_name, find
-from tclint.verify.forks import leave_if_copy
 from tclint.verify.job import Candidate, Job
 from tclint.verify.registered import registered
 
@@ -221,23 +220,3 @@ CONVENTIONS: tuple[Source, ...] = (
     build_and_calls_convention,
     main_convention,
 )
-
-
-def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Example | NoInputs]:
-    """Every source that applies to the candidate, best first."""
-    from tclint.verify.child.infer import inferred
-    from tclint.verify.child.pretrained import pretrained
-
-    for source in (*CONVENTIONS, pretrained, inferred):
-        try:
-            example = source(job, candidate, module)
-        except NoInputs as missing:
-            yield missing
-            continue
-        except (Exception, SystemExit) as error:
-            # The target's own code, run while its inputs were looked for.
-            yield NoInputs(f"{source.__name__.replace('_', ' ')}: {type(error).__name__}: {str(error)[:200]}")
-            continue
-        leave_if_copy()
-        if example is not None:
-            yield example

@@ -25,8 +25,9 @@ from tclint.verify.child.experiments import (
     run_explain,
     run_recompiles,
 )
-from tclint.verify.child.inputs import Call, Example, NoInputs, sources
+from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import load
+from tclint.verify.child.sources import sources
 from tclint.verify.child.sweep import SETTLED, Sweep, sweeps
 from tclint.verify.cover import is_project
 from tclint.verify.heard import Equality, Explain, Fault, Heard, Run, Trial

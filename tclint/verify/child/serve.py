@@ -14,11 +14,20 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass(frozen=True)
+class _How:
+    """How a job is run: in a fork, or, where a fork will not do, as a program of its own."""
+
+    run: Callable[[str, str], None]
+    program: str
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,8 @@ class _Order:
     address_mb: int
 
 
-def serve() -> None:
+def serve(run: Callable[[str, str], None], program: str) -> None:
+    """Obey until the parent goes away. `run` does one job; so does the file `program`, from the job's file to the answer's."""
     protocol = os.dup(1)
     os.dup2(2, 1)
     # A target's orphans (double forks) become our children, so that they can be found and ended.
@@ -43,7 +53,7 @@ def serve() -> None:
         _say(protocol, {"event": "failed", "reason": f"{type(error).__name__}: {error}"})
         return
     _say(protocol, {"event": "ready", "torch": version, "pid": os.getpid()})
-    _Loop(protocol).run()
+    _Loop(protocol, _How(run, program)).run()
 
 
 def _warm() -> str:
@@ -70,8 +80,9 @@ def _say(protocol: int, event: dict[str, Any]) -> None:
 class _Loop:
     """Reads orders, forks, reaps. Ends when the parent goes away, and takes every fork with it."""
 
-    def __init__(self, protocol: int) -> None:
+    def __init__(self, protocol: int, how: _How) -> None:
         self.protocol = protocol
+        self.how = how
         self.running: dict[int, int] = {}
         self.buffer = b""
         self.wake_read, wake_write = os.pipe()
@@ -119,7 +130,7 @@ class _Loop:
     def _start(self, order: _Order) -> None:
         pid = os.fork()
         if pid == 0:
-            _work(order, self.protocol)
+            _work(order, self.protocol, self.how)
         self.running[pid] = order.id
         _say(self.protocol, {"event": "started", "id": order.id, "pid": pid})
 
@@ -184,7 +195,7 @@ def _end_group(pid: int) -> None:
         _end(pid)
 
 
-def _work(order: _Order, protocol: int) -> None:
+def _work(order: _Order, protocol: int, how: _How) -> None:
     """The forked child: never returns."""
     code = 70
     try:
@@ -204,11 +215,9 @@ def _work(order: _Order, protocol: int) -> None:
             limit = _address_space() + order.address_mb * 2**20
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        from tclint.verify.child import start
-
         if _must_exec():
-            os.execv(sys.executable, [sys.executable, start.__file__, order.job, order.answer])
-        start.run_one(order.job, order.answer)
+            os.execv(sys.executable, [sys.executable, how.program, order.job, order.answer])
+        how.run(order.job, order.answer)
         code = 0
     except BaseException:
         traceback.print_exc()

@@ -76,7 +76,8 @@ def write_answer(path: str, data: dict[str, Any]) -> None:
 
 
 def run_one(job_path: str, answer_path: str) -> None:
-    from tclint.verify.job import job_from_json
+    from tclint.model import codec
+    from tclint.verify.job import Job
 
     with open(job_path, encoding="utf-8") as file:
         data = json.load(file)
@@ -86,7 +87,7 @@ def run_one(job_path: str, answer_path: str) -> None:
         part = os.path.join(os.path.dirname(answer_path), "so_far.json")
         write_answer(answer_path, measure(data, lambda so_far: write_answer(part, so_far)))
         return
-    write_answer(answer_path, answer(job_from_json(data)).to_json())
+    write_answer(answer_path, codec.encode(answer(codec.decode(Job, data))))
 
 
 def main(arguments: list[str]) -> int:
@@ -94,7 +95,7 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--serve"]:
         from tclint.verify.child.serve import serve
 
-        serve()
+        serve(run_one, __file__)
         return 0
     run_one(*arguments)
     return 0

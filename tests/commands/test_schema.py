@@ -12,8 +12,9 @@ from lintkit import ROOT
 
 from tclint import cli
 from tclint.commands import schema
-from tclint.model import config
-from tclint.model.config import UserError
+from tclint.model.errors import UserError
+from tclint.model.settings import Settings
+from tclint.sources import configuration, keys
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -45,16 +46,16 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_every_key_is_described() -> None:
     properties = schema.schema()["properties"]
-    assert set(properties) == set(config.KEYS)
+    assert set(properties) == set(keys.KEYS)
     assert all(each["description"] for each in properties.values())
-    assert set(properties["verify"]["properties"]) == set(config._VERIFY_READERS)
-    assert set(properties["cudagraph"]["properties"]) == set(config._CUDAGRAPH_READERS)
+    assert set(properties["verify"]["properties"]) == set(keys.VERIFY_READERS)
+    assert set(properties["cudagraph"]["properties"]) == set(keys.CUDAGRAPH_READERS)
 
 
 def test_defaults_hold() -> None:
     properties = schema.schema()["properties"]
     assert wrong({key: each["default"] for key, each in properties.items() if "default" in each}) == []
-    assert properties["min-confidence"]["default"] == config.Settings().min_confidence
+    assert properties["min-confidence"]["default"] == Settings().min_confidence
 
 
 @pytest.mark.parametrize("path", TOMLS, ids=lambda path: path.parent.name)
@@ -114,9 +115,9 @@ def test_schema_and_loader_agree(tmp_path: Path, text: str) -> None:
     assert refused is (text in BAD)
     if refused:
         with pytest.raises(UserError, match=r"tclint\.toml"):
-            config.load(cwd=str(tmp_path))
+            configuration.load(cwd=str(tmp_path))
     else:
-        config.load(cwd=str(tmp_path))
+        configuration.load(cwd=str(tmp_path))
 
 
 # --- tclint config ----------------------------------------------------------------------------------------------------
@@ -140,4 +141,4 @@ def test_config_says_where_each_value_comes_from(
     assert document["configuration"] == str(tmp_path / "tclint.toml")
     assert document["settings"]["jobs"] == {"value": 3, "source": "tclint.toml:1"}
     assert {key: each["value"] for key, each in document["settings"].items()} == shown
-    assert set(document["settings"]) == set(config.KEYS)
+    assert set(document["settings"]) == set(keys.KEYS)

@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from lintkit import ROOT
 
 import tclint
-from tclint.model import config
-from tclint.model.config import ConfigError, Settings, load
+from tclint.model.errors import ConfigError
+from tclint.model.settings import NEWEST_TORCH, Cudagraph, Settings, check_selectors
+from tclint.sources.configuration import load
+from tclint.sources.keys import KEYS
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ def write(path: Path, text: str) -> None:
 
 
 def test_version_is_the_package_version() -> None:
-    text = (Path(__file__).parent.parent / "pyproject.toml").read_text()
+    text = (ROOT / "pyproject.toml").read_text()
     assert f'\nversion = "{tclint.__version__}"\n' in text
 
 
@@ -102,13 +105,13 @@ factories = { "m:C" = "m:make" }
 """,
     )
     settings = load(cwd=str(tmp_path))
-    assert set(settings.source) == set(config.KEYS)
+    assert set(settings.source) == set(KEYS)
     assert settings.select == ("TCL1",)
     assert settings.target_torch == "2.11"
     assert settings.rules == (str(tmp_path / "lint"),)
     assert settings.cache_dir == str(tmp_path / "c")
     assert settings.per_file_ignores == {"tests/*": ("TCL1",)}
-    assert settings.cudagraph == config.Cudagraph(("*.lensnet",), ("own",), ("mark",), {"*.net": ("call",)})
+    assert settings.cudagraph == Cudagraph(("*.lensnet",), ("own",), ("mark",), {"*.net": ("call",)})
     assert settings.verify == {"device": "cuda", "factories": {"m:C": "m:make"}}
     assert settings.no_cache
     assert not settings.respect_gitignore
@@ -195,11 +198,11 @@ def test_selects(select: list[str], ignore: list[str], default: bool, expected: 
 
 def test_unknown_selector_is_refused() -> None:
     for good in ("TCL101", "TCL1", "ALL", "TCL", "tokenizer-in-forward", "TCL901"):
-        config.check_selectors(Settings(select=(good,)), RULES)
+        check_selectors(Settings(select=(good,)), RULES)
     with pytest.raises(ConfigError, match="did you mean 'tokenizer-in-forward'"):
-        config.check_selectors(Settings(ignore=("tokeniser-in-forward",)), RULES)
+        check_selectors(Settings(ignore=("tokeniser-in-forward",)), RULES)
     with pytest.raises(ConfigError, match="per-file-ignores: no rule is called 'E501'"):
-        config.check_selectors(Settings(per_file_ignores={"*": ("E501",)}), RULES)
+        check_selectors(Settings(per_file_ignores={"*": ("E501",)}), RULES)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +230,7 @@ def test_fingerprint_follows_what_changes_findings() -> None:
     base = Settings()
     assert base.fingerprint() == Settings().fingerprint()
     assert base.fingerprint() == replace(base, jobs=7, no_cache=True, root="/x", source={"a": "b"}).fingerprint()
-    cudagraph = config.Cudagraph(only_through={"a": ("b",)})
+    cudagraph = Cudagraph(only_through={"a": ("b",)})
     for other in (
         replace(base, select=("TCL1",)),
         replace(base, target_torch="2.4"),
@@ -251,9 +254,9 @@ def test_target_torch_from_the_installed_one(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(metadata, "version", missing)
     # A folder called torch, but no distribution: a checkout of PyTorch, say.
-    assert load(cwd=str(tmp_path), isolated=True).target_torch == config.NEWEST_TORCH
+    assert load(cwd=str(tmp_path), isolated=True).target_torch == NEWEST_TORCH
     monkeypatch.setattr(util, "find_spec", lambda name: None)
-    assert load(cwd=str(tmp_path), isolated=True).target_torch == config.NEWEST_TORCH
+    assert load(cwd=str(tmp_path), isolated=True).target_torch == NEWEST_TORCH
 
 
 # --- where the cache is ------------------------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ from lintkit import ROOT, Project
 
 from tclint import api, cli
 from tclint.commands import server
-from tclint.model import config
 from tclint.model.finding import Applicability
-from tclint.run import fixing
+from tclint.run.project import Project as Opened
 from tclint.server import session, wording
+from tclint.sources import configuration
 from tclint.sources.files import InputFile
 
 pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
@@ -314,9 +314,9 @@ def test_unsafe_fixes_are_labelled(editor: Editor) -> None:
     assert not unsafe.get("isPreferred")
     after = applied(MODEL, unsafe["edit"]["changes"][editor.uri("model.py")])
     assert "is_compiling()" in after
-    settings = config.load([str(editor.root)], cwd=str(editor.root), overrides={"select": ["TCL108"]})
+    settings = configuration.load([str(editor.root)], cwd=str(editor.root), overrides={"select": ["TCL108"]})
     file = InputFile("model.py", str(editor.root / "model.py"), True, True, MODEL.encode())
-    done = fixing.fix([file], settings, unsafe=True, write=False)
+    done = Opened([file], settings, str(editor.root)).fix(unsafe=True, write=False)
     assert done.fixed.contents["model.py"].decode() == after
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tclint.model.config import Settings, load
+from tclint.model.settings import Settings
 from tclint.sources import files
+from tclint.sources.configuration import load
 
 
 def tree(root: Path, *names: str) -> None:
@@ -110,7 +111,7 @@ def test_no_pathspec_without_gitignore(tmp_path: Path) -> None:
 
     tree(tmp_path, "a.py")
     code = (
-        "import sys; from tclint.sources import files; from tclint.model.config import Settings;"
+        "import sys; from tclint.sources import files; from tclint.model.settings import Settings;"
         f"files.discover(['.'], Settings(root={str(tmp_path)!r}), {str(tmp_path)!r});"
         "sys.exit('pathspec' in sys.modules)"
     )

@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 from lintkit import ROOT, Project, within
 
-from tclint.model import config
+from tclint.model.errors import ConfigError
 from tclint.model.report import Report
-from tclint.run import cachedir, engine, store, workers
-from tclint.sources import files
+from tclint.run import cachedir, engine, plan, store, workers
+from tclint.run.parts import Part
+from tclint.sources import configuration, files
 
 MODEL = """
 import torch
@@ -67,7 +68,7 @@ def run(project: Project, *paths: str, cached: bool = True, **overrides: object)
     given: dict[str, object] = {key.replace("_", "-"): value for key, value in overrides.items()}
     given["no-cache"] = not cached
     cwd = str(project.root)
-    settings = config.load(paths or ["."], cwd=cwd, isolated=True, overrides=given)
+    settings = configuration.load(paths or ["."], cwd=cwd, isolated=True, overrides=given)
     inputs = files.discover(paths or ["."], settings, cwd)
     if paths and all(os.path.isfile(os.path.join(cwd, path)) for path in paths):
         inputs = files.link(inputs, cwd, settings, cwd)
@@ -78,17 +79,17 @@ def run(project: Project, *paths: str, cached: bool = True, **overrides: object)
 
 
 @pytest.fixture
-def interpreted(monkeypatch: pytest.MonkeyPatch) -> list[workers.Task]:
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> list[Part]:
     """The parts that were really interpreted."""
-    tasks: list[workers.Task] = []
-    original = engine.run_tasks
+    parts: list[Part] = []
+    original = plan.run_parts
 
-    def listen(bench: object, wanted: Sequence[workers.Task], jobs: int, packed: bool) -> object:
-        tasks.extend(wanted)
-        return original(bench, wanted, jobs, packed)  # type: ignore[arg-type]
+    def listen(runner: object, wanted: Sequence[Part], jobs: int, packed: bool) -> object:
+        parts.extend(wanted)
+        return original(runner, wanted, jobs, packed)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(engine, "run_tasks", listen)
-    return tasks
+    monkeypatch.setattr(plan, "run_parts", listen)
+    return parts
 
 
 def command(project: Project, *args: str) -> tuple[int, bytes, bytes]:
@@ -110,23 +111,21 @@ def environment() -> dict[str, str]:
 # --- the same findings -----------------------------------------------------------------------------------------------
 
 
-def test_an_edit_reaches_what_reads_the_file_and_nothing_else(
-    project: Project, interpreted: list[workers.Task]
-) -> None:
+def test_an_edit_reaches_what_reads_the_file_and_nothing_else(project: Project, interpreted: list[Part]) -> None:
     project.write(SOURCES)
     first = run(project)
     assert {f.code for f in first.findings} >= {"TCL101", "TCL103", "TCL106"}
-    assert {path for task in interpreted for path in task.paths} >= {"models.py", "other.py"}
+    assert {path for part in interpreted for path in part.paths} >= {"models.py", "other.py"}
     interpreted.clear()
     assert run(project) == first
     assert interpreted == []
     project.write({"helpers.py": "# a line\n" + HELPERS.lstrip()})
     changed = run(project)
-    assert {path for task in interpreted for path in task.paths} == {"models.py"}, "other.py reads no helper"
+    assert {path for part in interpreted for path in part.paths} == {"models.py"}, "other.py reads no helper"
     assert changed == run(project, cached=False) != first
 
 
-def test_going_back_is_known_too(project: Project, interpreted: list[workers.Task]) -> None:
+def test_going_back_is_known_too(project: Project, interpreted: list[Part]) -> None:
     project.write(SOURCES)
     first = run(project)
     project.write({"models.py": MODEL.replace("> 0", "> 1")})
@@ -183,14 +182,12 @@ def test_random_edits(project: Project) -> None:
         assert run(project) == run(project, cached=False), name
 
 
-def test_a_run_over_one_file_and_one_over_all_share_their_parts(
-    project: Project, interpreted: list[workers.Task]
-) -> None:
+def test_a_run_over_one_file_and_one_over_all_share_their_parts(project: Project, interpreted: list[Part]) -> None:
     project.write({**SOURCES, "train.py": TRAIN})
     run(project)
     interpreted.clear()
     one = run(project, "models.py")
-    assert {path for task in interpreted for path in task.paths} <= {"models.py"}
+    assert {path for part in interpreted for path in part.paths} <= {"models.py"}
     assert one == run(project, "models.py", cached=False)
     assert {f.path for f in one.findings} == {"models.py"}
 
@@ -415,8 +412,8 @@ def test_a_link_on_the_way_to_the_cache(clone: Project) -> None:
     before = everything(docs)
     clone.write({"tclint.toml": 'cache-dir = "deep/cache"\n'})
     (clone.root / "deep").symlink_to(docs)
-    settings = config.load(cwd=str(clone.root))
-    with pytest.raises(config.ConfigError, match=r"^tclint.toml:1: cache-dir: .*deep is a link"):
+    settings = configuration.load(cwd=str(clone.root))
+    with pytest.raises(ConfigError, match=r"^tclint.toml:1: cache-dir: .*deep is a link"):
         store.open_cache(settings, str(clone.root))
     assert everything(docs) == before
 
@@ -539,9 +536,7 @@ def test_a_folder_of_others_is_no_cache(clone: Project, sub: str, text: str, arg
 
 def test_a_tag_alone_does_not_make_a_folder_ours(project: Project) -> None:
     project.write({**SOURCES, "own/CACHEDIR.TAG": cachedir.CACHE_TAG, "own/guide.md": "text"})
-    with pytest.raises(
-        config.ConfigError, match=r"cache-dir: .*own is not a cache of tclint alone \(it holds guide.md\)"
-    ):
+    with pytest.raises(ConfigError, match=r"cache-dir: .*own is not a cache of tclint alone \(it holds guide.md\)"):
         run(project, cache_dir="own")
     assert sorted(everything(project.root / "own")) == ["CACHEDIR.TAG", "guide.md"]
 

@@ -12,7 +12,7 @@ import pytest
 from lintkit import ROOT, Project
 
 from tclint import cli, output
-from tclint.commands import completion
+from tclint.commands import completion, index
 from tclint.model.finding import Confidence, Effect, Finding, Label, Severity, Span, Step
 from tclint.model.report import Report
 from tclint.output import grouped
@@ -269,7 +269,7 @@ def words(*typed: str, incomplete: str = "") -> list[str]:
 
 def test_completes_commands_options_and_rules() -> None:
     first = words()
-    assert set(cli.COMMANDS) <= set(first)
+    assert set(index.COMMANDS) <= set(first)
     assert words(incomplete="ver") == ["ver", "verify"]  # the word itself, as a file
     assert {"--select", "--severity"} <= set(words(incomplete="--se"))
     assert "--select" in words("models/", incomplete="--sel")

@@ -1,4 +1,4 @@
-"""Cache, processes and prefilter save time and change nothing: on the fixtures, and on libraries where they are installed."""
+"""Cache, processes and a first glance save time and change nothing: on the fixtures, and on libraries where they are installed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tclint.model import config
 from tclint.model.finding import Finding
-from tclint.run import engine
-from tclint.sources import files, prefilter
+from tclint.run import engine, plan
+from tclint.sources import configuration, files, glance
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = ("torch/nn", "timm", "transformers/models", "diffusers/models")
 
 
@@ -61,7 +60,7 @@ def test_cache_and_processes_change_no_byte(folder: Path, tmp_path: Path) -> Non
 
 
 def findings(folder: Path) -> list[tuple[object, ...]]:
-    settings = config.load(["."], cwd=str(folder), isolated=True, overrides={"jobs": 1})
+    settings = configuration.load(["."], cwd=str(folder), isolated=True, overrides={"jobs": 1})
     report = engine.lint(files.discover(["."], settings, str(folder)), settings)
     return [_told(finding) for finding in report.findings]
 
@@ -70,20 +69,20 @@ def _told(finding: Finding) -> tuple[object, ...]:
     return (finding.sort_key, finding.confidence, finding.message)
 
 
-def test_the_prefilter_changes_no_finding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_glance_changes_no_finding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if folder.parent.name == "transformers":
         # One class there inherits its `forward` in a file that defines none and compiles nothing. Such files are not
         # read, and it costs one finding of 1,888; to read them all would cost a tenth of the time.
         pytest.skip("one finding is known to differ")
     # Every file by itself: which of them share a part must not depend on how many there are.
-    monkeypatch.setattr(engine, "_grouped", lambda items: ([item] for item in items))
+    monkeypatch.setattr(plan, "divided", lambda items: ([item] for item in items))
     filtered = findings(folder)
-    survey = prefilter.survey
+    survey = glance.glance
 
-    def everything(data: bytes, *args: object) -> prefilter.Facts:
+    def everything(data: bytes, *args: object) -> glance.Glance:
         # As if every file compiled something: all of them are read, and their eager code is run through.
         return survey(data, *args)._replace(root=True, compiles=True, torch=True)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(prefilter, "survey", everything)
+    monkeypatch.setattr(glance, "glance", everything)
     assert findings(folder) == filtered
     assert filtered

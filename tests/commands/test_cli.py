@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lintkit import ROOT
 
 import tclint.run
 from tclint import cli
-from tclint.model.config import Settings
+from tclint.commands import index
 from tclint.model.finding import Confidence, Effect, Finding, Severity, Span
 from tclint.model.report import Report
+from tclint.model.settings import Settings
 from tclint.run.cachedir import CACHE_TAG
 from tclint.sources.files import InputFile
 
@@ -180,7 +182,7 @@ def test_a_path_named_like_a_command_is_a_path(engine: Engine, run: Run, tmp_pat
 
 
 def test_every_command_has_help(engine: Engine, run: Run) -> None:
-    for name in cli.COMMANDS:
+    for name in index.COMMANDS:
         code, out, _ = run(name, "--help")
         assert code == 0
         assert out.startswith("Usage: tclint")
@@ -446,5 +448,5 @@ sys.exit(main(["--output-format", "concise", "m.py"]))
 
 
 def _here() -> dict[str, str]:
-    root = str(Path(__file__).parent.parent)
+    root = str(ROOT)
     return {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)}

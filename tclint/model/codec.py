@@ -1,4 +1,4 @@
-"""Frozen dataclasses to JSON and back, by their annotations."""
+"""Frozen dataclasses to JSON and back, by their annotations: what crosses to child processes and into files."""
 
 from __future__ import annotations
 
@@ -50,6 +50,13 @@ def _value(kind: Any, data: Any, at: str) -> Any:
     if origin is tuple:
         if not isinstance(data, (list, tuple)):
             raise Malformed(f"{at}: a list was expected, not {type(data).__name__}")
+        if arguments[-1] is not Ellipsis:
+            if len(data) != len(arguments):
+                raise Malformed(f"{at}: {len(arguments)} items were expected, not {len(data)}")
+            return tuple(
+                _value(each, item, f"{at}[{index}]")
+                for index, (each, item) in enumerate(zip(arguments, data, strict=True))
+            )
         return tuple(_value(arguments[0], item, f"{at}[{index}]") for index, item in enumerate(data))
     if origin is not None and issubclass(origin, Mapping):
         if not isinstance(data, Mapping):

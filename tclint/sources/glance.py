@@ -1,6 +1,6 @@
 """What a file's bytes say without a parser: whether it can matter, and what it builds.
 
-Facts are a pure function of the bytes (and of the names the configuration gives), so they are kept by content hash.
+A glance is a pure function of the bytes (and of the names the configuration gives), so it is kept by content hash.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _IMPORT: Final = re.compile(rb"import\b")
 _WORD: Final = re.compile(rb"[A-Za-z_]\w*")
 
 
-class Facts(NamedTuple):
+class Glance(NamedTuple):
     """What decides how a file takes part in a run."""
 
     root: bool
@@ -47,12 +47,12 @@ class Facts(NamedTuple):
     """Codes of the rules about whole files that want to see it."""
 
 
-def survey(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Sequence[bytes]]]) -> Facts:
-    """The facts of a file. `names` are functions known to compile, `triggers` the texts that rules wait for, by code."""
+def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Sequence[bytes]]]) -> Glance:
+    """One look at a file. `names` are functions known to compile, `triggers` the texts that rules wait for, by code."""
     forward = b"forward" in data
     held = {text: text in data for _, texts in triggers for text in texts}
     compiling = compiles(data) or any(name in data for name in names)
-    return Facts(
+    return Glance(
         root=forward and _FORWARD.search(data) is not None,
         forward=forward,
         compiles=compiling,

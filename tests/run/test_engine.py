@@ -577,9 +577,8 @@ def test_a_site_is_reported(project: Project) -> None:
 
 def test_a_site_seen_only_by_the_linked_project(project: Project) -> None:
     """Linting one file of a project: the site is in another one, the findings only in the one asked for."""
-    from tclint.model import config
     from tclint.run import engine
-    from tclint.sources import files
+    from tclint.sources import configuration, files
 
     write(
         project,
@@ -587,7 +586,7 @@ def test_a_site_seen_only_by_the_linked_project(project: Project) -> None:
         train="from net import Net\n\nstep = torch.compile(Net())\n\n@torch.compile\ndef f(x):\n    return x.item()\n",
     )
     root = str(project.root)
-    settings = config.load(["net.py"], cwd=root, isolated=True, overrides={"no-cache": True, "select": BREAKS})
+    settings = configuration.load(["net.py"], cwd=root, isolated=True, overrides={"no-cache": True, "select": BREAKS})
     found = files.link(files.discover(["net.py"], settings, root), root, settings, root)
     report = engine.lint(found, settings)
     assert [f.path for f in report.findings] == ["net.py"]

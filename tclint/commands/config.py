@@ -1,0 +1,70 @@
+"""`tclint config`: the settings in effect, and where each comes from."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from tclint.commands.options import CONTEXT, config_options
+from tclint.sources import configuration
+from tclint.sources.keys import KEYS
+
+
+@click.command("config", context_settings=CONTEXT)
+@click.argument("paths", nargs=-1)
+@click.option("--schema", is_flag=True, help="Print the JSON schema of the configuration instead.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@config_options
+def command(paths: tuple[str, ...], schema: bool, output_format: str, config_file: str | None, isolated: bool) -> int:
+    """Show the settings in effect for PATHS, and where each comes from."""
+    if schema:
+        from tclint.commands import schema as schemas
+        from tclint.output import write
+
+        write.to_stdout(schemas.text(), utf8=True)
+        return 0
+    settings = configuration.load(paths, cwd=os.getcwd(), config=config_file, isolated=isolated)
+    from tclint.ruleset import packs
+
+    shown: dict[str, tuple[Any, str]] = {}
+    for key in KEYS:
+        value = getattr(settings, key.replace("-", "_"))
+        if key == "cudagraph":
+            value = {each.name.replace("_", "-"): getattr(value, each.name) for each in fields(value)}
+        shown[key] = value, settings.source.get(key, "default")
+    found = [(pack, bool(packs.chosen(settings.packs, [pack]))) for pack in packs.installed()]
+    if output_format == "json":
+        document = {
+            "configuration": settings.config_file or None,
+            "root": settings.root,
+            "settings": {key: {"value": value, "source": origin} for key, (value, origin) in shown.items()},
+            "packs": [
+                {"name": p.name, "distribution": p.distribution, "version": p.version, "loaded": on} for p, on in found
+            ],
+        }
+        print(json.dumps(document, indent=2))
+        return 0
+    print(f"# configuration: {settings.config_file or 'none found'}")
+    print(f"# root: {settings.root}")
+    for key, (value, origin) in shown.items():
+        print(f"{key} = {_toml(value)}  # {origin}")
+    for pack, on in found:
+        print(f"# pack {pack}: {'loaded' if on else 'not loaded'}")
+    return 0
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        inner = ", ".join(f"{_toml_key(key)} = {_toml(each)}" for key, each in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(_toml(each) for each in value)}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _toml_key(key: str) -> str:
+    return key if key.replace("-", "").replace("_", "").isalnum() and key.isascii() else json.dumps(key)

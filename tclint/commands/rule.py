@@ -1,0 +1,82 @@
+"""`tclint rule`: the page of a rule, or the list of all."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tclint.commands.options import CONTEXT, complete_rules, config_options
+from tclint.run.project import Project
+
+if TYPE_CHECKING:
+    from tclint.model.settings import Settings
+    from tclint.ruleset.rule import Rule
+
+
+@click.command("rule", context_settings=CONTEXT)
+@click.argument("what", nargs=-1, metavar="[CODE|NAME|GBxxxx]...", shell_complete=complete_rules)
+@click.option("--all", "everything", is_flag=True, help="Show the page of every rule.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@config_options
+def command(
+    what: tuple[str, ...], everything: bool, output_format: str, config_file: str | None, isolated: bool
+) -> int:
+    """Explain rules: by code, by prefix, by name, or by Dynamo's graph-break id. Without argument, list them."""
+    from tclint.output import write
+
+    project = Project.open((), cwd=os.getcwd(), config=config_file, isolated=isolated)
+    chosen = list(project.rules) if everything or not what else project.explain(what)
+    if output_format == "json":
+        text = json.dumps([_rule_object(each) for each in chosen], indent=2, ensure_ascii=False) + "\n"
+    elif everything or what:
+        text = "\n\n".join(_page(each) for each in chosen) + "\n"
+    else:
+        text = _table(chosen, project.settings)
+    write.to_stdout(text, utf8=output_format == "json")
+    return 0
+
+
+def _rule_object(each: Rule) -> dict[str, Any]:
+    return {
+        "code": each.code,
+        "name": each.name,
+        "effect": each.effect.value,
+        "severity": each.severity.value,
+        "default": each.default,
+        "graph_breaks": list(each.graph_breaks),
+        "torch": each.torch,
+        "page": _doc(each),
+    }
+
+
+def _doc(each: Rule) -> str:
+    import inspect
+
+    return inspect.cleandoc(type(each).__doc__ or "(this rule has no page yet)")
+
+
+def _page(each: Rule) -> str:
+    from tclint.output.words import ONE
+
+    facts = [each.severity.value, ONE[each.effect], "on by default" if each.default else "off by default"]
+    if each.torch:
+        facts.append(f"torch {each.torch}")
+    facts += each.graph_breaks
+    title = f"{each.code} {each.name}"
+    return f"{title}\n{'=' * len(title)}\n{' · '.join(facts)}\n\n{_doc(each)}"
+
+
+def _table(rules: Sequence[Rule], settings: Settings) -> str:
+    from tclint.output.words import ONE
+
+    longest = max((len(each.name) for each in rules), default=0)
+    rows = []
+    for each in rules:
+        on = "on " if settings.selects(each.code, each.name, each.default) else "off"
+        what = f"{each.severity.value} · {ONE[each.effect]}"
+        rows.append(f"{each.code}  {on}  {each.name:<{longest}}  {what}\n")
+    return "".join(rows)

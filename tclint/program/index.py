@@ -1,0 +1,200 @@
+"""The index of a file: the names its top level defines, a pure function of its tree."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tclint.program.symbols import Assignment, Class, Definition, Function, Import
+
+if TYPE_CHECKING:
+    from tclint.program.module import Module
+
+
+@dataclass(slots=True)
+class Index:
+    """What indexing a file gives."""
+
+    names: dict[str, Definition] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+    """The modules of which everything is imported."""
+    classes: list[Class] = field(default_factory=list)
+    """Every class of the file, nested ones too."""
+    functions: list[Function] = field(default_factory=list)
+    """Every function and method that no function holds."""
+    by_ordinal: dict[int, Function] = field(default_factory=dict)
+    spans: list[tuple[int, int, int]] = field(default_factory=list)
+    """By ordinal: first line (decorators included), last line, column."""
+    heads: dict[int, ast.ClassDef] = field(default_factory=dict)
+    """Classes without their bodies, by ordinal."""
+
+
+def index_of(module: Module, tree: ast.Module) -> tuple[Index, list[ast.AST]]:
+    """The index of a module, and the nodes that its ordinals stand for."""
+    index = Index()
+    _Indexer(module, index).block(tree.body)
+    found = list(numbered(tree.body))
+    for ordinal, node in enumerate(found):
+        first: int = node.lineno  # type: ignore[attr-defined]
+        for decorator in getattr(node, "decorator_list", ()):
+            first = min(first, decorator.lineno)
+        index.spans.append((first, node.end_lineno, node.col_offset))  # type: ignore[attr-defined]
+        if type(node) is ast.ClassDef:
+            index.heads[ordinal] = _head(node)
+    return index, found
+
+
+def _head(node: ast.ClassDef) -> ast.ClassDef:
+    fields = {name: getattr(node, name) for name in (*node._fields, *node._attributes) if name != "body"}
+    return ast.ClassDef(**fields, body=[])
+
+
+def numbered(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    """The nodes an index refers to, in the one order that both indexing and re-parsing use."""
+    for statement in body:
+        kind = type(statement)
+        if kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+            yield statement
+        elif kind is ast.ClassDef:
+            yield statement
+            yield from numbered(statement.body)  # type: ignore[attr-defined]
+        elif kind is ast.Assign or kind is ast.AnnAssign or kind is ast.AugAssign:
+            yield statement
+        else:
+            for inner in _blocks(statement):
+                yield from numbered(inner)
+
+
+def _blocks(statement: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
+    """The nested blocks of a compound statement that is neither a class nor a function."""
+    if isinstance(statement, (ast.If, ast.For, ast.While, ast.AsyncFor)):
+        yield statement.body
+        yield statement.orelse
+    elif isinstance(statement, (ast.With, ast.AsyncWith)):
+        yield statement.body
+    elif isinstance(statement, ast.Try) or type(statement).__name__ == "TryStar":
+        yield statement.body  # type: ignore[attr-defined]
+        for handler in statement.handlers:  # type: ignore[attr-defined]
+            yield handler.body
+        yield statement.orelse  # type: ignore[attr-defined]
+        yield statement.finalbody  # type: ignore[attr-defined]
+
+
+class _Indexer:
+    """Fills an index from the top-level statements of a module."""
+
+    def __init__(self, module: Module, index: Index) -> None:
+        self.module = module
+        self.index = index
+        self.names = index.names
+        self.count = 0
+
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        for statement in body:
+            kind = type(statement)
+            if kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+                self.function(statement, None)  # type: ignore[arg-type]
+            elif kind is ast.ClassDef:
+                self.cls(statement, "", self.names)  # type: ignore[arg-type]
+            elif kind is ast.Assign or kind is ast.AnnAssign or kind is ast.AugAssign:
+                self.assign(statement, self.names)
+            elif kind is ast.Import:
+                for alias in statement.names:  # type: ignore[attr-defined]
+                    if alias.asname:
+                        self.names[alias.asname] = Import(alias.name)
+                    else:
+                        top = alias.name.partition(".")[0]
+                        self.names[top] = Import(top)
+            elif kind is ast.ImportFrom:
+                self.import_from(statement)  # type: ignore[arg-type]
+            else:
+                for inner in _blocks(statement):
+                    self.block(inner)
+
+    def import_from(self, statement: ast.ImportFrom) -> None:
+        target = absolute_name(self.module, statement.module, statement.level)
+        for alias in statement.names:
+            if alias.name == "*":
+                self.index.stars.append(target)
+            else:
+                self.names[alias.asname or alias.name] = Import(target, alias.name)
+
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, cls: Class | None) -> None:
+        qualname = f"{cls.qualname}.{node.name}" if cls else node.name
+        decorators = node.decorator_list
+        function = Function(self.module, node.name, qualname, cls, self.count, decorators=decorators, line=node.lineno)
+        self.index.by_ordinal[self.count] = function
+        self.count += 1
+        self.index.functions.append(function)
+        if cls is None:
+            self.names[node.name] = function
+            return
+        for decorator in node.decorator_list:
+            # `@x.setter` replaces nothing a reader of the attribute sees.
+            if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter"):
+                return
+        cls.methods[node.name] = function
+
+    def cls(self, node: ast.ClassDef, outer: str, names: dict[str, Definition] | None) -> Class:
+        qualname = f"{outer}.{node.name}" if outer else node.name
+        cls = Class(self.module, node.name, qualname, self.count)
+        self.count += 1
+        self.index.classes.append(cls)
+        if names is not None:
+            names[node.name] = cls
+        self.class_body(node.body, cls)
+        return cls
+
+    def class_body(self, body: Sequence[ast.stmt], cls: Class) -> None:
+        for statement in body:
+            kind = type(statement)
+            if kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+                self.function(statement, cls)  # type: ignore[arg-type]
+            elif kind is ast.ClassDef:
+                self.cls(statement, cls.qualname, None)  # type: ignore[arg-type]
+            elif kind is ast.Assign or kind is ast.AnnAssign or kind is ast.AugAssign:
+                self.assign(statement, cls.assignments)
+            else:
+                for inner in _blocks(statement):
+                    self.class_body(inner, cls)
+
+    def assign(self, statement: ast.stmt, names: dict[str, Definition] | dict[str, Assignment]) -> None:
+        ordinal = self.count
+        self.count += 1
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                self.target(target, ordinal, (), names)
+        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            self.bind(statement.target.id, Assignment(ordinal, (), statement.value is None, True), names)
+
+    def target(
+        self,
+        target: ast.expr,
+        ordinal: int,
+        path: tuple[int, ...],
+        names: dict[str, Definition] | dict[str, Assignment],
+    ) -> None:
+        if isinstance(target, ast.Name):
+            self.bind(target.id, Assignment(ordinal, path), names)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for i, element in enumerate(target.elts):
+                self.target(element, ordinal, (*path, i), names)
+
+    @staticmethod
+    def bind(name: str, new: Assignment, names: dict[str, Definition] | dict[str, Assignment]) -> None:
+        # `try: import x / except ImportError: x = None`: what matters is the import.
+        if isinstance(names.get(name), (Import, Class, Function)):
+            return
+        names[name] = new
+
+
+def absolute_name(module: Module, target: str | None, level: int) -> str:
+    """The dotted name an import statement of `module` means."""
+    if level == 0:
+        return target or ""
+    package = module.package
+    for _ in range(level - 1):
+        package = package.rpartition(".")[0]
+    return f"{package}.{target}" if target and package else (target or package)

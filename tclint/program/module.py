@@ -1,0 +1,229 @@
+"""One file of the program: its bytes, its tree, its index, each made when first asked for.
+
+Trees are large (1.25 kB a line), so only the most recently used are kept: a `Function` knows its lines in the file and
+gets its node back by parsing those again, and no others.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from array import array
+from collections.abc import Callable
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from tclint.model.report import Problem
+from tclint.program.index import Index, index_of, numbered
+from tclint.program.symbols import Class, Definition, Function
+from tclint.sources.text import Unparsable, nodes, parse
+
+if TYPE_CHECKING:
+    from tclint.program.program import Program
+
+Data = bytes | Callable[[], bytes]
+"""The content of a file, or where to get it."""
+
+_CLASS_LINES: Final = 300
+
+
+class Module:
+    """One file: the names it defines. Nothing is parsed until `names` is read."""
+
+    __slots__ = (
+        "_data",
+        "_index",
+        "_nodes",
+        "_offsets",
+        "_plain",
+        "_rebound",
+        "_tree",
+        "constants",
+        "directory",
+        "explicit",
+        "facts",
+        "is_package",
+        "name",
+        "path",
+        "problem",
+        "program",
+        "reader",
+        "report",
+        "root",
+        "values",
+    )
+
+    def __init__(
+        self,
+        program: Program,
+        path: str,
+        absolute: str,
+        name: str,
+        root: str,
+        data: Data,
+        report: bool,
+        explicit: bool,
+    ) -> None:
+        self.program = program
+        self.path = path
+        self.name = name
+        self.root = root
+        self.directory = os.path.dirname(absolute)
+        self.is_package = os.path.basename(absolute) == "__init__.py"
+        self._data = data
+        self.report = report
+        self.explicit = explicit
+        self.problem: Problem | None = None
+        self.reader: object = None  # whose values these are
+        self.values: dict[str, object] = {}
+        self.constants: dict[str, object] = {}  # the values that depend on nothing else: anybody's
+        self.facts: dict[str, object] = {}  # what rules found out about the whole file
+        self._index: Index | None = None
+        self._nodes: list[ast.AST] | None = None
+        self._offsets: array[int] | None = None
+        self._plain: bool | None = None  # lines can be parsed by themselves
+        self._tree: ast.Module | None = None
+        self._rebound: frozenset[str] | None = None
+
+    def rebinds(self, name: str) -> bool:
+        """Whether some function declares the name `global` (and so changes it)."""
+        if b"global " not in self.data:
+            return False
+        if self._rebound is None:
+            found = [n for n in nodes(self.tree) if type(n) is ast.Global]
+            self._rebound = frozenset(name for node in found for name in node.names)
+        return name in self._rebound
+
+    @property
+    def names(self) -> dict[str, Definition]:
+        self.program.touched.add(self)
+        index = self._index  # asked for every name that is looked up: one call less
+        return index.names if index is not None else self._indexed().names
+
+    def _indexed(self) -> Index:
+        if self._index is None:
+            # Whoever asks while the file is being read sees nothing of it yet.
+            self._index = Index()
+            self._index, self._nodes = index_of(self, self.tree)
+        return self._index
+
+    @property
+    def indexed(self) -> bool:
+        """Whether its names are known, and so whether it can be parsed."""
+        return self._index is not None
+
+    @property
+    def classes(self) -> list[Class]:
+        """Every class of the file, nested ones too."""
+        self.program.touched.add(self)
+        return self._indexed().classes
+
+    @property
+    def functions(self) -> list[Function]:
+        """Every function and method that no function holds."""
+        self.program.touched.add(self)
+        return self._indexed().functions
+
+    @property
+    def stars(self) -> list[str]:
+        """The modules of which everything is imported."""
+        self.program.touched.add(self)
+        return self._indexed().stars
+
+    @property
+    def tree(self) -> ast.Module:
+        """The tree; an empty one where the file cannot be parsed (`problem` then says why)."""
+        self.program.touched.add(self)
+        if self._tree is None:
+            try:
+                self._tree = parse(self.path, self.data) if self.problem is None else ast.Module([], [])
+            except Unparsable as unparsable:
+                self.problem = unparsable.problem
+                self._tree = ast.Module([], [])
+            self.program.keep(self)
+        return self._tree
+
+    def forget(self) -> None:
+        """Drop the tree; it is parsed again when needed."""
+        self._tree = None
+        self._nodes = None
+
+    def node(self, ordinal: int) -> ast.AST:
+        """The function, class (its body may be missing) or assignment with this number."""
+        if self._nodes is None:
+            index = self._index
+            if self._tree is None and index is not None:
+                node = index.heads.get(ordinal) or self._reread(*index.spans[ordinal])
+                if node is not None:
+                    return node
+            self._nodes = list(numbered(self.tree.body))
+        return self._nodes[ordinal]
+
+    def read_methods(self, cls: Class) -> None:
+        """The methods of a class whose file is no longer in memory, read together: where one runs, others do."""
+        index = self._index
+        if self._tree is not None or index is None:
+            return
+        first, last, column = index.spans[cls.ordinal]
+        if last - first > _CLASS_LINES:
+            return
+        node = self._reread(first, last, column)
+        if node is None:
+            return
+        for ordinal, inner in enumerate(numbered([node]), cls.ordinal):  # type: ignore[list-item]
+            function = index.by_ordinal.get(ordinal)
+            if function is not None and function._node is None:
+                function.keep(inner)  # type: ignore[arg-type]
+
+    def last_line(self, ordinal: int) -> int:
+        """Where the function, class or assignment with this number ends."""
+        return self._indexed().spans[ordinal][1]
+
+    def text_of(self, first: int, last: int) -> bytes:
+        """The lines `first` to `last`, as the parser counts them (never at a form feed or a Unicode line separator)."""
+        data = self.data
+        if self._offsets is None:
+            self._offsets = array("L", accumulate(map(len, data.splitlines(keepends=True)), initial=0))
+        offsets = self._offsets
+        return data[offsets[min(first - 1, len(offsets) - 1)] : offsets[min(last, len(offsets) - 1)]]
+
+    def _reread(self, first: int, last: int, column: int) -> ast.AST | None:
+        """The statement that stands alone on some lines, parsed without the rest of the file."""
+        if self._plain is None:
+            data = self.data
+            self._plain = b"\f" not in data and (data.isascii() or b"coding" not in data[:400])
+        if not self._plain:
+            # The parser might read these lines otherwise than in their file.
+            return None
+        text = self.text_of(first, last)
+        if column and first > 1:
+            # Line numbers and columns come out as in the file: a block opened on the line above, at its place.
+            text = b"\n" * (first - 2) + b"if 1:\n" + text
+        else:
+            text = b"\n" * (first - 1) + text
+        try:
+            body = parse(self.path, text).body
+        except Unparsable:
+            return None
+        if column and body and type(body[0]) is ast.If:
+            body = body[0].body
+        if len(body) != 1 or body[0].end_lineno != last or body[0].col_offset != column:
+            return None
+        return body[0]
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file, read when first asked for."""
+        self.program.touched.add(self)
+        if not isinstance(self._data, bytes):
+            self._data = self._data()
+        return self._data
+
+    @property
+    def lines(self) -> int:
+        return self.data.count(b"\n") + 1
+
+    @property
+    def package(self) -> str:
+        """What a relative import of level 1 refers to."""
+        return self.name if self.is_package else self.name.rpartition(".")[0]

@@ -1,0 +1,124 @@
+"""All modules of a run: which one an import means, whose trees are in memory, which were asked for."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from tclint.program.module import Data, Module
+from tclint.program.symbols import Function, FunctionNode
+
+_KEPT_LINES: Final = 420_000  # of whole files
+_KEPT_FUNCTION_LINES: Final = 40_000  # of functions read again
+
+
+class Program:
+    """All modules of a run, by path and by dotted name."""
+
+    def __init__(self) -> None:
+        self.modules: list[Module] = []
+        self.touched: set[Module] = set()
+        """The files whose content was asked for. What a result was read from is what it depends on."""
+        self.by_place: dict[str, Module] = {}
+        self._resolved: dict[tuple[str, str], Module | None] = {}
+        self._recent: OrderedDict[str, Module] = OrderedDict()
+        self._kept = 0
+        self._functions: deque[tuple[Function, int]] = deque()
+        self._kept_functions = 0
+        self._top = ""
+        self._paths_by_name: dict[str, list[str]] | None = None
+
+    @classmethod
+    def build(cls, files: Sequence[tuple[str, str, Data, bool, bool]]) -> Program:
+        """From (display path, absolute path, content, report, explicit), in any order."""
+        program = cls()
+        packages = {os.path.dirname(a) for _, a, *_ in files if a.endswith(os.sep + "__init__.py")}
+        for path, absolute, data, report, explicit in sorted(files, key=lambda file: file[:2]):
+            name, root = _dotted(absolute, packages)
+            module = Module(program, path, absolute, name, root, data, report, explicit)
+            program.modules.append(module)
+            place = absolute[:-12] if module.is_package else os.path.splitext(absolute)[0]
+            program.by_place[place] = module
+        program._top = os.path.commonpath([m.directory for m in program.modules]) if program.modules else ""
+        return program
+
+    def find(self, importer: Module, dotted: str) -> Module | None:
+        """The module that `import dotted` in `importer` means, if it is one of the program's."""
+        key = (importer.directory, dotted)
+        if key not in self._resolved:
+            self._resolved[key] = self._find(importer, dotted)
+        return self._resolved[key]
+
+    def _find(self, importer: Module, dotted: str) -> Module | None:
+        relative = dotted.replace(".", os.sep)
+        # The folder that holds the importer's package first, then those above it: one of them is on sys.path. Folders
+        # inside the package are not: `import logging` in pkg/utils/logging.py means the standard library.
+        folder = importer.root
+        candidates = []
+        while len(folder) >= len(self._top) and folder not in ("", os.sep):
+            candidates.append(folder)
+            folder = os.path.dirname(folder)
+        candidates.append(os.path.dirname(self._top))
+        for base in candidates:
+            found = self.by_place.get(os.path.join(base, relative))
+            if found is not None:
+                return found
+        return None
+
+    @contextmanager
+    def watched(self) -> Iterator[set[Module]]:
+        """The files that are touched from here to the end of the block."""
+        outer, self.touched = self.touched, set()
+        try:
+            yield self.touched
+        finally:
+            # What many parts need is kept longer than what one did.
+            for module in sorted(self.touched, key=lambda module: module.path):
+                if module.path in self._recent:
+                    self._recent.move_to_end(module.path)
+            outer |= self.touched
+            self.touched = outer
+
+    def paths_by_name(self) -> dict[str, list[str]]:
+        """The files of each dotted name; separate projects may use the same one."""
+        if self._paths_by_name is None:
+            self._paths_by_name = {}
+            for module in self.modules:
+                self._paths_by_name.setdefault(module.name, []).append(module.path)
+        return self._paths_by_name
+
+    def keep(self, module: Module) -> None:
+        """Note that a module's tree is in memory, and drop the least recently parsed ones beyond the bound."""
+        if module.path in self._recent:
+            self._recent.move_to_end(module.path)
+            return
+        self._recent[module.path] = module
+        self._kept += module.lines
+        while self._kept > _KEPT_LINES and len(self._recent) > 1:
+            _, oldest = self._recent.popitem(last=False)
+            self._kept -= oldest.lines
+            oldest.forget()
+
+    def keep_function(self, function: Function, node: FunctionNode) -> None:
+        """The same for a function's node."""
+        lines = (node.end_lineno or node.lineno) - node.lineno + 1
+        self._functions.append((function, lines))
+        self._kept_functions += lines
+        while self._kept_functions > _KEPT_FUNCTION_LINES and len(self._functions) > 1:
+            oldest, size = self._functions.popleft()
+            self._kept_functions -= size
+            oldest.forget()
+
+
+def _dotted(absolute: str, packages: set[str]) -> tuple[str, str]:
+    """The dotted name of a file and the folder it counts from."""
+    folder, base = os.path.split(absolute)
+    stem = os.path.splitext(base)[0]
+    parts = [] if stem == "__init__" else [stem]
+    while folder in packages:
+        folder, name = os.path.split(folder)
+        parts.append(name)
+    return ".".join(reversed(parts)) or stem, folder

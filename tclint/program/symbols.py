@@ -1,0 +1,170 @@
+"""What a file defines: imports, assignments, functions, classes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tclint.sources.text import nodes
+
+if TYPE_CHECKING:
+    from tclint.program.module import Module
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class Import:
+    """A name bound by an import: `target` is a dotted module, `attribute` a name in it or empty."""
+
+    __slots__ = ("attribute", "target")
+
+    def __init__(self, target: str, attribute: str = "") -> None:
+        self.target = target
+        self.attribute = attribute
+
+
+class Assignment:
+    """A name bound by a module-level or class-level assignment; `path` leads through tuple targets."""
+
+    __slots__ = ("annotated", "annotation", "ordinal", "path")
+
+    def __init__(
+        self, ordinal: int, path: tuple[int, ...] = (), annotation: bool = False, annotated: bool = False
+    ) -> None:
+        self.ordinal = ordinal
+        self.path = path
+        self.annotation = annotation  # nothing but an annotation
+        self.annotated = annotated
+
+
+class Function:
+    """A function, method or lambda."""
+
+    __slots__ = (
+        "_free",
+        "_nested",
+        "_node",
+        "_stored",
+        "cls",
+        "decorators",
+        "facts",
+        "line",
+        "module",
+        "name",
+        "ordinal",
+        "parent",
+        "qualname",
+    )
+
+    def __init__(
+        self,
+        module: Module,
+        name: str,
+        qualname: str,
+        cls: Class | None,
+        ordinal: int = -1,
+        node: FunctionNode | None = None,
+        parent: Function | None = None,
+        decorators: Sequence[ast.expr] = (),
+        line: int = 0,
+    ) -> None:
+        self.module = module
+        self.name = name
+        self.qualname = qualname
+        self.cls = cls
+        self.ordinal = ordinal
+        self.parent = parent
+        self._node = node
+        if node is not None:
+            decorators = () if isinstance(node, ast.Lambda) else node.decorator_list
+            line = node.lineno
+        # Asked of every function that is only named: no reason to parse it again.
+        self.decorators = decorators
+        self.line = line
+        self._free: frozenset[str] | None = None
+        self._stored: frozenset[str] | None = None
+        self._nested: dict[int, Function] = {}
+        self.facts: object = None
+
+    @property
+    def node(self) -> FunctionNode:
+        node = self._node
+        if node is None:
+            if self.cls is not None:
+                self.module.read_methods(self.cls)
+                if self._node is not None:
+                    return self._node
+            found = self.module.node(self.ordinal)
+            assert isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef))
+            node = self.keep(found)
+        return node
+
+    def keep(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionNode:
+        """Hold the node for a while."""
+        self._node = node
+        self.module.program.keep_function(self, node)
+        return node
+
+    def forget(self) -> None:
+        """Drop the node; it is parsed again when needed."""
+        self._node = None
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first line, without decorators, and the last."""
+        if self.ordinal >= 0:
+            return self.line, self.module.last_line(self.ordinal)
+        return self.line, self.node.end_lineno or self.line
+
+    def nested(self, node: FunctionNode, name: str) -> Function:
+        """The function for a `def` or `lambda` inside this one."""
+        place = node.lineno * 4096 + node.col_offset
+        found = self._nested.get(place)
+        if found is None:
+            qualname = f"{self.qualname}.<locals>.{name}"
+            found = self._nested[place] = Function(self.module, name, qualname, self.cls, node=node, parent=self)
+        return found
+
+    def free_names(self) -> frozenset[str]:
+        """Every name read anywhere in the function: enough to say what a closure may capture."""
+        if self._free is None:
+            self._read_names()
+        assert self._free is not None
+        return self._free
+
+    def stored_names(self) -> frozenset[str]:
+        """Every name bound anywhere in the function but by its signature."""
+        if self._stored is None:
+            self._read_names()
+        assert self._stored is not None
+        return self._stored
+
+    def _read_names(self) -> None:
+        names = [n for n in nodes(self.node) if type(n) is ast.Name]
+        self._free = frozenset([n.id for n in names if type(n.ctx) is ast.Load])
+        self._stored = frozenset([n.id for n in names if type(n.ctx) is ast.Store])
+
+
+class Class:
+    """A class: its methods, class-level assignments and bases, with inheritance resolved by the interpreter."""
+
+    __slots__ = ("assignments", "facts", "methods", "module", "name", "ordinal", "outer", "qualname")
+
+    def __init__(self, module: Module, name: str, qualname: str, ordinal: int) -> None:
+        self.module = module
+        self.name = name
+        self.qualname = qualname
+        self.ordinal = ordinal
+        self.methods: dict[str, Function] = {}
+        self.assignments: dict[str, Assignment] = {}
+        self.facts: object = None
+
+    @property
+    def node(self) -> ast.ClassDef:
+        node = self.module.node(self.ordinal)
+        assert isinstance(node, ast.ClassDef)
+        return node
+
+
+Definition = Import | Assignment | Function | Class

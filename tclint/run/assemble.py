@@ -1,0 +1,149 @@
+"""From what the parts gave to one report: the best of several findings at a place, comments, filters, order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint.model.finding import RANK, Confidence, Effect, Finding, Severity, Span
+from tclint.model.report import Problem, Report, Site
+from tclint.run import suppress
+from tclint.run.results import Found, Place, Result
+from tclint.sources.text import Unparsable, decode
+
+if TYPE_CHECKING:
+    from tclint.model.settings import Settings
+    from tclint.ruleset.rule import Rule
+    from tclint.run.reading import Reading
+
+_NAMES: Final = {
+    "TCL902": "unreadable-file",
+    "TCL903": "syntax-error",
+    "TCL904": "too-deep",
+    "TCL905": "rule-crashed",
+    "TCL906": "internal-error",
+}
+_UNUSED: Final = (suppress.UNUSED, suppress.UNUSED_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """What a report is made from, beside the results of the parts."""
+
+    reading: Reading
+    settings: Settings
+    known: Sequence[Rule]
+    active: Sequence[Rule]
+    commented: Container[str]
+    """Files that may hold comments which silence something."""
+    assumed: bool
+    torch: str
+
+    def report(self, results: Sequence[Result]) -> Report:
+        """The report of a run."""
+        best: dict[tuple[str, int, int, str], Found] = {}
+        starts: dict[tuple[str, int, int, str], set[tuple[str, str]]] = {}
+        for found in (f for result in results for f in result.found):
+            finding = found.finding
+            key = (finding.path, finding.span.line, finding.span.column, finding.code)
+            starts.setdefault(key, set()).update((step.path, step.text) for step in finding.chain[:1])
+            old = best.get(key)
+            if old is None or RANK[finding.confidence.value] > RANK[old.finding.confidence.value]:
+                best[key] = found
+        mine = [f for f in best.values() if f.finding.path in self.reading.reported]
+        findings = [f.finding for f in mine]
+        findings.extend(self._problem_findings(p for result in results for p in result.problems))
+        suppressed = suppress.apply(findings, self._texts(findings), self._activity())
+        least = RANK[self.settings.min_confidence]
+        severe = RANK[self.settings.severity]
+        kept = [f for f in suppressed.kept if RANK[f.confidence.value] >= least and RANK[f.severity.value] >= severe]
+        kept = _with_copies(kept, {id(f.finding): f.copy for f in mine})
+        reach = {(site, p[:2]) for result in results for site, places in result.reach.items() for p in places}
+        through = Counter(place for _, place in reach)
+        kept = [
+            replace(f, roots=max(through[f.path, f.function], len(starts.get((*f.sort_key[:4],), ())))) for f in kept
+        ]
+        kept.sort(key=lambda f: f.sort_key)
+        return Report(
+            findings=tuple(kept),
+            sites=tuple(_site_rows(results)),
+            assumed=self.assumed,
+            files=len(self.reading.reported),
+            functions=len(set().union(*(r.reached for r in results))),
+            suppressed=suppressed.suppressed,
+            torch=self.torch,
+        )
+
+    def _texts(self, findings: Iterable[Finding]) -> dict[str, str]:
+        """The files whose comments may silence something."""
+        texts: dict[str, str] = {}
+        flagged = {f.path for f in findings}
+        modules = {module.path: module for module in self.reading.program.modules}
+        for path in sorted(self.reading.reported):
+            if path not in self.commented:
+                continue
+            data = modules[path].data
+            if b"tclint:" in data or path in flagged:
+                try:
+                    texts[path] = decode(path, data)
+                except Unparsable:
+                    continue
+        return texts
+
+    def _activity(self) -> Callable[[str], bool]:
+        known = [(rule.code, rule.name) for rule in self.known] + [_UNUSED]
+        ran = [(rule.code, rule.name) for rule in self.active]
+        if self.settings.selects(*_UNUSED, True):
+            ran.append(_UNUSED)
+        return suppress.activity(known, ran)
+
+    def _problem_findings(self, met: Iterable[Problem]) -> Iterator[Finding]:
+        own = (m.problem for m in self.reading.program.modules if m.problem is not None)
+        told = [p for p in (*met, *own) if p.path in self.reading.reported]
+        for problem in dict.fromkeys((*self.reading.problems, *told)):
+            yield Finding(
+                code=problem.code,
+                name=_NAMES.get(problem.code, "problem"),
+                path=problem.path,
+                span=Span(problem.line, 1, problem.line, 1),
+                message=problem.message,
+                effect=Effect.ERROR,
+                severity=Severity.HIGH,
+                confidence=Confidence.HIGH,
+            )
+
+
+def _with_copies(findings: list[Finding], copies: dict[int, tuple[str, int, int] | None]) -> list[Finding]:
+    """Name the other places where the same function stands with the same finding: a fix is needed there too."""
+    places: dict[tuple[Any, ...], list[Finding]] = {}
+    for finding in findings:
+        copy = copies.get(id(finding))
+        if copy is not None:
+            places.setdefault((finding.code, *copy), []).append(finding)
+    result = []
+    for finding in findings:
+        copy = copies.get(id(finding))
+        others = (
+            [f for f in places.get((finding.code, *copy), ()) if f.path != finding.path] if copy is not None else []
+        )
+        if others:
+            shown = tuple(f"{f.path}:{f.span.line}" for f in sorted(others, key=lambda f: f.sort_key)[:3])
+            more = (f"and {len(others) - 3} more",) if len(others) > 3 else ()
+            finding = replace(finding, same_as=(*shown, *more))
+        result.append(finding)
+    return result
+
+
+def _site_rows(results: Iterable[Result]) -> Iterator[Site]:
+    places: dict[tuple[str, int], tuple[str, set[str]]] = {}
+    reach: dict[tuple[str, int], set[Place]] = {}
+    for result in results:
+        for path, line, text, mode in result.sites:
+            places.setdefault((path, line), (text, set()))[1].add(mode)
+        for place, functions in result.reach.items():
+            reach.setdefault(place, set()).update(functions)
+    for place, (text, modes) in sorted(places.items()):
+        shown = sorted(modes - {"?"}) or ["?"]
+        yield Site(*place, text, "|".join(shown), len(reach.get(place, ())))

@@ -1,0 +1,61 @@
+"""Which files lead to which, going by their imports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tclint.program import Import, Module, Program
+
+if TYPE_CHECKING:
+    from tclint.sources.glance import Glance
+
+
+def links_of(module: Module) -> tuple[str, ...]:
+    """The modules that a file names at its top level."""
+    dotted: dict[str, None] = {}
+    for definition in module.names.values():
+        if isinstance(definition, Import):
+            dotted[definition.target] = None
+            dotted[f"{definition.target}.{definition.attribute}"] = None
+    return (*dotted, *module.stars)
+
+
+def alone(parts: Iterable[Sequence[Module]], chosen: Iterable[Module], glances: Mapping[str, Glance]) -> set[str]:
+    """Files that no root or compile site outside their part can lead to, going by the words of imports."""
+    mentioned: dict[str, set[str]] = {}
+    for module in chosen:
+        for word in glances[module.path].words:
+            mentioned.setdefault(word, set()).add(module.path)
+    found = set()
+    for part in parts:
+        paths = {module.path for module in part}
+        for module in part:
+            folder, name = os.path.split(os.path.splitext(f"{module.directory}/{os.path.basename(module.path)}")[0])
+            if all(mentioned.get(word, paths) <= paths for word in (name, os.path.basename(folder))):
+                found.add(module.path)
+    return found
+
+
+class Components:
+    """Which files belong together: a compile site speaks for what is linked with it by imports."""
+
+    def __init__(self, program: Program, links: dict[str, tuple[str, ...]]) -> None:
+        self._parent: dict[str, str] = {}
+        modules = {m.path: m for m in program.modules}
+        for path, names in links.items():
+            for dotted in names:
+                found = program.find(modules[path], dotted)
+                if found is not None:
+                    self._union(path, found.path)
+
+    def of(self, path: str) -> str:
+        while self._parent.get(path, path) != path:
+            path = self._parent[path]
+        return path
+
+    def _union(self, a: str, b: str) -> None:
+        a, b = self.of(a), self.of(b)
+        if a != b:
+            self._parent[max(a, b)] = min(a, b)

@@ -1,0 +1,224 @@
+"""Which parts a run has, and in which order: compile sites first, then what is only assumed, then the rest.
+
+What the sites compile is known best. What they taught goes into the parts that are assumed to be compiled, and what all
+of these reached is not entered again from the eager code around the sites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tclint.model.report import Problem
+from tclint.program import Module
+from tclint.run.links import Components, alone, links_of
+from tclint.run.memo import Memo
+from tclint.run.parts import Part, PartRunner, divided
+from tclint.run.results import Entered, Place, Result, Sites
+from tclint.run.store import digest_of
+from tclint.run.workers import processes, run_parts
+from tclint.sources import glance
+from tclint.sources.glance import Glance
+from tclint.sources.text import broken
+
+if TYPE_CHECKING:
+    from tclint.model.settings import Settings
+    from tclint.ruleset.rule import Rule
+    from tclint.run.knowledge import Lesson
+    from tclint.run.reading import Reading
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreted:
+    """What all parts gave."""
+
+    results: Sequence[Result]
+    assumed: bool
+    """Whether some `forward` was taken as compiled."""
+    commented: frozenset[str]
+    """Files that may hold comments which silence something."""
+
+
+class Plan:
+    """The parts of one run."""
+
+    def __init__(
+        self, reading: Reading, settings: Settings, rules: Sequence[Rule], memo: Memo, progress: Progress | None
+    ) -> None:
+        self.program = reading.program
+        self.reported = reading.reported
+        self.settings = settings
+        self.memo = memo
+        self.progress = progress
+        cudagraph = settings.cudagraph
+        known = (*settings.compile_functions, *cudagraph.callables, *cudagraph.only_through, *cudagraph.clone_helpers)
+        names = [n for p in known if (n := p.rpartition(".")[2].replace("*", "").encode())]
+        self.runner = PartRunner(self.program, settings, rules, names)
+        self.jobs = processes(settings.jobs, len(self.program.modules))
+        triggers = [(r.code, tuple(r.triggers)) for r in rules if hasattr(r, "on_module")]
+        self.glances = {m.path: self._glance(m, names, triggers) for m in self.program.modules}
+        self.runner.listeners = {path: seen.listeners for path, seen in self.glances.items()}
+        self.chosen = [
+            m for m in self.program.modules if m.explicit or self.glances[m.path].compiles or self.glances[m.path].root
+        ]
+        self.eager = [m for m in self.chosen if self.glances[m.path].compiles]
+        self.with_examples = [m for m in self.chosen if self.glances[m.path].examples]
+        self.around = {m.path for m in (*self.eager, *self.with_examples)}
+        self.site_key = digest_of(sorted(self.around))
+        self.sites_read: set[Module] | None = None
+        """The files the compile sites were read from in this process, once they are."""
+        self.assumed = False
+        self.checked: set[str] = set()
+
+    def _glance(
+        self, module: Module, names: Sequence[bytes], triggers: Sequence[tuple[str, Sequence[bytes]]]
+    ) -> Glance:
+        key = f"glance {self.memo.hashes.get(module.path)}"
+        return Glance(*self.memo.by_content(key, lambda: tuple(glance.glance(module.data, names, triggers))))
+
+    def run(self) -> Interpreted:
+        """Interpret all parts, or recall what they gave."""
+        sites = self._sites()
+        results = [sites.result, *self._assumed(sites)]
+        reached: set[Place] = set().union(*(r.reached for r in results))
+        if self.around:
+            results.append(self._around_sites({place for place in reached if place[0] in self.around}))
+        listening = [
+            m.path
+            for m in self.program.modules
+            if m.report and m.path not in self.around and self.glances[m.path].listeners
+        ]
+        parts = [Part("rules", tuple(some)) for some in divided(listening)]
+        results += map(Result.unpacked, self._results(parts, ()))
+        self._check_rest()
+        commented = frozenset(path for path, seen in self.glances.items() if seen.comments)
+        return Interpreted(results, self.assumed, commented)
+
+    # -- compile sites ------------------------------------------------------------------------------------------
+
+    def _sites(self) -> Sites:
+        key = f"sites {self.site_key}"
+        return Sites.unpacked(self.memo.traced(key, lambda: self._read_sites().packed()))
+
+    def _read_sites(self) -> Sites:
+        """Read the compile sites in this process, so that other parts can be interpreted with what they teach."""
+        with self.program.watched() as self.sites_read:
+            self.runner.find_sites(self.eager, self.with_examples)
+            return self.runner.compiled()
+
+    def _around_sites(self, reached: set[Place]) -> Result:
+        def look() -> Any:
+            if self.sites_read is None:
+                self._read_sites()
+            assert self.sites_read is not None
+            self.program.touched |= self.sites_read
+            asking = [m for m in self.eager if self.glances[m.path].asks]
+            return self.runner.around(self.eager, self.with_examples, asking, reached).packed()
+
+        known = digest_of(repr(place) for place in sorted(reached))
+        return Result.unpacked(self.memo.traced(f"around {self.site_key} {known}", look))
+
+    # -- what is only assumed to be compiled ---------------------------------------------------------------------
+
+    def _assumed(self, sites: Sites) -> list[Result]:
+        """Every forward as a root, outermost modules first: what they reach is then known by its real arguments."""
+        modules = self._without_site(sites)
+        if not modules:
+            return []
+        runner = self.runner
+        runner.built = set().union(*(self.glances[m.path].built for m in modules))
+        # A file is entered as soon as it is read: not all trees stay in memory.
+        together = [*divided(modules)]
+        runner.alone = alone(together, self.chosen, self.glances)
+        parts = [Part("outermost", tuple(m.path for m in some)) for some in together]
+        entered = [*map(Entered.unpacked, self._results(parts, sites.learned, self._still_outermost))]
+        files = [file for each in entered for file in each.files]
+        for module, file in zip(modules, files, strict=True):
+            self.checked.add(module.path)
+            module.problem = file.problem
+        self.assumed = any(file.roots for file in files)
+        results = [each.result for each in entered]
+        reached: set[Place] = sites.result.reached.union(*(r.reached for r in results))
+        rest = {
+            module.path: ordinals
+            for module, file in zip(modules, files, strict=True)
+            if not file.alone and (ordinals := file.roots_left(reached))
+        }
+        parts = [Part("roots", tuple(some), tuple(rest[path] for path in some)) for some in divided([*rest])]
+        return [*results, *map(Result.unpacked, self._results(parts, sites.learned))]
+
+    def _without_site(self, sites: Sites) -> list[Module]:
+        """The files whose classes count as compiled though no site says so."""
+        setting = self.settings.assume_compiled
+        if setting == "never":
+            return []
+        modules = self.chosen
+        if setting != "all" and sites.precise:
+            components = Components(self.program, {m.path: self._links(m) for m in self.chosen})
+            precise = {components.of(path) for path in sites.precise}
+            unresolved = {components.of(path) for path in sites.unresolved}
+            modules = [m for m in modules if (c := components.of(m.path)) not in precise or c in unresolved]
+        return [m for m in modules if self.glances[m.path].forward]
+
+    def _links(self, module: Module) -> tuple[str, ...]:
+        links: tuple[str, ...] = self.memo.traced(f"links {module.path}", lambda: links_of(module))
+        return links
+
+    def _still_outermost(self, paths: tuple[str, ...], value: Any) -> bool:
+        files = Entered.unpacked(value).files
+        return all(
+            self.runner.outermost(file.roots) == file.entered and file.alone == (path in self.runner.alone)
+            for path, file in zip(paths, files, strict=True)
+        )
+
+    def _results(
+        self,
+        parts: Sequence[Part],
+        learned: Sequence[Lesson],
+        holds: Callable[[tuple[str, ...], Any], bool] | None = None,
+    ) -> list[Any]:
+        """What some parts gave: recalled, or interpreted now, with what was learned from the compile sites."""
+        memo = self.memo
+        kept = [
+            memo.recall(part.key, learned, partial(holds, part.paths) if holds is not None else None) for part in parts
+        ]
+        missing = [i for i, value in enumerate(kept) if value is None]
+        if missing:
+            if learned and self.sites_read is None:
+                self._read_sites()
+            found = run_parts(self.runner, [parts[i] for i in missing], self.jobs, memo.keeps)
+            for i, (value, read) in zip(missing, found, strict=True):
+                kept[i] = memo.remember(parts[i].key, learned, value, read)
+                if self.progress is not None and parts[i].kind == "outermost":
+                    self.progress(sum(len(part.paths) for part in parts[: i + 1]), sum(len(p.paths) for p in parts))
+        return [value[0] for value in kept if value is not None]
+
+    # -- what nothing was entered from ---------------------------------------------------------------------------
+
+    def _check_rest(self) -> None:
+        """Files that nothing was entered from can be broken too."""
+        chosen = {m.path for m in self.chosen}
+        for module in self.program.modules:
+            if module.path in self.checked:
+                continue
+            if module.path in chosen:
+                self._check(module, "tree", _indexed)
+            elif module.path in self.reported and self.glances[module.path].torch and not module.indexed:
+                self._check(module, "compile", lambda module: broken(module.path, module.data))
+
+    def _check(self, module: Module, how: str, problem: Callable[[Module], Problem | None]) -> None:
+        def check() -> tuple[int, str, str] | tuple[()]:
+            found = problem(module)
+            return (found.line, found.code, found.message) if found is not None else ()
+
+        row = self.memo.by_content(f"{how} {self.memo.hashes.get(module.path)}", check)
+        module.problem = Problem(module.path, *row) if row else None
+
+
+def _indexed(module: Module) -> Problem | None:
+    module.names  # noqa: B018
+    return module.problem

@@ -1,0 +1,229 @@
+"""The front door: a project is opened from paths and settings, then linted, fixed, explained.
+
+Whoever lints comes in here: the command line, the hooks, the editor's server, `tclint.api`, verify and diagnose. So which
+configuration holds, which files are read, what is linked around single files and what is known from earlier runs is
+decided once. What stands further to the right (verify, diagnose) takes a project as an argument.
+
+A run without a change needs no more than this module: the engine and the rules are imported when they are asked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from tclint.model.errors import UserError, did_you_mean
+from tclint.model.settings import Settings, check_selectors, matches
+from tclint.run.store import Cache, open_cache
+from tclint.sources import configuration
+from tclint.sources import files as sources
+from tclint.sources.files import InputError, InputFile
+
+if TYPE_CHECKING:
+    from tclint.fixes.apply import Keep
+    from tclint.model.report import Report
+    from tclint.ruleset.rule import Rule
+    from tclint.run.fixing import Done
+
+AUTO: Final = "auto"
+"""Around single files, the project they belong to; around folders nothing."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """The files of a run and the settings that hold for them."""
+
+    files: Sequence[InputFile]
+    settings: Settings
+    cwd: str
+    """The folder that paths are shown relative to."""
+    notes: tuple[str, ...] = ()
+    """What could not be read while looking for files."""
+    say: Callable[[str], None] | None = None
+    """Hears why no cache is kept, where one was to be."""
+
+    @classmethod
+    def open(
+        cls,
+        paths: Sequence[str] = (".",),
+        *,
+        cwd: str,
+        config: str | None = None,
+        isolated: bool = False,
+        overrides: Mapping[str, object] | None = None,
+        text: bytes | None = None,
+        force_exclude: bool = False,
+        around: str | None = AUTO,
+        say: Callable[[str], None] | None = None,
+    ) -> Project:
+        """The project that `paths` name, under the configuration that holds for the first of them.
+
+        `config` names a configuration file, `isolated` reads none, `overrides` are laid over it. `text` is the content of
+        the one file that `paths` names, or of one without a name. `force_exclude` leaves out what the excludes say even
+        where it is named. `around` is the folder that is read too, without being reported; None looks at `paths` only.
+        """
+        settings = configuration.load(paths, cwd=cwd, config=config, isolated=isolated, overrides=overrides)
+        return cls.of(paths, settings, cwd, text=text, force_exclude=force_exclude, around=around, say=say)
+
+    @classmethod
+    def of(
+        cls,
+        paths: Sequence[str],
+        settings: Settings,
+        cwd: str,
+        *,
+        text: bytes | None = None,
+        force_exclude: bool = False,
+        around: str | None = AUTO,
+        say: Callable[[str], None] | None = None,
+    ) -> Project:
+        """The same, under settings that are known."""
+        notes: list[str] = []
+        if text is not None:
+            found = [sources.stdin_file(text, paths[0] if paths else "", cwd)]
+        else:
+            found = sources.discover(paths, settings, cwd, force_exclude=force_exclude, on_problem=notes.append)
+        return cls(_linked(found, settings, cwd, around), settings, cwd, tuple(notes), say)
+
+    # -- what it holds ------------------------------------------------------------------------------------------
+
+    @property
+    def reported(self) -> list[str]:
+        """The paths whose findings are shown."""
+        return [file.path for file in self.files if file.report]
+
+    @cached_property
+    def rules(self) -> Sequence[Rule]:
+        """Every rule there is: tclint's own, those of packs, those of the project."""
+        from tclint.ruleset.rule import load_rules
+
+        return load_rules(self.settings.rules, self.settings.packs)
+
+    def explain(self, words: Iterable[str]) -> list[Rule]:
+        """The rules that codes, prefixes, names or Dynamo's graph-break ids speak of, or `UserError`."""
+        chosen: dict[str, Rule] = {}
+        for word in words:
+            found = [
+                rule for rule in self.rules if matches(word, rule.code, rule.name) or word.upper() in rule.graph_breaks
+            ]
+            if not found:
+                ids = [gb for rule in self.rules for gb in rule.graph_breaks]
+                known = [rule.code for rule in self.rules] + [rule.name for rule in self.rules] + ids
+                why = "no rule stands for" if word.upper().startswith("GB") else "no rule is called"
+                hint = did_you_mean(word, known) or "; `tclint rule` lists the rules"
+                raise UserError(f"{why} {word!r}{hint}")
+            chosen.update({rule.code: rule for rule in found})
+        return list(chosen.values())
+
+    def text_of(self, path: str) -> str:
+        """The text of a file by the path shown; of a notebook, its code cells joined."""
+        return self._text(path, joined=True)
+
+    def raw_text_of(self, path: str) -> str:
+        """The text of a file as it is; of a notebook, its JSON."""
+        return self._text(path, joined=False)
+
+    def holding(self, documents: Mapping[str, bytes]) -> Project:
+        """The project in which files hold what an editor has open, by absolute path. Only those are reported."""
+        known = {file.absolute: file for file in self.files}
+        for absolute, data in documents.items():
+            left_out = sources.excluded(absolute, self.settings, self.cwd)
+            shown = sources.shown(absolute, self.cwd)
+            known[absolute] = InputFile(shown, absolute, explicit=not left_out, report=not left_out, text=data)
+        return replace(self, files=sorted(known.values(), key=lambda file: file.path))
+
+    def held(self) -> Project:
+        """The project with the bytes of the files that are reported, as they are now."""
+        from tclint.run import fixing
+
+        return replace(self, files=fixing.hold(self.files))
+
+    def reporting(self, path: str) -> Project:
+        """The project of which one file, by the path shown, is reported."""
+        return replace(self, files=[replace(file, report=file.path == path) for file in self.files])
+
+    # -- what it does -------------------------------------------------------------------------------------------
+
+    def lint(self, *, ends: bool = False, progress: Callable[[int, int], None] | None = None) -> Report:
+        """The findings: known from an earlier run over the same content, or found now.
+
+        `ends`: the process ends after this, so memory need not be given back. `progress` is told how many of how many
+        files are done.
+        """
+        return self._lint(self.files, ends, progress)
+
+    def fix(self, *, unsafe: bool = False, write: bool = True, keep: Keep | None = None) -> Done:
+        """Apply the fixes to the files that are reported, and say what is left. `keep` is asked about each."""
+        from tclint.run import fixing
+
+        return fixing.fix(self.files, self._lint, root=self.settings.root, unsafe=unsafe, write=write, keep=keep)
+
+    def check_selectors(self) -> None:
+        """Refuse a selector that names no rule."""
+        check_selectors(self.settings, self.rules)
+
+    @cached_property
+    def _by_path(self) -> Mapping[str, InputFile]:
+        return {file.path: file for file in self.files}
+
+    @cached_property
+    def _cache(self) -> Cache | None:
+        return open_cache(self.settings, self.cwd, self.say)
+
+    def _lint(
+        self,
+        files: Sequence[InputFile],
+        ends: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Report:
+        known = self._cache.recall(files) if self._cache is not None else None
+        if known is not None:
+            return known
+        from tclint.run import engine
+
+        self.check_selectors()
+        return engine.lint(files, self.settings, cache=self._cache, ends=ends, progress=progress)
+
+    def _text(self, path: str, joined: bool) -> str:
+        file = self._by_path.get(path)
+        if file is not None and joined and path.endswith(".ipynb"):
+            from tclint.sources import cells
+
+            book = cells.texts([file])(path)
+            return book.text if book is not None else ""
+        if file is not None and file.text is not None:
+            return _decoded(file.text)
+        with open(file.absolute if file else path, "rb") as source:
+            return _decoded(source.read())
+
+
+def _linked(files: list[InputFile], settings: Settings, cwd: str, around: str | None) -> list[InputFile]:
+    """`files` and what is read around them."""
+    if around is None:
+        return files
+    if around != AUTO:
+        root = os.path.normpath(os.path.join(cwd, around))
+        if not os.path.isdir(root):
+            raise InputError(f"--project-root {around}: no such folder")
+        return sources.link(files, root, settings, cwd)
+    # Text without a name belongs to no project.
+    if not files or not all(file.explicit and file.path != "-" for file in files):
+        return files
+    found = sources.project_root(files[0].absolute)
+    return sources.link(files, found, settings, cwd) if found is not None else files
+
+
+def _decoded(data: bytes) -> str:
+    from tclint.sources.text import encoding_of
+
+    try:
+        encoding = encoding_of(data)
+    except (SyntaxError, LookupError):  # an encoding nobody knows: the engine says so, here only lines are quoted
+        encoding = "utf-8"
+    return data.decode(encoding, "replace")
+
+
+__all__ = ["AUTO", "Project"]

@@ -1,0 +1,117 @@
+"""What the parts of a run give, and the same as plain values, for the store and for other processes."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass, field
+from typing import Any
+
+from tclint.model.finding import Finding
+from tclint.model.report import Problem
+from tclint.run.knowledge import Lesson
+from tclint.run.store import decode, encode
+
+Place = tuple[str, str, int]
+"""A function: file, qualified name, line."""
+SitePlace = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding, and where in which text it stands: the same function may stand in several files."""
+
+    finding: Finding
+    copy: tuple[str, int, int] | None
+
+
+@dataclass(slots=True)
+class Result:
+    """What a part gave."""
+
+    found: list[Found] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    reached: set[Place] = field(default_factory=set)
+    sites: list[tuple[str, int, str, str]] = field(default_factory=list)
+    reach: dict[SitePlace, set[Place]] = field(default_factory=dict)
+
+    def packed(self) -> Any:
+        """As plain values, for the cache and for other processes."""
+        found = tuple([(encode(each.finding), each.copy) for each in self.found])
+        return (found, encode(tuple(self.problems)), self.reached, self.sites, self.reach)
+
+    @classmethod
+    def unpacked(cls, value: Any) -> Result:
+        if isinstance(value, cls):
+            return value
+        found, problems, reached, sites, reach = value
+        return cls([Found(decode(each), copy) for each, copy in found], list(decode(problems)), reached, sites, reach)
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A class whose forward may be entered: its number in the file, its name, and the place of its own forward."""
+
+    ordinal: int
+    name: str
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredFile:
+    """A file that was read and whose outermost roots were entered."""
+
+    problem: Problem | None
+    roots: tuple[Root, ...]
+    entered: tuple[int, ...]
+    """The roots that count as outermost: nobody builds a class of that name."""
+    alone: bool
+    """No file outside the part leads there: what the outermost roots left was entered too."""
+
+    def roots_left(self, reached: Container[Place]) -> tuple[int, ...]:
+        """The roots that are still to be entered."""
+        return tuple(
+            root.ordinal
+            for root in self.roots
+            if root.ordinal not in self.entered and (root.place is None or root.place not in reached)
+        )
+
+
+@dataclass(slots=True)
+class Entered:
+    """What the part "outermost" gave: some files read and entered while their trees are in memory."""
+
+    files: list[EnteredFile]
+    result: Result
+
+    def packed(self) -> Any:
+        files = [
+            (encode(f.problem), [(r.ordinal, r.name, r.place) for r in f.roots], f.entered, f.alone) for f in self.files
+        ]
+        return files, self.result.packed()
+
+    @classmethod
+    def unpacked(cls, value: Any) -> Entered:
+        if isinstance(value, cls):
+            return value
+        files = [EnteredFile(decode(row[0]), tuple(Root(*root) for root in row[1]), *row[2:]) for row in value[0]]
+        return cls(files, Result.unpacked(value[1]))
+
+
+@dataclass(slots=True)
+class Sites:
+    """What the compile sites of the program say about the rest of it."""
+
+    result: Result
+    precise: list[str] = field(default_factory=list)
+    """Files with a site that compiles a model which is in sight."""
+    unresolved: list[str] = field(default_factory=list)
+    """Files with a site of which nobody knows what it compiles."""
+    learned: list[Lesson] = field(default_factory=list)
+    """What other parts are interpreted with."""
+
+    def packed(self) -> Any:
+        return (self.result.packed(), self.precise, self.unresolved, [tuple(lesson) for lesson in self.learned])
+
+    @classmethod
+    def unpacked(cls, value: Any) -> Sites:
+        return cls(Result.unpacked(value[0]), value[1], value[2], [Lesson(*row) for row in value[3]])

@@ -1,0 +1,88 @@
+"""Which module an import means, and under which dotted name a file is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from tclint.program import Import, Module, Program, absolute_name
+
+
+def build(*paths: str, **sources: bytes) -> Program:
+    return Program.build([(path, f"/p/{path}", sources.get(path, b""), True, True) for path in paths])
+
+
+def module(program: Program, path: str) -> Module:
+    return next(each for each in program.modules if each.path == path)
+
+
+PACKAGE = ("pkg/__init__.py", "pkg/logging.py", "pkg/sub/__init__.py", "pkg/sub/leaf.py", "train.py", "tools/run.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("pkg/__init__.py", "pkg"),
+        ("pkg/logging.py", "pkg.logging"),
+        ("pkg/sub/leaf.py", "pkg.sub.leaf"),
+        ("train.py", "train"),
+        ("tools/run.py", "run"),  # no package: its folder is on sys.path
+    ],
+)
+def test_dotted_names(path: str, name: str) -> None:
+    assert module(build(*PACKAGE), path).name == name
+
+
+@pytest.mark.parametrize(
+    ("importer", "dotted", "found"),
+    [
+        ("train.py", "pkg.sub.leaf", "pkg/sub/leaf.py"),
+        ("train.py", "pkg", "pkg/__init__.py"),
+        ("pkg/sub/leaf.py", "pkg.logging", "pkg/logging.py"),
+        # The standard library's, not the package's own.
+        ("pkg/sub/leaf.py", "logging", None),
+        ("tools/run.py", "pkg.sub", "pkg/sub/__init__.py"),
+        ("train.py", "torch", None),
+    ],
+)
+def test_imports_are_found(importer: str, dotted: str, found: str | None) -> None:
+    program = build(*PACKAGE)
+    target = program.find(module(program, importer), dotted)
+    assert (target.path if target is not None else None) == found
+
+
+def test_the_closest_of_two_projects_is_meant() -> None:
+    program = build("a/utils.py", "a/train.py", "b/utils.py", "b/train.py")
+    for folder in "ab":
+        found = program.find(module(program, f"{folder}/train.py"), "utils")
+        assert found is not None
+        assert found.path == f"{folder}/utils.py"
+    assert program.paths_by_name()["utils"] == ["a/utils.py", "b/utils.py"]
+
+
+@pytest.mark.parametrize(
+    ("target", "level", "name"),
+    [("torch", 0, "torch"), ("leaf", 1, "pkg.sub.leaf"), (None, 1, "pkg.sub"), ("logging", 2, "pkg.logging")],
+)
+def test_relative_imports(target: str | None, level: int, name: str) -> None:
+    assert absolute_name(module(build(*PACKAGE), "pkg/sub/leaf.py"), target, level) == name
+
+
+def test_imports_of_a_file() -> None:
+    text = b"import a.b\nimport a.c as c\nfrom .sibling import x as y\nfrom pkg import *\n"
+    program = Program.build(
+        [("pkg/__init__.py", "/p/pkg/__init__.py", b"", True, True), ("pkg/m.py", "/p/pkg/m.py", text, True, True)]
+    )
+    found = module(program, "pkg/m.py")
+    shown = {name: (d.target, d.attribute) for name, d in found.names.items() if isinstance(d, Import)}
+    assert shown == {"a": ("a", ""), "c": ("a.c", ""), "y": ("pkg.sibling", "x")}
+    assert found.stars == ["pkg"]
+
+
+def test_what_was_touched_is_known() -> None:
+    program = build("a.py", "b.py")
+    with program.watched() as outer:
+        with program.watched() as inner:
+            module(program, "a.py").names  # noqa: B018
+        module(program, "b.py").names  # noqa: B018
+    assert {each.path for each in inner} == {"a.py"}
+    assert {each.path for each in outer} == {"a.py", "b.py"}
