@@ -102,9 +102,9 @@ def changing(event: Event, node: ast.AST) -> str:
 
 
 def _varies(event: Event, owner: Instance, name: str) -> bool:
-    if (owner.cls.module.path, owner.cls.qualname, name) in event.frame.interp.rebound:
+    if (owner.cls.module.path, owner.cls.qualname, name) in event.frame.interp.learned.rebound:
         return True
-    held = event.frame.interp.attributes(owner).get(name)
+    held = event.frame.interp.instance_attributes.of(owner).get(name)
     many = event.site is not None and event.site.many
     return many and isinstance(held, Scalar) and held.type in ("int", "float", "number") and not held.source
 

@@ -121,7 +121,7 @@ def _from_outside(event: With) -> bool:
     frame, node = event.frame, event.node
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         owner = frame.env.get(node.value.id)
-        return isinstance(owner, Instance) and frame.interp.is_nn_module(owner.cls)
+        return isinstance(owner, Instance) and frame.interp.classes.is_nn_module(owner.cls)
     return isinstance(node, ast.Name) and of_file(frame, node.id)
 
 

@@ -86,7 +86,7 @@ def _tensor_in(value: Value) -> Tensor | None:
 
 def _is_module(event: Event, value: Value) -> bool:
     if isinstance(value, Instance):
-        return event.frame.interp.is_nn_module(value.cls)
+        return event.frame.interp.classes.is_nn_module(value.cls)
     return isinstance(value, Object) and value.name.startswith("torch.nn.")
 
 

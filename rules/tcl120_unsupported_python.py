@@ -125,7 +125,7 @@ class UnsupportedPython(Rule):
         if isinstance(event.function, ClassValue):
             interp = event.frame.interp
             cls = event.function.cls
-            base = interp.external_base(cls)
+            base = interp.classes.external_base(cls)
             node = cls.node
             if base.startswith("pydantic.") or any(_pydantic(event, d) for d in node.decorator_list):
                 yield self._finding(event, "a pydantic model is built")
@@ -171,7 +171,7 @@ def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
     node = decorator.func if isinstance(decorator, ast.Call) else decorator
     if not isinstance(node, ast.Name):
         return False
-    value = event.frame.interp.module_value(event.function.cls.module, node.id)
+    value = event.frame.interp.names.value(event.function.cls.module, node.id)
     return isinstance(value, External) and value.name.startswith("pydantic.")
 
 

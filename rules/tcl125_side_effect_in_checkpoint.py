@@ -117,7 +117,7 @@ def _from_outside(event: Event, place: ast.expr | None) -> bool:
     if not isinstance(place, ast.Name) or function is None:
         return False
     owner: Value | None = frame.env.get(place.id)
-    if parts and isinstance(owner, Instance) and frame.interp.is_nn_module(owner.cls):
+    if parts and isinstance(owner, Instance) and frame.interp.classes.is_nn_module(owner.cls):
         return True
     if of_file(frame, place.id):
         return True

@@ -68,7 +68,7 @@ class IntAttributeMutation(Rule):
     def on_store(self, event: Store) -> Iterator[Finding]:
         if not event.compiled or event.target != "attribute" or event.frame.constructing:
             return
-        if not isinstance(event.receiver, Instance) or not event.frame.interp.is_nn_module(event.receiver.cls):
+        if not isinstance(event.receiver, Instance) or not event.frame.interp.classes.is_nn_module(event.receiver.cls):
             return  # of other objects it becomes dynamic
         if event.inside:
             return  # TCL125: nothing is compiled that could be compiled again
@@ -97,7 +97,7 @@ class IntAttributeMutation(Rule):
         frame = event.frame
         if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and frame.cls is not None:
             owner = frame.env.get(place.value.id)
-            if isinstance(owner, Instance) and place.attr in frame.interp.attributes(owner):
+            if isinstance(owner, Instance) and place.attr in frame.interp.instance_attributes.of(owner):
                 yield self._finding(event, f"`{place.value.id}.{place.attr}` grows in every call")
         elif isinstance(place, ast.Name) and _outlives(event, place.id):
             yield self._finding(event, f"`{place.id}` outlives the call and grows in every one")
@@ -113,7 +113,7 @@ class IntAttributeMutation(Rule):
             yield from self._shared(cls)
         if not event.site.many:
             return
-        value = event.frame.interp.attributes(event.receiver).get(event.name)
+        value = event.frame.interp.instance_attributes.of(event.receiver).get(event.name)
         if isinstance(value, Object) and self._sized(event.receiver.cls, event.name):
             yield self.finding(
                 event,
@@ -137,7 +137,7 @@ class IntAttributeMutation(Rule):
         """What the layers of a class were made with."""
         assert isinstance(event.function, ClassValue)
         cls = event.function.cls
-        init = event.frame.interp.find_method(cls, "__init__")
+        init = event.frame.interp.classes.find_method(cls, "__init__")
         if init is None:
             return
         names = [argument.arg for argument in init.node.args.args[1:]]

@@ -139,11 +139,11 @@ def _numbers(event: Branch, node: ast.expr, evidence: Evidence) -> list[int] | N
         return [_ARITHMETIC[type(node.op)](a, b) for a, b in zip(left, right, strict=False)]
     from tclint.interpreter.expressions import evaluate
 
-    event.frame.interp.quiet += 1
+    event.frame.interp.emitter.quiet += 1
     try:
         value = evaluate(event.frame, node)
     finally:
-        event.frame.interp.quiet -= 1
+        event.frame.interp.emitter.quiet -= 1
     if isinstance(value, Const) and isinstance(value.value, int):
         return [value.value]
     if isinstance(value, Scalar) and value.ref is not None and value.source == "size":

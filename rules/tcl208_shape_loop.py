@@ -82,11 +82,11 @@ def _range_lengths(event: Loop, node: ast.expr) -> list[int] | None:
 
     if event.evidence is None or not isinstance(node, ast.Call) or not node.args:
         return None
-    event.frame.interp.quiet += 1
+    event.frame.interp.emitter.quiet += 1
     try:
         value = evaluate(event.frame, node.args[min(1, len(node.args) - 1)])
     finally:
-        event.frame.interp.quiet -= 1
+        event.frame.interp.emitter.quiet -= 1
     if isinstance(value, Scalar) and value.ref is not None:
         return event.evidence.sizes(*value.ref)
     return None

@@ -48,11 +48,11 @@ class ModuleStateChanges(Rule):
         if not isinstance(event.receiver, Instance):
             return
         cls = event.receiver.cls
-        held = event.frame.interp.attributes(event.receiver).get(event.name)
+        held = event.frame.interp.instance_attributes.of(event.receiver).get(event.name)
         kind = held.type if isinstance(held, Scalar) else type(held.value).__name__ if isinstance(held, Const) else ""
         if kind == "float":
             return  # becomes dynamic, unless an operation burns it in: TCL204
-        if (cls.module.path, cls.qualname, event.name) in event.frame.interp.rebound:
+        if (cls.module.path, cls.qualname, event.name) in event.frame.interp.learned.rebound:
             yield self._finding(event, f"`self.{event.name}` is changed by eager code after compilation")
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
@@ -71,7 +71,7 @@ class ModuleStateChanges(Rule):
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.frame.constructing:
             return
-        old = event.frame.interp.attributes(event.receiver).get(event.name)
+        old = event.frame.interp.instance_attributes.of(event.receiver).get(event.name)
         if isinstance(old, Tensor) and old.flags & PARAMETER and isinstance(event.value, Tensor):
             new = event.value
             if new.flags & PARAMETER or event.augmented or not _reads(event, event.name):

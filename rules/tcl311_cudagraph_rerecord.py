@@ -74,7 +74,7 @@ class CudagraphRerecord(Rule):
         receiver = tensor_of(event.receiver)
         if event.target == "attribute" and event.name == "data" and receiver is not None and receiver.flags & PARAMETER:
             if event.frame.blocks and any(
-                s.cudagraphs for s in event.frame.interp.sites.values() if s.path == event.module.path
+                s.cudagraphs for s in event.frame.interp.learned.sites.values() if s.path == event.module.path
             ):
                 yield self._finding(event, "a parameter is moved to another address (`.data = …`)")
 

@@ -63,7 +63,7 @@ def _is_torch_code(event: Compile, value: Value) -> bool:
         return value.args is None and value.name != "torch.nn.Module"
     if isinstance(value, Instance):
         interp = event.frame.interp
-        base = interp.external_base(value.cls)
-        own = interp.find_method(value.cls, "forward") or interp.find_method(value.cls, "__call__")
+        base = interp.classes.external_base(value.cls)
+        own = interp.classes.find_method(value.cls, "forward") or interp.classes.find_method(value.cls, "__call__")
         return own is None and base.startswith("torch.nn.") and base not in ("torch.nn.Module", "torch.nn.Sequential")
     return False

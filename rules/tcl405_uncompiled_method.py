@@ -69,10 +69,10 @@ class UncompiledMethod(Rule):
         if not isinstance(receiver, Compiled) or not isinstance(receiver.target, Instance):
             return
         interp = event.frame.interp
-        method = interp.find_method(receiver.target.cls, event.method)
+        method = interp.classes.find_method(receiver.target.cls, event.method)
         if method is None or event.method.startswith("__"):
             return
-        decorated = interp.function_value(method)
+        decorated = interp.functions.value(method)
         if not isinstance(decorated, FunctionValue) or decorated.function is not method:
             return  # compiled by itself, disabled, or wrapped
         if not _runs_the_model(event, method, receiver.target, site_in_place(receiver.site)):
@@ -92,7 +92,7 @@ def _runs_the_model(event: Call, method: Function, instance: Instance, in_place:
     if first is None:
         return False
     interp = event.frame.interp
-    attributes = interp.attributes(instance)
+    attributes = interp.instance_attributes.of(instance)
     runs = False
     for node in ast.walk(method.node):
         if not isinstance(node, ast.Call):
@@ -109,5 +109,5 @@ def _runs_the_model(event: Call, method: Function, instance: Instance, in_place:
 
 def _is_module(event: Call, value: Value | None) -> bool:
     if isinstance(value, Instance):
-        return event.frame.interp.is_nn_module(value.cls)
+        return event.frame.interp.classes.is_nn_module(value.cls)
     return isinstance(value, Object) and value.name.startswith("torch.nn.")

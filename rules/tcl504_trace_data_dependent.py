@@ -91,7 +91,7 @@ def _lookup(event: ModuleEvent, node: ast.expr) -> Value | None:
     if not isinstance(node, ast.Name):
         return None
     interp = event.frame.interp
-    found: Value | None = interp.module_value(event.module, node.id)
+    found: Value | None = interp.names.value(event.module, node.id)
     return found
 
 
@@ -125,7 +125,7 @@ def _forward(event: ModuleEvent, value: Value | None) -> ast.AST | None:
         return value.function.node
     if isinstance(value, ClassValue):
         interp = event.frame.interp
-        method = interp.find_method(value.cls, "forward")
+        method = interp.classes.find_method(value.cls, "forward")
         return method.node if method is not None else None
     return None
 

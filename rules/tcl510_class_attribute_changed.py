@@ -53,7 +53,7 @@ class ClassAttributeChanged(Rule):
                 continue
             if not isinstance(node.value, ast.Name) or node.value.id in event.frame.env:
                 continue
-            value = event.frame.interp.module_value(event.module, node.value.id)
+            value = event.frame.interp.names.value(event.module, node.value.id)
             if isinstance(value, ClassValue) and node.attr in value.cls.assignments and _changes(value.cls, node.attr):
                 yield self.finding(
                     event,

@@ -75,7 +75,7 @@ def _is_bounded_deque(event: Call, target: ast.expr) -> bool:
         return _makes_deque(getattr(event.module.node(definition.ordinal), "value", None))
     if not isinstance(target, ast.Attribute) or text(target.value) != "self" or event.frame.cls is None:
         return False
-    for cls in event.frame.interp.mro(event.frame.cls):
+    for cls in event.frame.interp.classes.mro(event.frame.cls):
         init = cls.methods.get("__init__")
         for node in ast.walk(init.node) if init is not None else ():
             if isinstance(node, (ast.Assign, ast.AnnAssign)):

@@ -537,7 +537,7 @@ def _held(place: Place, attribute: str) -> object:
     """What `self.attribute` is, as far as the interpreter knows."""
     frame = place.event.frame
     owner = frame.env.get("self")
-    return frame.interp.attributes(owner).get(attribute) if isinstance(owner, Instance) else None
+    return frame.interp.instance_attributes.of(owner).get(attribute) if isinstance(owner, Instance) else None
 
 
 def has_effects(node: ast.AST, top: bool = False) -> bool:

@@ -10,7 +10,6 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tclint.interpreter import calls
 from tclint.program import Class, Function, Module
 from tclint.values import FunctionValue, Instance, Seq, Value
 
@@ -31,24 +30,21 @@ class Examples:
         inputs = self._items(cls, "get_inputs")
         if inputs is None:
             return None
-        frame = self.interp.module_frame(cls.module)
+        frame = self.interp.names.frame(cls.module)
         initial = self._items(cls, "get_init_inputs")
         receiver: Value = Instance(cls)
         if initial:
-            self.interp.quiet += 1
-            try:
-                receiver = self.interp.construct(frame, ast.Pass(), cls, initial, {})
-            finally:
-                self.interp.quiet -= 1
+            with self.interp.emitter.silence:
+                receiver = self.interp.objects.construct(frame, ast.Pass(), cls, initial, {})
         return receiver, inputs
 
     def drive(self, module: Module) -> None:
         """Play the calls a file lists, so that what they pass is evidence."""
-        frame = self.interp.module_frame(module)
+        frame = self.interp.names.frame(module)
         for target, args in self._listed(module):
-            if isinstance(target, Instance) and self.interp.is_nn_module(target.cls):
-                self.interp.note_call(target, args, {})
-            calls.call(frame, ast.Pass(), target, args, {})
+            if isinstance(target, Instance) and self.interp.classes.is_nn_module(target.cls):
+                self.interp.compile_sites.note_call(target, args, {})
+            target.call(frame, ast.Pass(), args, {})
 
     def _listed(self, module: Module) -> Iterator[tuple[Value, list[Value]]]:
         programs = self._result(module, "programs")
@@ -71,13 +67,9 @@ class Examples:
         function = module.names.get(name)
         if not isinstance(function, Function) or function.node.args.args:
             return None
-        self.interp.quiet += 1
-        try:
-            return self.interp.call_function(
-                self.interp.module_frame(module), function.node, FunctionValue(function), [], {}
-            )
-        finally:
-            self.interp.quiet -= 1
+        with self.interp.emitter.silence:
+            frame = self.interp.names.frame(module)
+            return self.interp.functions.call(frame, function.node, FunctionValue(function), [], {})
 
     def _items(self, cls: Class, name: str) -> list[Value] | None:
         value = self._result(cls.module, name)

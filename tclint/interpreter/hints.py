@@ -110,7 +110,7 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
         if isinstance(definition, Class):
             return Instance(definition)
         if isinstance(definition, Import):
-            found = interp.class_of(interp.module_value(module, name))
+            found = interp.classes.of(interp.names.value(module, name))
             return Instance(found) if found is not None else UNKNOWN
         if isinstance(definition, Assignment):
             statement = module.node(definition.ordinal)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import hints
+from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env
 from tclint.program import Function
 from tclint.sources.text import nodes
@@ -121,7 +122,7 @@ def bind(
         elif open_ended:
             value = UNKNOWN
         elif default is not None:
-            value = default_value(interp, function, default)
+            value = default_value(interp, function, node, default)
         else:
             value = UNKNOWN
         if value is UNKNOWN:
@@ -137,7 +138,7 @@ def bind(
         if node.arg in keywords:
             value = keywords[node.arg]
         elif default is not None and not open_ended:
-            value = default_value(interp, function, default)
+            value = default_value(interp, function, node, default)
         else:
             value = UNKNOWN
         env[node.arg] = value if value is not UNKNOWN else _evidence(interp, function, node, known)
@@ -150,17 +151,29 @@ def bind(
     return env
 
 
-def default_value(interp: Interpreter, function: Function, default: ast.expr) -> Value:
+def default_value(interp: Interpreter, function: Function, parameter: ast.arg, default: ast.expr) -> Value:
+    """What a parameter gets that a call leaves out."""
     if isinstance(default, ast.Constant):
         value = default.value
         return NONE if value is None else Const(value) if value is not Ellipsis else UNKNOWN
-    from tclint.interpreter.expressions import evaluate
-
-    interp.quiet += 1
+    key = (function, parameter.arg)
+    memo = interp.memo
+    known = memo.defaults.get(key)
+    if known is not None:
+        return known
+    # A default that leads back to itself (`def f(x, y=f(1))`, where an earlier `f` is meant) is unknown.
+    if key in memo.evaluating:
+        return UNKNOWN
+    memo.evaluating.add(key)
     try:
-        return evaluate(interp.module_frame(function.module), default)
+        with interp.emitter.silence:
+            known = evaluate(interp.names.frame(function.module), default)
     finally:
-        interp.quiet -= 1
+        memo.evaluating.discard(key)
+    if known is not UNKNOWN:
+        # What is unknown now may only be in the making.
+        memo.defaults[key] = known
+    return known
 
 
 def _evidence(interp: Interpreter, function: Function, node: ast.arg, known: Signature) -> Value:
@@ -263,7 +276,7 @@ def _entry_value(
     value: Value = UNKNOWN
     if node.annotation is not None:
         value = hints.evaluate(interp, function.module, node.annotation, origin)
-    fallback = default_value(interp, function, default) if default is not None else None
+    fallback = default_value(interp, function, node, default) if default is not None else None
     if value is UNKNOWN and fallback is not None:
         if isinstance(fallback, Const) and fallback.value is not None:
             value = (

@@ -1,13 +1,17 @@
-"""Statements: how names get their values, and in which order things happen."""
+"""Statements: how names get their values, and in which order things happen.
+
+Importing this module fills the table of `tclint.interpreter.execute`.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from tclint import events
 from tclint.interpreter import expressions, hints, stores
+from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env, settled
 from tclint.program import absolute_name
 from tclint.values import (
@@ -21,17 +25,9 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.operators import binary
 
 _LOOP_PASSES: Final = 3
-
-
-def run_block(frame: Frame, body: Sequence[ast.stmt]) -> None:
-    for statement in body:
-        if frame.dead:
-            return
-        handler = _HANDLERS.get(type(statement))
-        if handler is not None:
-            handler(frame, statement)
 
 
 def _expr(frame: Frame, node: ast.Expr) -> None:
@@ -61,9 +57,9 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     if isinstance(target, ast.Name):
         old = expressions.lookup(frame, target.id)
     else:
-        old = expressions.evaluate(frame, target, quiet_store=True)
+        old = expressions.evaluate(frame, target)
     value = expressions.evaluate(frame, node.value)
-    result = expressions.binary(frame, node, type(node.op).__name__, old, value)
+    result = binary(frame, node, type(node.op).__name__, old, value)
     tensor = tensor_of(old)
     if tensor is not None and isinstance(result, Tensor):
         # `x += y` writes into x's storage: the result is x.
@@ -73,7 +69,7 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
 
 def _return(frame: Frame, node: ast.Return) -> None:
     value = NONE if node.value is None else expressions.evaluate(frame, node.value)
-    frame.interp.emit(events.Return, frame, node, value)
+    frame.interp.emitter.emit(events.Return, frame, node, value)
     frame.returns.append(value)
     frame.dead = True
 
@@ -159,7 +155,7 @@ def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable
 
 def _for(frame: Frame, node: ast.For) -> None:
     iterable = expressions.evaluate(frame, node.iter)
-    frame.interp.emit(events.Loop, frame, node, iterable, False)
+    frame.interp.emitter.emit(events.Loop, frame, node, iterable, False)
     if isinstance(node.iter, (ast.Tuple, ast.List)) and isinstance(iterable, Seq) and iterable.items is not None:
         if _unroll(frame, node, iterable.items):
             return
@@ -167,7 +163,7 @@ def _for(frame: Frame, node: ast.For) -> None:
     def head() -> Env:
         env = dict(frame.env)
         frame.env = env
-        stores.store(frame, node.target, expressions.element_of(frame, iterable, node), node, quiet=True)
+        stores.store(frame, node.target, iterable.iterate(frame, node), node, quiet=True)
         return frame.env
 
     _loop(frame, node, head, "for")
@@ -218,7 +214,7 @@ def _continue(frame: Frame, node: ast.Continue) -> None:
 def _with(frame: Frame, node: ast.With) -> None:
     for item in node.items:
         context = expressions.evaluate(frame, item.context_expr)
-        frame.interp.emit(events.With, frame, item.context_expr, context)
+        frame.interp.emitter.emit(events.With, frame, item.context_expr, context)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, context, node, quiet=True)
     grad = frame.grad
@@ -269,7 +265,7 @@ def _try(frame: Frame, node: ast.Try) -> None:
 
 
 def _function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    frame.interp.emit(events.Define, frame, node, "function")
+    frame.interp.emitter.emit(events.Define, frame, node, "function")
     frame.set(node.name, make_function(frame, node))
 
 
@@ -281,16 +277,16 @@ def make_function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) ->
     function = parent.nested(node, node.name)
     # The closure sees later assignments of its scope: share the environment, not a copy.
     value: Value = FunctionValue(function, None, frame.env)
-    return frame.interp.decorate(frame, function, value)
+    return frame.interp.functions.decorate(frame, function, value)
 
 
 def _class(frame: Frame, node: ast.ClassDef) -> None:
-    frame.interp.emit(events.Define, frame, node, "class")
+    frame.interp.emitter.emit(events.Define, frame, node, "class")
     frame.set(node.name, UNKNOWN)
 
 
 def _import(frame: Frame, node: ast.Import) -> None:
-    frame.interp.emit(events.Define, frame, node, "import")
+    frame.interp.emitter.emit(events.Define, frame, node, "import")
     for alias in node.names:
         dotted = alias.name if alias.asname else alias.name.partition(".")[0]
         module = frame.module.program.find(frame.module, dotted)
@@ -298,11 +294,11 @@ def _import(frame: Frame, node: ast.Import) -> None:
 
 
 def _import_from(frame: Frame, node: ast.ImportFrom) -> None:
-    frame.interp.emit(events.Define, frame, node, "import")
+    frame.interp.emitter.emit(events.Define, frame, node, "import")
     target = absolute_name(frame.module, node.module, node.level)
     for alias in node.names:
         if alias.name != "*":
-            frame.set(alias.asname or alias.name, frame.interp.imported(frame.module, target, alias.name))
+            frame.set(alias.asname or alias.name, frame.interp.names.imported(frame.module, target, alias.name))
 
 
 def _global(frame: Frame, node: ast.Global) -> None:
@@ -315,7 +311,7 @@ def _nonlocal(frame: Frame, node: ast.Nonlocal) -> None:
 
 def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
-    frame.interp.emit(events.Assert, frame, node, value)
+    frame.interp.emitter.emit(events.Assert, frame, node, value)
 
 
 def _delete(frame: Frame, node: ast.Delete) -> None:
@@ -334,7 +330,7 @@ def _match(frame: Frame, node: ast.Match) -> None:
     if tensor is not None and literal:
         for case in node.cases:
             if any(isinstance(p, ast.MatchValue) for p in ast.walk(case.pattern)):
-                frame.interp.emit(events.Branch, frame, case.pattern, tensor, "match")
+                frame.interp.emitter.emit(events.Branch, frame, case.pattern, tensor, "match")
                 break
     before = frame.env
     after: Env | None = None
@@ -365,32 +361,30 @@ def _match(frame: Frame, node: ast.Match) -> None:
         frame.env = after
 
 
-_HANDLERS: Final[dict[type[ast.stmt], Callable[[Frame, Any], None]]] = {
-    ast.Expr: _expr,
-    ast.Assign: _assign,
-    ast.AnnAssign: _ann_assign,
-    ast.AugAssign: _aug_assign,
-    ast.Return: _return,
-    ast.Raise: _raise,
-    ast.If: _if,
-    ast.For: _for,
-    ast.AsyncFor: _for,
-    ast.While: _while,
-    ast.Break: _break,
-    ast.Continue: _continue,
-    ast.With: _with,
-    ast.AsyncWith: _with,
-    ast.Try: _try,
-    ast.FunctionDef: _function,
-    ast.AsyncFunctionDef: _function,
-    ast.ClassDef: _class,
-    ast.Import: _import,
-    ast.ImportFrom: _import_from,
-    ast.Global: _global,
-    ast.Nonlocal: _nonlocal,
-    ast.Assert: _assert,
-    ast.Delete: _delete,
-    ast.Match: _match,
-}
+handles(ast.Expr, _expr)
+handles(ast.Assign, _assign)
+handles(ast.AnnAssign, _ann_assign)
+handles(ast.AugAssign, _aug_assign)
+handles(ast.Return, _return)
+handles(ast.Raise, _raise)
+handles(ast.If, _if)
+handles(ast.For, _for)
+handles(ast.AsyncFor, _for)
+handles(ast.While, _while)
+handles(ast.Break, _break)
+handles(ast.Continue, _continue)
+handles(ast.With, _with)
+handles(ast.AsyncWith, _with)
+handles(ast.Try, _try)
+handles(ast.FunctionDef, _function)
+handles(ast.AsyncFunctionDef, _function)
+handles(ast.ClassDef, _class)
+handles(ast.Import, _import)
+handles(ast.ImportFrom, _import_from)
+handles(ast.Global, _global)
+handles(ast.Nonlocal, _nonlocal)
+handles(ast.Assert, _assert)
+handles(ast.Delete, _delete)
+handles(ast.Match, _match)
 if hasattr(ast, "TryStar"):
-    _HANDLERS[ast.TryStar] = _try
+    handles(ast.TryStar, _try)

@@ -92,7 +92,7 @@ class Rule:
         if "except" in frame.blocks or ".rare" in frame.env:
             confidence = Confidence.LOW  # a handler runs only when something already went wrong
         # A line is met again in every context it is called in; the first finding as sure as this one is the one that stays.
-        made = frame.interp.dispatcher.made
+        made = frame.interp.emitter.dispatcher.made
         place = (frame.module.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0), self.code)
         before = made.get(place)
         if before is not None and RANK[before.confidence.value] >= RANK[confidence.value]:

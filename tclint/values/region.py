@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tclint.values.kinds import Dict, Scalar, Seq, Tensor, Value
+from tclint.values.dict import Dict
+from tclint.values.scalar import Scalar
+from tclint.values.sequence import Seq
+from tclint.values.tensor import Tensor
+from tclint.values.value import Value
 
 
 @dataclass(frozen=True)
