@@ -147,7 +147,7 @@ def graph() -> dict[str, set[str]]:
         for _, imported, running in imports(name, path):
             # `from tclint.run import engine` names a module, `from tclint.run.engine import lint` something in one.
             target = imported if imported in known else imported.rpartition(".")[0]
-            if running and target in known and (name, imported) not in (FACADE, HANDS_ON):
+            if running and target in known:
                 targets.add(target)
         found[name] = targets - {name}
     return found
