@@ -6,19 +6,12 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tclint.fixes.rewrite import (
-    Place,
-    has_effects,
-    names_read,
-    only_says,
-    position,
-    pure,
-    quoted,
-    same,
-    stores_of,
-    within,
-)
+from tclint.fixes.places import Place
+from tclint.fixes.purity import has_effects, only_logs, pure
+from tclint.fixes.recipes import quoted
+from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
+from tclint.sources.tree import names_read, position, same, within
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -261,7 +254,7 @@ class _If:
         node = self.node
         if node.orelse or self.above or isinstance(node.test, ast.BoolOp):
             return None
-        if not all(only_says(statement) for statement in node.body) or has_effects(node.test):
+        if not all(only_logs(statement) for statement in node.body) or has_effects(node.test):
             return None
         test = self.place.source(node.test)
         return self.place.replace(node.test, f"not {self.torch}.compiler.is_compiling() and {test}")
@@ -362,7 +355,7 @@ class _If:
             return False
         if _may_be_none(function, name):
             return False
-        return any(getattr(n, "lineno", 0) < self.node.lineno for n in stores_of(function, name))
+        return any(getattr(n, "lineno", 0) < self.node.lineno for n in uses_in(function).stores(name))
 
     def _returned(self, test: str) -> tuple[str, str, Edit] | None:
         place, node = self.place, self.node
@@ -619,11 +612,10 @@ def truth_only(place: Place) -> bool:
     function = place.function
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
         name = parent.targets[0].id
-        if function is None or len(stores_of(function, name)) != 1:
+        if function is None or len(uses_in(function).stores(name)) != 1:
             return False
-        from tclint.fixes.rewrite import reads_of
 
-        reads = list(reads_of(function, name))
+        reads = list(uses_in(function).reads(name))
         return bool(reads) and all(above and _asks(above[-1], read) for read, above in reads)
     return False
 

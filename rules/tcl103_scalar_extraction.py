@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import Place, noted
+from tclint.fixes.places import Place
+from tclint.fixes.recipes import skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._branches import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
@@ -80,7 +81,7 @@ class ScalarExtraction(Rule):
         if not isinstance(node, ast.Call):
             return None
         if event.method == "item" and isinstance(node.func, ast.Attribute) and not node.args:
-            return keep_tensor(event, node.func.value) or noted(event, node)
+            return keep_tensor(event, node.func.value) or skip_unread_store(event, node)
         if name in ("builtins.int", "builtins.float") and len(node.args) == 1:
             tensor = tensor_of(event.args[0]) if event.args else None
             if tensor is not None and tensor.flags & ARRAY:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import guard
+from tclint.fixes.recipes import skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 
@@ -65,4 +65,4 @@ class LoggingInRegion(Rule):
         )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        return guard(event, event.node, "nothing is logged")
+        return skip_while_compiling(event, event.node, "nothing is logged")

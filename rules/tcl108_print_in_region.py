@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import Place, guard
+from tclint.fixes.places import Place
+from tclint.fixes.recipes import skip_while_compiling
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 
@@ -75,4 +76,4 @@ class PrintInRegion(Rule):
                 return Fix("loop without the progress bar", Applicability.UNSAFE, (edit,), "no progress is shown")
         if name in _KEPT or name.startswith(("tqdm.", "rich.")):
             return None
-        return guard(event, node, "nothing is printed or saved")
+        return skip_while_compiling(event, node, "nothing is printed or saved")

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event, With
-from tclint.fixes.rewrite import Place, same
+from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import same
 from tclint.values import External, FunctionValue, Instance, Object, Value
 
 _BAD = (
@@ -118,11 +119,11 @@ def _enters_once(context: Value) -> bool:
 
 def _from_outside(event: With) -> bool:
     """Whether the context is an attribute, or a name of the file."""
-    frame, node = event.frame, event.node
+    node = event.node
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        owner = frame.env.get(node.value.id)
-        return isinstance(owner, Instance) and frame.interp.is_nn_module(owner.cls)
-    return isinstance(node, ast.Name) and of_file(frame, node.id)
+        owner = event.ask.local(node.value.id)
+        return isinstance(owner, Instance) and event.ask.is_nn_module(owner.cls)
+    return isinstance(node, ast.Name) and of_file(event, node.id)
 
 
 def _is_generator(value: FunctionValue) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Attribute, Call, Event
-from tclint.fixes.rewrite import Place
+from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.ruleset.rule import Rule, whole_frame

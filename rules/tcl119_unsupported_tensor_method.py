@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Attribute, Branch, Call, Event, Operation, Store
-from tclint.fixes.rewrite import guard, out_of_place
+from tclint.fixes.recipes import functional_form, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
@@ -89,9 +89,9 @@ class UnsupportedTensorMethod(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Call) and event.method in ("unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_"):
-            return out_of_place(event)
+            return functional_form(event)
         if isinstance(event, Call) and event.method == "share_memory_":
-            return guard(event, event.node, "the storage is not moved to shared memory")
+            return skip_while_compiling(event, event.node, "the storage is not moved to shared memory")
         return None
 
     def _finding(

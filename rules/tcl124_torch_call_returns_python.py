@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import noted, once
+from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
@@ -108,8 +108,8 @@ class TorchCallReturnsPython(Rule):
         if event.name in _DRAWS:
             return None
         if not event.name.startswith(_CONSTANT):
-            return noted(event, event.node)
-        return once(event, "the value is the one at start-up: wrong where it changes while the program runs")
+            return skip_unread_store(event, event.node)
+        return compute_once(event, "the value is the one at start-up: wrong where it changes while the program runs")
 
 
 def _is_generator(value: Value | None) -> bool:

@@ -51,7 +51,7 @@ class MissingDynamicMark(Rule):
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         evidence, site = event.evidence, event.site
-        if evidence is None or site is None or event.frame.parent is not None:
+        if evidence is None or site is None or not event.at_entry:
             return
         for name, values in evidence.values.items():
             shapes = evidence.shapes(name)
@@ -112,7 +112,7 @@ class MissingDynamicMark(Rule):
 
 def _marked_names(event: CompiledCall) -> Iterator[str]:
     """Names marked dynamic in the function, but not again in the loop around the call."""
-    function = event.frame.function
+    function = event.enclosing
     line = getattr(event.node, "lineno", 0)
     if function is None:
         return

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Attribute, Event, Loop, Operation, Store
-from tclint.fixes.rewrite import Place
+from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule
 from tclint.values import PARAMETER, Const, Dict, Instance, Object, Scalar, Seq, Tensor
@@ -48,17 +48,17 @@ class ModuleStateChanges(Rule):
         if not isinstance(event.receiver, Instance):
             return
         cls = event.receiver.cls
-        held = event.frame.interp.attributes(event.receiver).get(event.name)
+        held = event.ask.attributes(event.receiver).get(event.name)
         kind = held.type if isinstance(held, Scalar) else type(held.value).__name__ if isinstance(held, Const) else ""
         if kind == "float":
             return  # becomes dynamic, unless an operation burns it in: TCL204
-        if (cls.module.path, cls.qualname, event.name) in event.frame.interp.rebound:
+        if event.ask.rebound(cls, event.name):
             yield self._finding(event, f"`self.{event.name}` is changed by eager code after compilation")
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         """A ModuleList that forward walks and another method of the class extends."""
         node = event.node.iter if isinstance(event.node, ast.For) else event.node
-        cls = event.frame.cls
+        cls = event.cls
         if not (isinstance(event.iterable, Object) and event.iterable.name == "torch.nn.ModuleList") or cls is None:
             return
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -69,9 +69,9 @@ class ModuleStateChanges(Rule):
                     return
 
     def on_store(self, event: Store) -> Iterator[Finding]:
-        if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.frame.constructing:
+        if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.constructing:
             return
-        old = event.frame.interp.attributes(event.receiver).get(event.name)
+        old = event.ask.attributes(event.receiver).get(event.name)
         if isinstance(old, Tensor) and old.flags & PARAMETER and isinstance(event.value, Tensor):
             new = event.value
             if new.flags & PARAMETER or event.augmented or not _reads(event, event.name):
@@ -111,7 +111,7 @@ class ModuleStateChanges(Rule):
 
 def _reads(event: Store, name: str) -> bool:
     """Whether the function also reads the attribute: a value that is only written costs nothing."""
-    function = event.frame.function
+    function = event.enclosing
     if function is None:
         return False
     return any(

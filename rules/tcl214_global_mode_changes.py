@@ -57,8 +57,8 @@ class GlobalModeChanges(Rule):
         self._modes: dict[object, dict[tuple[str, ...], tuple[CompiledCall, ast.With | None]]] = {}
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        if event.frame.function is not None and _differs(event):
-            key = (event.module.path, event.frame.function.qualname)
+        if event.enclosing is not None and _differs(event):
+            key = (event.module.path, event.enclosing.qualname)
             self._pending.setdefault(key, []).append(event)
         return
         yield
@@ -81,9 +81,9 @@ class GlobalModeChanges(Rule):
                 )
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
-        if event.frame.function is None:
+        if event.enclosing is None:
             return
-        for pending in self._pending.get((event.module.path, event.frame.function.qualname), ()):
+        for pending in self._pending.get((event.module.path, event.enclosing.qualname), ()):
             assert isinstance(pending, Call)
             yield self.finding(
                 pending,
@@ -106,7 +106,7 @@ _OF_A_MODULE = ("to", "requires_grad_", "train", "eval")
 
 def _differs(event: Call) -> bool:
     """Whether a call does something else whenever its function is called."""
-    node, function = event.node, event.frame.function
+    node, function = event.node, event.enclosing
     if not isinstance(node, ast.Call) or function is None:
         return False
     if event.name.endswith(".reset"):
@@ -146,7 +146,7 @@ def _often(event: Call) -> str:
 
 def _enclosing_modes(event: CompiledCall) -> dict[str, ast.With]:
     """The grad modes and autocasts around a call, as they are written."""
-    function = event.frame.function
+    function = event.enclosing
     assert function is not None
     found: dict[str, ast.With] = {}
     for node in ast.walk(function.node):
@@ -162,7 +162,7 @@ _MODES = ("no_grad", "enable_grad", "inference_mode", "autocast")
 
 
 def _enclosing_autocast(event: CompiledCall) -> Iterator[ast.With]:
-    function = event.frame.function
+    function = event.enclosing
     line = getattr(event.node, "lineno", 0)
     assert function is not None
     for node in ast.walk(function.node):

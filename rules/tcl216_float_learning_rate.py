@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Compile, Event
-from tclint.fixes.rewrite import display
+from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import argument, target_of
 from tclint.ruleset.rule import Rule

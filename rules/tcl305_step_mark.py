@@ -44,7 +44,7 @@ class StepMark(Rule):
         self._seen: dict[tuple[str, str, object], int] = {}
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
-        function = event.frame.function
+        function = event.enclosing
         if not event.callee.site.cudagraphs or function is None:
             return
         key = (event.module.path, function.qualname, event.callee.key)
@@ -53,7 +53,7 @@ class StepMark(Rule):
         markers = {"cudagraph_mark_step_begin"}
         if self.settings is not None:
             markers.update(m.rpartition(".")[2] for m in self.settings.cudagraph.step_markers)
-        looped = event.frame.grad is not False and any(b in ("for", "while") for b in event.blocks)
+        looped = event.grad is not False and any(b in ("for", "while") for b in event.blocks)
         again = first != place or (looped and not _marks(function.node, {"backward"}))
         if not again or _marks(function.node, markers):
             return

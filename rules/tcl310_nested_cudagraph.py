@@ -42,7 +42,7 @@ class NestedCudagraph(Rule):
     scope = "eager"
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
-        function = event.frame.function
+        function = event.enclosing
         if not event.callee.site.cudagraphs or function is None:
             return
         line = getattr(event.node, "lineno", 0)

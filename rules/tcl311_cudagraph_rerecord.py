@@ -73,9 +73,7 @@ class CudagraphRerecord(Rule):
     def on_store(self, event: Store) -> Iterator[Finding]:
         receiver = tensor_of(event.receiver)
         if event.target == "attribute" and event.name == "data" and receiver is not None and receiver.flags & PARAMETER:
-            if event.frame.blocks and any(
-                s.cudagraphs for s in event.frame.interp.sites.values() if s.path == event.module.path
-            ):
+            if event.blocks and any(s.cudagraphs for s in event.ask.sites() if s.path == event.module.path):
                 yield self._finding(event, "a parameter is moved to another address (`.data = …`)")
 
     def _finding(self, event: CompiledCall | Store, what: str, node: ast.AST | None = None) -> Finding:
@@ -94,7 +92,7 @@ def _in_loop(event: CompiledCall) -> bool:
 
 def _grows(event: CompiledCall, name: str) -> ast.AST | None:
     """`name = torch.cat([name, …])` in a loop of the same function."""
-    function = event.frame.function
+    function = event.enclosing
     if function is None:
         return None
     for loop in ast.walk(function.node):

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from tclint.events import Compile
 from tclint.model.finding import Effect, Finding, Severity
-from tclint.rules._scope import own, scope, target_of, text
+from tclint.rules._scope import scope, target_of
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import own, text
 from tclint.values import Object
 
 _WRAPPERS = ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP")
@@ -60,7 +61,7 @@ def _wrapper(event: Compile) -> str:
         return name if name in _WRAPPERS else ""
     wanted = text(target)
     found = ""
-    for node in own(scope(event.frame)):
+    for node in own(scope(event)):
         if isinstance(node, ast.Assign) and node.lineno < event.node.lineno and text(node.targets[0]) == wanted:  # type: ignore[attr-defined]
             value = node.value
             name = text(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""

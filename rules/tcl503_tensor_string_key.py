@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Operation, Subscript
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import own, scope, text
+from tclint.rules._scope import scope
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import own, text
 from tclint.values import NAMED, PROVEN, Dict, Scalar, Seq, Value, tensor_of
 
 
@@ -84,7 +85,7 @@ def _asked_before(event: Subscript) -> bool:
     table = text(event.node.value) if isinstance(event.node, ast.Subscript) else ""
     return any(
         isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.In, ast.NotIn)) and text(n.comparators[0]) == table
-        for n in own(scope(event.frame))
+        for n in own(scope(event))
     )
 
 
@@ -101,7 +102,7 @@ def _formatted(event: Call | Operation | Subscript, key: Value) -> int:
         return 0
     best = 0
     for part in parts:
-        value = event.frame.env.get(part.id) if isinstance(part, ast.Name) else None
+        value = event.ask.local(part.id) if isinstance(part, ast.Name) else None
         tensor = tensor_of(value) if value is not None else None
         if tensor is not None:
             best = max(best, tensor.conf)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from tclint.events import CompiledCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import FUNCTIONS, LOOPS, ancestors, own, scope, text
+from tclint.rules._scope import LOOPS, scope
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import FUNCTIONS, ancestors, own, text
 
 _CLOCKS = ("time.time", "time.perf_counter", "time.monotonic", "perf_counter", "time.perf_counter_ns", "time.time_ns")
 _WAITS = ("synchronize", "item", "cpu", "tolist", "numpy", "elapsed_time", "wait", "block_until_ready")
@@ -60,7 +61,7 @@ class UnsyncedTiming(Rule):
         call = event.node
         if not isinstance(call, ast.Call):
             return
-        root = scope(event.frame)
+        root = scope(event)
         pair = _clocks(root, call)
         if pair is None:
             return
@@ -156,9 +157,9 @@ def _includes_compilation(event: CompiledCall, root: ast.AST, call: ast.Call, st
     site = event.callee.site
     if site.path != event.module.path or site.decorator or site.line > start.lineno:
         return False
-    if event.frame.function is not None and site.line < getattr(root, "lineno", 0):
+    if event.enclosing is not None and site.line < getattr(root, "lineno", 0):
         return False
-    if event.frame.function is None and any(_holds(f, site.line) for f in ast.walk(root) if isinstance(f, FUNCTIONS)):
+    if event.enclosing is None and any(_holds(f, site.line) for f in ast.walk(root) if isinstance(f, FUNCTIONS)):
         return False
     if any(isinstance(n, LOOPS) for n in ancestors(root, start)):
         return False

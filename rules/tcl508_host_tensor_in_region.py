@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from tclint.events import Call, Event
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._numbers import on_device, square_root
-from tclint.rules._scope import ancestors, scope, text
+from tclint.rules._scope import scope
 from tclint.ruleset.rule import Rule
-from tclint.sources.text import nodes
+from tclint.sources.tree import ancestors, nodes, text
 from tclint.values import HOST, Const, Scalar, Tensor
 
 _FACTORIES = ("tensor", "zeros", "ones", "full", "arange", "linspace", "rand", "randn", "randint", "eye", "empty")
@@ -82,7 +82,7 @@ class HostTensorInRegion(Rule):
         return on_device(event, scalar) if event.name != "torch.as_tensor" else None
 
     def _confidence(self, event: Call, node: ast.Call) -> Confidence | None:
-        root = scope(event.frame)
+        root = scope(event)
         if self._moved(event, root, node):
             return None
         return Confidence.MEDIUM if _uses_cuda(event, root) else Confidence.LOW

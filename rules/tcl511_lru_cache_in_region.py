@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from tclint.events import ProgramCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Function, Import
-from tclint.rules._scope import text
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 from tclint.values import FunctionValue
 
 _BUILDS = ("tensor", "arange", "zeros", "ones", "full", "linspace", "eye", "outer", "cat", "stack", "tril", "triu")

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Assignment
-from tclint.rules._scope import scope, text
+from tclint.rules._scope import scope
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 
 _APPENDS = ("append", "appendleft", "extend", "extendleft")
 
@@ -67,15 +68,15 @@ class DequeMaxlenOnSelf(Rule):
 
 def _is_bounded_deque(event: Call, target: ast.expr) -> bool:
     if isinstance(target, ast.Name):
-        if target.id in event.frame.env:
+        if event.ask.local(target.id) is not None:
             return False
         definition = event.module.names.get(target.id)
         if not isinstance(definition, Assignment) or definition.path:
             return False
         return _makes_deque(getattr(event.module.node(definition.ordinal), "value", None))
-    if not isinstance(target, ast.Attribute) or text(target.value) != "self" or event.frame.cls is None:
+    if not isinstance(target, ast.Attribute) or text(target.value) != "self" or event.cls is None:
         return False
-    for cls in event.frame.interp.mro(event.frame.cls):
+    for cls in event.ask.mro(event.cls):
         init = cls.methods.get("__init__")
         for node in ast.walk(init.node) if init is not None else ():
             if isinstance(node, (ast.Assign, ast.AnnAssign)):
@@ -97,5 +98,5 @@ def _makes_room(event: Call, target: ast.expr) -> bool:
     taken = (f"{text(target)}.popleft", f"{text(target)}.pop", f"{text(target)}.clear")
     return any(
         isinstance(n, ast.Call) and text(n.func) in taken and n.lineno < getattr(event.node, "lineno", 0)
-        for n in ast.walk(scope(event.frame))
+        for n in ast.walk(scope(event))
     )

@@ -29,7 +29,8 @@ from tclint import cli  # noqa: E402
 from tclint.model import config  # noqa: E402
 from tclint.model.finding import Effect  # noqa: E402
 from tclint.output.words import ONE  # noqa: E402
-from tclint.ruleset.rule import Rule, load_rules  # noqa: E402
+from tclint.ruleset.loading import load_rules  # noqa: E402
+from tclint.ruleset.rule import Rule  # noqa: E402
 
 DOCS = ROOT / "docs"
 REGISTRY = ROOT / "tclint" / "torch_facts" / "graph_breaks.json"

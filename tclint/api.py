@@ -65,6 +65,7 @@ from tclint.events import (
     Event,
     Format,
     Loop,
+    ModuleEvent,
     Operation,
     ProgramCall,
     Return,
@@ -75,7 +76,7 @@ from tclint.events import (
     span_of,
     subject,
 )
-from tclint.fixes.rewrite import Place
+from tclint.fixes.places import Place
 from tclint.model import config as _config
 from tclint.model.config import Settings, UserError
 from tclint.model.finding import (
@@ -92,7 +93,8 @@ from tclint.model.finding import (
     Verification,
 )
 from tclint.model.report import Report, Site
-from tclint.ruleset.rule import ModuleEvent, Rule, RuleError, sure, whole_frame
+from tclint.ruleset.loading import RuleError
+from tclint.ruleset.rule import Rule, sure, whole_frame
 from tclint.run import engine as _engine
 from tclint.sources import files as _files
 from tclint.sources import notebook as _notebook

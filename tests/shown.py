@@ -39,7 +39,7 @@ if __name__ == "__main__":
 
 from tclint import cli  # noqa: E402
 from tclint.model import config  # noqa: E402
-from tclint.ruleset.rule import load_rules  # noqa: E402
+from tclint.ruleset.loading import load_rules  # noqa: E402
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*\n(?P<text>.*?)^(?P=indent)```[ \t]*$", re.S | re.M)
 _MARK = re.compile(r"<!-- (?P<key>file|needs|exit|not run|run by|command): (?P<value>[^\n]+?) -->")

@@ -11,7 +11,8 @@ import pytest
 from lintkit import ROOT, script
 
 from tclint.model import config
-from tclint.ruleset.rule import Rule, load_rules
+from tclint.ruleset.loading import load_rules
+from tclint.ruleset.rule import Rule
 
 IDS = [*(f"R{n}" for n in range(1, 7)), *(f"H{n}" for n in range(7, 58))]
 

@@ -17,7 +17,8 @@ from judge import FIXTURES, Expectation, expectations
 from lintkit import PRELUDE, ROOT, TORCH, Project, lint, told, with_callers
 
 from tclint.model.finding import Finding
-from tclint.ruleset.rule import Rule, load_rules
+from tclint.ruleset.loading import load_rules
+from tclint.ruleset.rule import Rule
 
 if sys.version_info >= (3, 11):
     import tomllib

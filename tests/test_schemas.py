@@ -18,7 +18,7 @@ from tclint.model import config
 from tclint.model.finding import Verification
 from tclint.model.report import Report
 from tclint.output import renderer
-from tclint.ruleset.rule import load_rules
+from tclint.ruleset.loading import load_rules
 from tclint.run import engine
 from tclint.sources.files import discover
 

@@ -73,7 +73,7 @@ def _summary(name: str) -> str:
 def rules(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Codes and names of rules; in a list with commas, for its last item."""
     from tclint.model import config
-    from tclint.ruleset.rule import load_rules
+    from tclint.ruleset.loading import load_rules
 
     before, comma, word = incomplete.rpartition(",")
     try:

@@ -339,7 +339,7 @@ def _linted(files: Sequence[InputFile], settings: Settings, cache: Cache | None,
 
 
 def _check_selectors(settings: Settings) -> None:
-    from tclint.ruleset.rule import load_rules
+    from tclint.ruleset.loading import load_rules
 
     settings_module.check_selectors(settings, load_rules(settings.rules, settings.packs))
 
@@ -501,7 +501,7 @@ def _emit(
     else:
         rules: Sequence[Rule] = ()
         if output_format in output.WITH_RULES:
-            from tclint.ruleset.rule import load_rules
+            from tclint.ruleset.loading import load_rules
 
             rules = load_rules(settings.rules, settings.packs)
         text = output.renderer(output_format)(
@@ -565,7 +565,7 @@ def _say(text: str) -> None:
 def rule(what: tuple[str, ...], everything: bool, output_format: str, config_file: str | None, isolated: bool) -> int:
     """Explain rules: by code, by prefix, by name, or by Dynamo's graph-break id. Without argument, list them."""
     from tclint.output import write
-    from tclint.ruleset.rule import load_rules
+    from tclint.ruleset.loading import load_rules
 
     settings = settings_module.load(cwd=os.getcwd(), config=config_file, isolated=isolated)
     rules = load_rules(settings.rules, settings.packs)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tclint import events
 from tclint.interpreter import calls
-from tclint.interpreter.frame import Env, Frame, join_env
+from tclint.interpreter.frame import RARE, Env, Frame, join_env
 from tclint.interpreter.models import builtins, torch_functions
 from tclint.values import (
     ARRAY,
@@ -279,10 +279,6 @@ def _current(frame: Frame, place: str, node: ast.expr) -> Value:
         receiver = frame.env.get(place.partition(".")[0], UNKNOWN)
         return calls.attribute(frame, node, receiver, node.attr, quiet=True)
     return UNKNOWN
-
-
-# Set in environments that only an unusual run reaches. The dot makes it end where the branch ends.
-RARE: Final = ".rare"
 
 
 _SWITCHES: Final = re.compile(r"^_?(verbose|debug|debugging|is_debug|profile|profiling|log_.*|print_.*|trace|dump.*)$")

@@ -14,7 +14,7 @@ from tclint.interpreter import calls, hints, parameters, sites, statements, wrap
 from tclint.interpreter.expressions import element_of, evaluate
 from tclint.interpreter.frame import Env, Frame
 from tclint.program import Assignment, Class, Definition, Function, Import, Module, Program
-from tclint.sources.text import nodes
+from tclint.sources.tree import nodes
 from tclint.values import (
     BOOL,
     CALLABLES,
@@ -217,6 +217,14 @@ class Interpreter:
         handlers = self.dispatcher.call_handlers(name, frame.region)
         if handlers:
             self.dispatcher.dispatch(handlers, events.Call(frame, node, name, args, keywords, receiver, result))
+
+    def evaluate_silently(self, frame: Frame, node: ast.expr) -> Value:
+        """The value of an expression; no rule hears of what happens in it."""
+        self.quiet += 1
+        try:
+            return evaluate(frame, node)
+        finally:
+            self.quiet -= 1
 
     # -- names --------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.interpreter import hints
 from tclint.interpreter.frame import Env
 from tclint.program import Function
-from tclint.sources.text import nodes
+from tclint.sources.tree import nodes
 from tclint.torch_facts import generated as facts
 from tclint.values import (
     CONSTANT,

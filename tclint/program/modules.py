@@ -13,15 +13,18 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import Final
+from typing import Final, TypeVar
 
 from tclint.model.report import Problem
-from tclint.sources.text import Unparsable, nodes, parse
+from tclint.sources.text import Unparsable, parse
+from tclint.sources.tree import nodes
 
 Data = bytes | Callable[[], bytes]
 """The content of a file, or where to get it."""
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Index = TypeVar("Index")
+"""What somebody found out about a whole function, file or program, to look things up in."""
 
 _KEPT_LINES: Final = 420_000  # of whole files
 _KEPT_FUNCTION_LINES: Final = 40_000  # of functions read again
@@ -56,7 +59,9 @@ class Function:
     """A function, method or lambda."""
 
     __slots__ = (
+        "_bound",
         "_free",
+        "_indexes",
         "_nested",
         "_node",
         "_stored",
@@ -98,6 +103,8 @@ class Function:
         self.line = line
         self._free: frozenset[str] | None = None
         self._stored: frozenset[str] | None = None
+        self._bound: frozenset[str] | None = None
+        self._indexes: dict[object, object] = {}
         self._nested: dict[int, Function] = {}
         self.facts: object = None
 
@@ -121,8 +128,15 @@ class Function:
         return node
 
     def forget(self) -> None:
-        """Drop the node; it is parsed again when needed."""
+        """Drop the node, and what was found out about it; it is parsed again when needed."""
         self._node = None
+        self._indexes.clear()
+
+    def index(self, build: Callable[[Function], Index]) -> Index:
+        """What `build` makes of the function, made once for as long as its node is held."""
+        if build not in self._indexes:
+            self._indexes[build] = build(self)
+        return self._indexes[build]  # type: ignore[return-value]
 
     @property
     def lines(self) -> tuple[int, int]:
@@ -153,6 +167,15 @@ class Function:
             self._read_names()
         assert self._stored is not None
         return self._stored
+
+    def bound_names(self) -> frozenset[str]:
+        """The names that belong to the function: its parameters, and what it assigns."""
+        if self._bound is None:
+            arguments = self.node.args
+            names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+            names += [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
+            self._bound = self.stored_names().union(names)
+        return self._bound
 
     def _read_names(self) -> None:
         names = [n for n in nodes(self.node) if type(n) is ast.Name]
@@ -193,6 +216,7 @@ class Module:
         "_data",
         "_functions",
         "_heads",
+        "_indexes",
         "_names",
         "_nodes",
         "_offsets",
@@ -204,7 +228,6 @@ class Module:
         "constants",
         "directory",
         "explicit",
-        "facts",
         "is_package",
         "name",
         "path",
@@ -240,7 +263,7 @@ class Module:
         self.reader: object = None  # whose values these are
         self.values: dict[str, object] = {}
         self.constants: dict[str, object] = {}  # the values that depend on nothing else: anybody's
-        self.facts: dict[str, object] = {}  # what rules found out about the whole file
+        self._indexes: dict[object, object] = {}
         self._stars: list[str] = []
         self._classes: list[Class] = []
         self._functions: list[Function] = []
@@ -253,6 +276,12 @@ class Module:
         self._plain: bool | None = None  # lines can be parsed by themselves
         self._tree: ast.Module | None = None
         self._rebound: frozenset[str] | None = None
+
+    def index(self, build: Callable[[Module], Index]) -> Index:
+        """What `build` makes of the file, made once. It outlives the tree: it had better not hold much of it."""
+        if build not in self._indexes:
+            self._indexes[build] = build(self)
+        return self._indexes[build]  # type: ignore[return-value]
 
     def rebinds(self, name: str) -> bool:
         """Whether some function declares the name `global` (and so changes it)."""
@@ -564,6 +593,7 @@ class Program:
         self._kept_functions = 0
         self._top = ""
         self._paths_by_name: dict[str, list[str]] | None = None
+        self._indexes: dict[object, object] = {}
 
     @classmethod
     def build(cls, files: Sequence[tuple[str, str, Data, bool, bool]]) -> Program:
@@ -601,6 +631,13 @@ class Program:
             if found is not None:
                 return found
         return None
+
+    def index(self, build: Callable[[Program], Index]) -> Index:
+        """What `build` makes of all files, made once. Whoever asks depends on every file."""
+        if build not in self._indexes:
+            self._indexes[build] = build(self)
+        self.touched.update(self.modules)
+        return self._indexes[build]  # type: ignore[return-value]
 
     @contextmanager
     def watched(self) -> Iterator[set[Module]]:

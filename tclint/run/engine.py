@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from tclint.model.finding import RANK, Confidence, Effect, Finding, Severity, Span
 from tclint.model.report import Problem, Report, Site
 from tclint.program import Data, Import, Module, Program
-from tclint.ruleset.rule import Rule, load_rules
+from tclint.ruleset.loading import load_rules
+from tclint.ruleset.rule import Rule
 from tclint.run import suppress
 from tclint.run.knowledge import Fact
 from tclint.run.parts import INTERNAL, Bench, Found, Group, Place, Result, Sites, left

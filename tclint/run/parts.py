@@ -14,6 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.events import ModuleEvent
 from tclint.events.dispatch import Dispatcher
 from tclint.interpreter import statements
 from tclint.interpreter.examples import Examples
@@ -22,7 +23,7 @@ from tclint.interpreter.machine import Interpreter, Options
 from tclint.model.finding import RANK, Finding
 from tclint.model.report import Problem
 from tclint.program import Class, Function, Module, Program
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.ruleset.rule import Rule
 from tclint.run import knowledge
 from tclint.run.knowledge import Fact
 from tclint.run.store import decode, encode
@@ -247,17 +248,9 @@ class Bench:
     def _module_rules(self, interp: Interpreter, module: Module) -> None:
         if not module.report:
             return
-        dispatcher = interp.dispatcher
-        for rule in dispatcher.rules:
-            handler = getattr(rule, "on_module", None)
-            if handler is None or rule.code not in self.listeners[module.path]:
-                continue
-            event = ModuleEvent(interp.module_frame(module))
-            try:
-                for finding in handler(event):
-                    dispatcher.record(finding, rule, event)  # type: ignore[arg-type]
-            except Exception as error:
-                dispatcher.crashed(rule, module.path, 1, error)
+        handlers = interp.dispatcher.module_handlers(self.listeners[module.path])
+        if handlers:
+            interp.dispatcher.dispatch(handlers, ModuleEvent(interp.module_frame(module)))
 
     def _fresh(self) -> Interpreter:
         self.dispatcher.restart()
@@ -299,7 +292,7 @@ class Bench:
             elif not roots and not site.decorator and not site.test and not _external(target):
                 unresolved.append(site.path)
         result = self._harvest(interp)
-        interp.dispatcher.found, interp.dispatcher.made = {}, {}
+        interp.dispatcher.forget()
         return Sites(result, precise, unresolved, knowledge.facts(interp))
 
     def around(

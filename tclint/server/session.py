@@ -106,7 +106,7 @@ class Session:
 
     def rules(self, path: str) -> dict[str, Rule]:
         """The rules that hold for a file, by code."""
-        from tclint.ruleset.rule import load_rules
+        from tclint.ruleset.loading import load_rules
 
         settings = config.load([path], cwd=os.path.dirname(path))
         return {rule.code: rule for rule in load_rules(settings.rules, settings.packs)}
