@@ -51,6 +51,7 @@ class ScalarExtraction(Rule):
         *("Tensor.__int__", "Tensor.__float__", "Tensor.__bool__", "torch._check_tensor_all", "numpy.allclose"),
         *("numpy.array_equal", "torch.Tensor.item", "torch._check_tensor_all_with"),
     )
+    owns = ("Tensor.item", "Tensor.tolist", "Tensor.equal", "Tensor.allclose", "Tensor.is_nonzero", "torch._check*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name

@@ -51,6 +51,10 @@ class DynamicShapeOp(Rule):
         *("torch.linalg.lstsq", "torch.nn.functional.ctc_loss", "torch.nn.CTCLoss.forward", "ndarray.nonzero"),
         *("torch.nested.masked_select", "torch.unique_dim"),
     )
+    owns = (
+        *(f"Tensor.{n}" for n in ("nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "bincount")),
+        *("torch.linalg.lstsq", "torch.nn.functional.ctc_loss"),
+    )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name

@@ -54,6 +54,7 @@ class LoggingInRegion(Rule):
         *("?." + level for level in ("warning_once", "warning_advice", "isEnabledFor")),
         *_WARNINGS,
     )
+    owns = ("logging.*", "warnings.*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         what = event.name if event.name.startswith(("warnings", "logging.g", "logging.b")) else f"logger.{event.method}"

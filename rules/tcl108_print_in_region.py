@@ -54,6 +54,7 @@ class PrintInRegion(Rule):
         ),
         *("builtins.compile", "torch.save", "torch.load", "json.dump", "wandb.*", "traceback.print_*"),
     )
+    owns = ("builtins.print", "builtins.open", "builtins.exec", "builtins.eval", "builtins.compile", "torch.save")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         short = event.name.removeprefix("builtins.")

@@ -39,6 +39,7 @@ class PythonRandom(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0007", "GB0294", "GB0033", "GB0087", "GB0297")
     calls = ("random.*", "numpy.random.*", "secrets.*")
+    owns = calls
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name

@@ -67,6 +67,16 @@ class RequiresGradWrite(Rule):
             for n in ("zeros", "ones", "empty", "rand", "randn", "tensor", "full", "zeros_like", "ones_like")
         ),
     )
+    owns = (
+        *(
+            "Tensor.backward",
+            "Tensor.requires_grad_",
+            "torch.autograd.backward",
+            "torch.autograd.grad",
+            "torch.optim.*",
+        ),
+        *("torch.autograd.Variable", "torch.autograd.functional.*", "torch.nn.Linear", "torch.nn.Parameter"),
+    )
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         tensor = tensor_of(event.receiver)

@@ -56,6 +56,7 @@ class DisabledCall(Rule):
         ),
         "torch._dynamo.disallow_in_graph",
     )
+    owns = ("torch._dynamo.*", "torch.compiler.*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "disabled":

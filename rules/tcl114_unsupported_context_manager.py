@@ -59,6 +59,9 @@ class UnsupportedContextManager(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0142", "GB0008", "GB0208", "GB0221", "GB0262", "GB0279")
     calls = _BAD
+    owns = (
+        *("torch.autograd.graph.*", "torch.autograd.set_detect*", "torch.cuda.nvtx.range", "torch.cuda.use_mem_pool"),
+    )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "warnings.catch_warnings" or event.name == "torch.fx.traceback.annotate":

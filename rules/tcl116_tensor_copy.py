@@ -38,6 +38,7 @@ class TensorCopy(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB4198", "GB0007")
     calls = ("copy.deepcopy", "copy.copy", "dataclasses.asdict", "dataclasses.astuple")
+    owns = ("copy.copy",)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         value = event.args[0] if event.args else None

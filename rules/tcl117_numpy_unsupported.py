@@ -47,6 +47,7 @@ class NumpyUnsupported(Rule):
     subjects = {"attribute": (Tensor,)}
     graph_breaks = ("GB0294", "GB0290", "GB0157", "GB0158", "GB4841", "GB0208", "GB0033", "GB0185")
     calls = ("numpy.*", "ndarray.*", "builtins.int", "builtins.float")
+    owns = ("numpy.*",)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name

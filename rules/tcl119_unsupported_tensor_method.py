@@ -12,16 +12,10 @@ from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 from tclint.values import ARRAY, INPUT, PARAMETER, Const, Scalar, Tensor, tensor_of
 
-# Families with a rule of their own.
-_ELSEWHERE: Final = frozenset(
-    "item tolist equal allclose is_nonzero nonzero argwhere masked_select unique unique_consecutive bincount backward "
-    "requires_grad_ to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc is_inference random_ "
-    "is_signed is_same_size storage_offset is_conj is_neg".split()
+_BREAKS: Final = frozenset(n[7:] for n in facts.GRAPH_BREAK_OPS if n.startswith("Tensor.")) | frozenset(
+    {"pin_memory", "share_memory_", "untyped_storage", "storage", "is_pinned", "register_hook_"}
 )
-_BREAKS: Final = frozenset(
-    n[7:] for n in facts.GRAPH_BREAK_OPS if n.startswith("Tensor.") and n[7:] not in _ELSEWHERE
-) | frozenset({"pin_memory", "share_memory_", "untyped_storage", "storage", "is_pinned", "register_hook_"})
-_ON_INPUT: Final = frozenset(n[7:] for n in facts.GRAPH_BREAK_ON_INPUT) - {"requires_grad_"}
+_ON_INPUT: Final = frozenset(n[7:] for n in facts.GRAPH_BREAK_ON_INPUT)
 
 
 class UnsupportedTensorMethod(Rule):
@@ -63,6 +57,8 @@ class UnsupportedTensorMethod(Rule):
         "GB0242",
         "GB0247",
     )
+    general = True
+    owns = ("torch.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack*", "torch.cov", "torch.corrcoef")
     calls = (
         *("Tensor." + n for n in _BREAKS | _ON_INPUT),
         *("torch.to_dlpack", "torch.utils.dlpack.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack.from_dlpack"),

@@ -49,6 +49,7 @@ class LruCacheInRegion(Rule):
 
     code, name = "TCL511", "lru-cache-in-region"
     effect, severity = Effect.SLOW, Severity.LOW
+    owns = ("functools.lru_cache",)
     subjects = {"program_call": (FunctionValue,)}
     torch = ">=2.6"
 

@@ -78,7 +78,9 @@ class Dispatcher:
                 if name.startswith(prefix):
                     wanted[id(rule)] = rule
             known = self._by_call[state][name] = [
-                (r, r.on_call) for r in self._callers if id(r) in wanted and _looks(r, state)
+                (r, r.on_call)
+                for r in self._callers
+                if id(r) in wanted and _looks(r, state) and not (r.general and _named(name, r.left_to_others))
             ]
         return known
 
@@ -106,6 +108,10 @@ class Dispatcher:
             self._crashed.add((rule.code, path))
             what = f"rule {rule.code} failed here: {type(error).__name__}: {error}; the other rules went on"
             self.problems.append(Problem(path, line, CRASHED, what))
+
+
+def _named(name: str, patterns: Iterable[str]) -> bool:
+    return any(name.startswith(p[:-1]) if p.endswith("*") else name == p for p in patterns)
 
 
 def _wants(rule: Rule, kind: type[Event], subject: type | None) -> bool:

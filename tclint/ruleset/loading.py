@@ -38,6 +38,9 @@ def load_rules(extra: Sequence[str] = (), packs: Sequence[str] = ()) -> tuple[Ru
         rules[rule.code] = rule
         where[rule.code] = origin
         names[rule.name] = rule.code
+    for rule in rules.values():
+        if rule.general:
+            rule.left_to_others = tuple(c for other in rules.values() if other is not rule for c in other.owns)
     return tuple(rules[code] for code in sorted(rules))
 
 

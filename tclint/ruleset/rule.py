@@ -27,6 +27,8 @@ class Rule:
     `scope` says where the rule looks: in compiled code (`region`), only where calls of it were seen (`seen`), in the eager
     code around it (`eager`), or everywhere (`any`).
     `calls` names the calls that `on_call` wants: dotted names, a trailing `*` for a prefix.
+    `owns` names, in the same way, the calls that are this rule's alone: a `general` rule, which wants whatever was measured
+    to break a graph, leaves them to it.
     `subjects` narrows other events to those about values of some types: `{"subscript": (Tensor,)}`.
     `triggers` are byte strings; `on_module` sees only files that contain one of them.
     """
@@ -40,12 +42,16 @@ class Rule:
     torch: ClassVar[str] = ""
     scope: ClassVar[str] = "region"
     calls: ClassVar[Iterable[str]] = ()
+    owns: ClassVar[Iterable[str]] = ()
+    general: ClassVar[bool] = False
     subjects: ClassVar[Mapping[str, tuple[type[Value], ...]]] = {}
     triggers: ClassVar[tuple[bytes, ...]] = ()
 
     def __init__(self) -> None:
         self.target = releases.NEWEST
         self.settings: Settings | None = None  # set by the engine before the run
+        self.left_to_others: tuple[str, ...] = ()
+        """The calls that other rules own: a general rule is told when it is loaded."""
         self.by_place: dict[tuple[str, int, int], Finding] = {}
         """The findings made so far, recorded or not; emptied by who hands out the events."""
 
@@ -109,9 +115,15 @@ class Rule:
     def restart(self) -> None:
         """Be as new. A rule that collects things while it looks keeps them no longer than one part of a run."""
         if type(self).__init__ is not Rule.__init__:
-            target, settings = self.target, self.settings
+            told = self.target, self.settings, self.left_to_others
             self.__init__()  # type: ignore[misc]
-            self.target, self.settings = target, settings
+            self.target, self.settings, self.left_to_others = told
+
+    def another(self) -> Rule:
+        """One more of the same, which has seen nothing yet."""
+        new = type(self)()
+        new.target, new.settings, new.left_to_others = self.target, self.settings, self.left_to_others
+        return new
 
     def holds(self) -> bool:
         """Whether the rule is true of the torch version the run speaks for."""

@@ -160,7 +160,7 @@ class Bench:
         options = Options(settings.compile_functions, tuple(dict.fromkeys(graphed)), settings.tokenizers)
         self.dispatcher = Dispatcher(rules)
         # The sites are read once, in an interpreter of their own that stays; its rules keep what they saw.
-        self.main = Interpreter(program, options, Dispatcher([_copy(rule) for rule in rules]))
+        self.main = Interpreter(program, options, Dispatcher([rule.another() for rule in rules]))
         self.mentions_compile = re.compile(b"|".join((prefilter.COMPILES, *map(re.escape, names))))
         self.built: set[str] = set()
         """The names of classes that some file calls."""
@@ -383,12 +383,6 @@ def left(file: File, reached: Container[Place]) -> tuple[int, ...]:
 
 def place_of(function: Function) -> Place:
     return (function.module.path, function.qualname, function.line)
-
-
-def _copy(rule: Rule) -> Rule:
-    new = type(rule)()
-    new.target, new.settings = rule.target, rule.settings
-    return new
 
 
 def _failure(function: Function, error: BaseException) -> Problem:
