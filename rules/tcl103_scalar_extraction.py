@@ -9,7 +9,7 @@ from tclint.events import Call, Event
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules._branches import truth_only
+from tclint.rules._conditions import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import ARRAY, RAW, Scalar, Seq, Tensor, tensor_of

@@ -10,7 +10,6 @@ from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import Rule
-from tclint.sources.tree import same
 from tclint.values import External, FunctionValue, Instance, Object, Value
 
 _BAD = (
@@ -95,10 +94,11 @@ class UnsupportedContextManager(Rule):
             watches = isinstance(context, Object) and context.name.startswith(("threading.", "multiprocessing."))
             node = event.node.context_expr if isinstance(event.node, ast.withitem) else event.node
         place = Place(event, node)
-        items = [i for n in ast.walk(place.module.tree) if isinstance(n, ast.With) for i in n.items]
-        item = next((i for i in items if same(i.context_expr, node)), None)
+        item = place.parent if len(place.chain) > 1 and isinstance(place.chain[-2], ast.With) else None
         torch, contextlib = place.importing("torch"), place.importing("contextlib")
-        if not watches or item is None or item.optional_vars is not None or torch is None or contextlib is None:
+        if not watches or not isinstance(item, ast.withitem) or item.optional_vars is not None:
+            return None
+        if torch is None or contextlib is None:
             return None
         text = f"{contextlib[0]}.nullcontext() if {torch[0]}.compiler.is_compiling() else {place.source(node)}"
         edits = (*torch[1], *contextlib[1], place.replace(node, text))

@@ -9,7 +9,7 @@ from tclint.events import Assert, Call, Event
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import quoted, skip_while_compiling
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
-from tclint.rules._branches import constant_text
+from tclint.rules._messages import constant_text
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import FunctionValue, tensor_of
 

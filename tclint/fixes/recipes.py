@@ -220,10 +220,10 @@ def functional_form(event: Event) -> Fix | None:
     note = "the caller no longer sees the change"
     title = "use the functional form"
     if isinstance(node, ast.AugAssign):
-        if not isinstance(node.target, ast.Name) or type(node.op) not in _SIGNS:
+        if not isinstance(node.target, ast.Name) or type(node.op) not in SIGNS:
             return None
         name = node.target.id
-        text = f"{name} = {name} {_SIGNS[type(node.op)]} {place.operand(node.value)}"
+        text = f"{name} = {name} {SIGNS[type(node.op)]} {place.operand(node.value)}"
         return Fix(title, Applicability.UNSAFE, (place.replace(node, text),), note)
     statement = place.statement
     if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr) or not same(statement.value, node):
@@ -237,7 +237,7 @@ def functional_form(event: Event) -> Fix | None:
     return Fix(title, Applicability.UNSAFE, (edit,), note)
 
 
-_SIGNS: Final[dict[type[ast.operator], str]] = {
+SIGNS: Final[dict[type[ast.operator], str]] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.MatMult: "@",
 }  # fmt: skip
