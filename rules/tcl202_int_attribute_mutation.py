@@ -13,6 +13,7 @@ from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.program import Class, Function
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import nodes
 from tclint.values import ClassValue, Const, Instance, Object, Scalar, Seq
 
 
@@ -195,20 +196,29 @@ def _place(cls: Class) -> tuple[str, str]:
 def _assigned(cls: Class, attribute: str) -> ast.expr | None:
     """What the constructor binds an attribute to."""
     init = cls.methods.get("__init__")
-    for node in ast.walk(init.node) if init is not None else ():
-        if isinstance(node, ast.Assign):
-            if any(isinstance(target, ast.Attribute) and target.attr == attribute for target in node.targets):
-                return node.value
-    return None
+    return init.node_index(_bound).get(attribute) if init is not None else None
+
+
+def _bound(constructor: ast.AST) -> dict[str, ast.expr]:
+    """What a constructor binds first to each attribute."""
+    found: dict[str, ast.expr] = {}
+    for node in ast.walk(constructor):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Attribute):
+                assert isinstance(node, ast.Assign)
+                found.setdefault(target.attr, node.value)
+    return found
 
 
 def _decides(event: Store) -> bool:
     """Whether the function compares the attribute with something."""
-    function = event.enclosing
-    return function is not None and any(
-        isinstance(node, ast.Compare) and any(_reads(part, event.name) for part in (node.left, *node.comparators))
-        for node in ast.walk(function.node)
-    )
+    return event.enclosing is not None and event.name in event.ask.of_scope(_compared)
+
+
+def _compared(root: ast.AST) -> frozenset[str]:
+    """The attributes that are part of a comparison."""
+    parts = (part for node in nodes(root) if isinstance(node, ast.Compare) for part in (node.left, *node.comparators))
+    return frozenset(n.attr for part in parts for n in nodes(part) if isinstance(n, ast.Attribute))
 
 
 def _reads(node: ast.expr, name: str) -> bool:

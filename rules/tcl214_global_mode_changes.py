@@ -84,7 +84,8 @@ class GlobalModeChanges(Rule):
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         if event.enclosing is None:
             return
-        for pending in self._pending.get((event.module.path, event.enclosing.qualname), ()):
+        # Told once; what is done again is pending again.
+        for pending in self._pending.pop((event.module.path, event.enclosing.qualname), ()):
             assert isinstance(pending, Call)
             yield self.finding(
                 pending,

@@ -9,7 +9,7 @@ from tclint.events import Compile
 from tclint.model.finding import Effect, Finding, Severity
 from tclint.rules._scope import LOOPS, argument, inside, result_name, scope, target_of
 from tclint.ruleset.rule import Rule
-from tclint.sources.tree import ancestors, text
+from tclint.sources.tree import ancestors, nodes, text
 from tclint.values import FunctionValue, Instance, Partial
 
 _MAKERS = ("functools.partial", "partial", "aot_autograd")
@@ -90,8 +90,13 @@ def _repeats(event: Compile) -> ast.AST | None:
     if any(block in ("for", "while") for caller in event.ask.callers() for block in caller.blocks):
         return function.node
     bound = result_name(root, event.node)
-    runs = bound and any(isinstance(n, ast.Call) and text(n.func) == bound for n in ast.walk(function.node))
-    return function.node if function.name in _PER_STEP and runs else None
+    runs = bound in event.ask.of_scope(_called) if bound and function.name in _PER_STEP else False
+    return function.node if runs else None
+
+
+def _called(root: ast.AST) -> frozenset[str]:
+    """What a function calls, as it is written."""
+    return frozenset(text(n.func) for n in nodes(root) if isinstance(n, ast.Call))
 
 
 def _bound(loop: ast.AST) -> set[str]:

@@ -145,9 +145,10 @@ def _is_saved(event: Call) -> bool:
             names = {text(t.value if isinstance(t, ast.Subscript) else t) for t in node.targets}
     if not names:
         return False
-    return any(
-        text(argument) in names
-        for call in calls(root)
-        if text(call.func).rpartition(".")[2] in _SAVERS
-        for argument in call.args
-    )
+    return not names.isdisjoint(event.ask.of_scope(_saved))
+
+
+def _saved(root: ast.AST) -> frozenset[str]:
+    """What is handed to a function that saves, as it is written."""
+    saving = (call for call in calls(root) if text(call.func).rpartition(".")[2] in _SAVERS)
+    return frozenset(text(argument) for call in saving for argument in call.args)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from tclint.events import CompiledCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.program import Function, Module
 from tclint.rules._scope import LOOPS
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import FUNCTIONS, own, text
@@ -67,8 +66,7 @@ class UnsyncedTiming(Rule):
         call = event.node
         if not isinstance(call, ast.Call):
             return
-        inside = event.enclosing
-        clocks = event.ask.of_function(_of_function) if inside is not None else event.ask.of_file(_of_file)
+        clocks = event.ask.of_scope(_Clocks)
         timing = clocks.around(call)
         if timing is None:
             return
@@ -226,14 +224,6 @@ class _Clocks:
         return place > 0 and self.functions[place - 1][1] >= line
 
 
-def _of_function(function: Function) -> _Clocks:
-    return _Clocks(function.node)
-
-
-def _of_file(module: Module) -> _Clocks:
-    return _Clocks(module.tree)
-
-
 def _is_clock(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Call) and text(node.func) in _CLOCKS
 
@@ -252,7 +242,7 @@ def _is_cuda(node: ast.AST) -> bool:
 
 def _on_cuda(event: CompiledCall, clocks: _Clocks) -> bool:
     """Whether this function, or the top level of the file, moves something to a CUDA device."""
-    return b"cuda" in event.module.data and (clocks.uses_cuda or event.ask.of_file(_of_file).uses_cuda)
+    return b"cuda" in event.module.data and (clocks.uses_cuda or event.module.node_index(_Clocks).uses_cuda)
 
 
 def _includes_compilation(event: CompiledCall, clocks: _Clocks, call: ast.Call, timing: _Timing) -> bool:

@@ -174,6 +174,11 @@ class Queries:
         assert function is not None
         return function.index(build)
 
+    def of_scope(self, build: Callable[[ast.AST], Index]) -> Index:
+        """What `build` makes of that function's node, or of the file's tree where there is no function; made once."""
+        function = self._frame.function
+        return function.node_index(build) if function is not None else self._frame.module.node_index(build)
+
     def of_file(self, build: Callable[[Module], Index]) -> Index:
         """What `build` makes of this file, made once."""
         return self._frame.module.index(build)

@@ -138,6 +138,12 @@ class Function:
             self._indexes[build] = build(self)
         return self._indexes[build]  # type: ignore[return-value]
 
+    def node_index(self, build: Callable[[ast.AST], Index]) -> Index:
+        """What `build` makes of the node, made once for as long as it is held."""
+        if (build,) not in self._indexes:
+            self._indexes[build,] = build(self.node)
+        return self._indexes[build,]  # type: ignore[return-value]
+
     @property
     def lines(self) -> tuple[int, int]:
         """The first line, without decorators, and the last."""
@@ -225,6 +231,7 @@ class Module:
         "_spans",
         "_stars",
         "_tree",
+        "_tree_indexes",
         "constants",
         "directory",
         "explicit",
@@ -264,6 +271,7 @@ class Module:
         self.values: dict[str, object] = {}
         self.constants: dict[str, object] = {}  # the values that depend on nothing else: anybody's
         self._indexes: dict[object, object] = {}
+        self._tree_indexes: dict[object, object] = {}
         self._stars: list[str] = []
         self._classes: list[Class] = []
         self._functions: list[Function] = []
@@ -282,6 +290,13 @@ class Module:
         if build not in self._indexes:
             self._indexes[build] = build(self)
         return self._indexes[build]  # type: ignore[return-value]
+
+    def node_index(self, build: Callable[[ast.AST], Index]) -> Index:
+        """What `build` makes of the tree, made once for as long as that is held."""
+        tree = self.tree
+        if build not in self._tree_indexes:
+            self._tree_indexes[build] = build(tree)
+        return self._tree_indexes[build]  # type: ignore[return-value]
 
     def rebinds(self, name: str) -> bool:
         """Whether some function declares the name `global` (and so changes it)."""
@@ -346,8 +361,9 @@ class Module:
         return self._tree
 
     def forget(self) -> None:
-        """Drop the tree; it is parsed again when needed."""
+        """Drop the tree, and what was found out about it; it is parsed again when needed."""
         self._tree = None
+        self._tree_indexes.clear()
         self._nodes = None
 
     def node(self, ordinal: int) -> ast.AST:

@@ -399,9 +399,13 @@ def _copy_of(finding: Finding, event: Event) -> tuple[str, int, int] | None:
     if function is None:
         return None
     node = function.node
-    text = source_of(function.module, node)
-    digest = hashlib.sha1(b"\n".join(line.strip() for line in text.rstrip().split(b"\n"))).hexdigest()
-    return (digest, finding.span.line - node.lineno, finding.span.column - node.col_offset)
+    return (function.index(_digest), finding.span.line - node.lineno, finding.span.column - node.col_offset)
+
+
+def _digest(function: Function) -> str:
+    """What a function's text comes to, however far it is indented."""
+    text = source_of(function.module, function.node)
+    return hashlib.sha1(b"\n".join(line.strip() for line in text.rstrip().split(b"\n"))).hexdigest()
 
 
 def _receiver(interp: Interpreter, function: Function) -> Value | None:
