@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import random
 import signal
@@ -12,11 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from lintkit import ROOT, Project
+from lintkit import ROOT, Project, within
 
 from tclint.model import config
 from tclint.model.report import Report
-from tclint.run import engine, store, workers
+from tclint.run import cachedir, engine, store, workers
 from tclint.sources import files
 
 MODEL = """
@@ -354,6 +356,204 @@ def test_runs_at_the_same_time(project: Project) -> None:
         out, err = child.communicate(timeout=120)
         assert (child.returncode, out, err) == expected
     assert command(project, ".") == expected
+
+
+# --- folders and files of others -----------------------------------------------------------------------------------
+
+OURS = b"tclint cache 2\n"
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Project:
+    """A repository beside a folder of somebody's files."""
+    for number in range(40):
+        Project(tmp_path).write({f"docs/{number:032x}": f"page {number}", f"docs/page{number}.md": "text"})
+    return Project(tmp_path / "repo").write(SOURCES)
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """Every regular file, links not followed."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+def tagged(project: Project) -> Path:
+    """A cache that a repository brought along."""
+    project.write({".tclint_cache/CACHEDIR.TAG": cachedir.CACHE_TAG, ".tclint_cache/.gitignore": "*\n"})
+    return project.root / ".tclint_cache"
+
+
+@pytest.mark.parametrize("name", [".tclint_cache", ".tclint_cache/parts", ".tclint_cache/runs", ".tclint_cache/verify"])
+@pytest.mark.parametrize("tag", [False, True])
+def test_a_link_in_the_cache_is_not_followed(clone: Project, name: str, tag: bool) -> None:
+    docs = clone.root.parent / "docs"
+    if name == ".tclint_cache" and tag:
+        (docs / "CACHEDIR.TAG").write_text(cachedir.CACHE_TAG)
+    elif tag:
+        tagged(clone)
+    link = clone.root / name
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(docs)
+    before = everything(docs)
+    code, out, err = command(clone, ".")
+    assert code == 1
+    assert json.loads(out)["findings"]
+    assert b"tclint: no cache is kept: " in err
+    assert b"--cache-dir" in err
+    for number in range(9):
+        clone.write({"other.py": f"# {number}\n" + OTHER})
+        run(clone)
+    assert everything(docs) == before
+    assert link.is_symlink()
+
+
+def test_a_link_on_the_way_to_the_cache(clone: Project) -> None:
+    docs = clone.root.parent / "docs"
+    before = everything(docs)
+    clone.write({"tclint.toml": 'cache-dir = "deep/cache"\n'})
+    (clone.root / "deep").symlink_to(docs)
+    settings = config.load(cwd=str(clone.root))
+    with pytest.raises(config.ConfigError, match=r"^tclint.toml:1: cache-dir: .*deep is a link"):
+        store.open_cache(settings, str(clone.root))
+    assert everything(docs) == before
+
+
+@pytest.mark.parametrize("kind", ["link", "device", "pipe", "folder", "huge"])
+def test_entries_that_are_no_files(project: Project, kind: str) -> None:
+    project.write(SOURCES)
+    expected = run(project)
+    outside = project.root / "outside"
+    outside.write_bytes(OURS + b"somebody's")
+    for path in entries(project):
+        path.unlink()
+        if kind == "link":
+            path.symlink_to(outside)
+        elif kind == "device":
+            path.symlink_to("/dev/zero")
+        elif kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "folder":
+            path.mkdir()
+        else:
+            with path.open("wb") as file:
+                file.write(OURS)
+                file.truncate(2**40)
+    with within(60):
+        assert run(project) == expected
+        project.write({"models.py": MODEL.replace("> 0", "> 1")})
+        assert run(project) == run(project, cached=False)
+    assert outside.read_bytes() == OURS + b"somebody's"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory")
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_made_up_file_takes_no_memory(project: Project, version: int) -> None:
+    """36 bytes that say of themselves that they are a list of 2**31 - 1 values."""
+    import resource
+
+    project.write(SOURCES)
+    bomb = b"[" + (2**31 - 1).to_bytes(4, "little")
+    checksum = hashlib.blake2b(bomb, digest_size=16).digest()
+    (tagged(project) / "stats").write_bytes(b"tclint cache %d\n" % version + checksum + bomb)
+    child = subprocess.run(
+        [sys.executable, "-m", "tclint", "--isolated", "--jobs", "1", "."],
+        cwd=project.root,
+        env=environment(),
+        capture_output=True,
+        check=False,
+        timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 * 2**30, 2 * 2**30)),
+    )
+    assert child.returncode == 1, child.stderr.decode()
+    assert child.stderr == b""
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"\n" * 500_000, b"\t\t\t\n" * 9, b"1 2 3 4\tnow\tx\tmodels.py", b"9" * 10_000, b"\xff\xfe\t"]
+)
+def test_made_up_lines_fit_no_file(project: Project, text: bytes) -> None:
+    project.write(SOURCES)
+    expected = run(project, cached=False)
+    run(project)
+    folder = cachedir.CacheDir(str(project.root / ".tclint_cache"))
+    folder.write("stats", text)
+    assert run(project) == expected
+
+
+def test_only_what_we_wrote_is_trimmed_or_replaced(project: Project) -> None:
+    project.write(SOURCES)
+    run(project)
+    folder = project.root / ".tclint_cache"
+    for kind in ("runs", "parts"):
+        for number in range(80):
+            (folder / kind / f"{number:032x}").write_text("a name like ours")
+            (folder / kind / f"page{number}").write_bytes(OURS)
+    (folder / "stats").write_text("somebody's")
+    for path in folder.rglob("*"):
+        os.utime(path, (1, 1))
+    before = everything(folder)
+    for number in range(3):
+        project.write({"other.py": f"# {number}\n" + OTHER})
+        run(project)
+    after = everything(folder)
+    lost = [name for name in before if name not in after or after[name] != before[name]]
+    assert all(before[name].startswith(OURS) and "page" not in name for name in lost), lost
+
+
+@pytest.mark.parametrize("sub", ["lint", "clean"])
+@pytest.mark.parametrize(
+    ("text", "args", "says"),
+    [
+        (
+            'cache-dir = "own"',
+            (),
+            "tclint.toml:1: cache-dir: {root}/own is not a cache of tclint (it holds parts and 2 more)",
+        ),
+        ('cache-dir = "."', (), "tclint.toml:1: cache-dir must be a folder of its own"),
+        ('cache-dir = ""', (), "tclint.toml:1: cache-dir must be a folder of its own"),
+        ('cache-dir = "../docs"', (), "tclint.toml:1: cache-dir must be a folder inside the project"),
+        ("", ("--cache-dir", "own"), "command line: cache-dir: {root}/own is not a cache of tclint"),
+        ("", ("--cache-dir", "."), "command line: cache-dir must be a folder of its own"),
+        ("", ("--cache-dir", "../docs"), "command line: cache-dir: {above}/docs is not a cache of tclint"),
+    ],
+)
+def test_a_folder_of_others_is_no_cache(clone: Project, sub: str, text: str, args: tuple[str, ...], says: str) -> None:
+    clone.write({"tclint.toml": text, **{f"own/{name}": "mine" for name in ("stats", "runs/notes", "parts/notes")}})
+    before = everything(clone.root.parent)
+    child = subprocess.run(
+        [sys.executable, "-m", "tclint", *(() if sub == "lint" else (sub,)), *args],
+        cwd=clone.root,
+        env=environment(),
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert child.returncode == 2, child.stderr
+    says = says.format(root=clone.root, above=clone.root.parent)
+    assert says in child.stderr or (sub == "clean" and "remove it by hand" in child.stderr), child.stderr
+    assert everything(clone.root.parent) == before
+
+
+def test_a_tag_alone_does_not_make_a_folder_ours(project: Project) -> None:
+    project.write({**SOURCES, "own/CACHEDIR.TAG": cachedir.CACHE_TAG, "own/guide.md": "text"})
+    with pytest.raises(
+        config.ConfigError, match=r"cache-dir: .*own is not a cache of tclint alone \(it holds guide.md\)"
+    ):
+        run(project, cache_dir="own")
+    assert sorted(everything(project.root / "own")) == ["CACHEDIR.TAG", "guide.md"]
+
+
+def test_a_folder_that_is_empty_or_half_labelled_becomes_a_cache(project: Project) -> None:
+    project.write({**SOURCES, "half/CACHEDIR.TAG": ""})
+    (project.root / "empty").mkdir()
+    for name in ("empty", "half", "new/folder"):
+        run(project, cache_dir=name)
+        assert (project.root / name / "CACHEDIR.TAG").read_text() == cachedir.CACHE_TAG
+        assert (project.root / name / ".gitignore").read_text() == "*\n"
+        assert len(list((project.root / name / "runs").iterdir())) == 1
 
 
 # --- what a warm run costs -------------------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ from tclint import cli
 from tclint.model.config import Settings
 from tclint.model.finding import Confidence, Effect, Finding, Severity, Span
 from tclint.model.report import Report
-from tclint.sources.files import CACHE_TAG, InputFile
+from tclint.run.cachedir import CACHE_TAG
+from tclint.sources.files import InputFile
 
 FINDING = Finding(
     "TCL101",
@@ -347,7 +348,7 @@ def test_config_command_shows_values_and_origins(engine: Engine, run: Run, tmp_p
     assert 'cudagraph = { callables = ["*.net"], clone-helpers = []' in out
 
 
-def test_clean_removes_only_a_cache(engine: Engine, run: Run, tmp_path: Path) -> None:
+def test_clean_removes_only_what_tclint_wrote(engine: Engine, run: Run, tmp_path: Path) -> None:
     assert run("clean")[1].startswith("no cache at ")
     cache = tmp_path / ".tclint_cache"
     cache.mkdir()
@@ -357,8 +358,36 @@ def test_clean_removes_only_a_cache(engine: Engine, run: Run, tmp_path: Path) ->
     assert "remove it by hand" in err
     assert cache.exists()
     (cache / "CACHEDIR.TAG").write_text(CACHE_TAG)
+    code, out, _ = run("clean")
+    assert code == 0
+    assert "left, as it is not ours: precious.txt" in out
+    assert [path.name for path in cache.iterdir()] == ["precious.txt"]
+
+
+def test_clean_follows_no_link_and_keeps_files_of_others(engine: Engine, run: Run, tmp_path: Path) -> None:
+    outside = tmp_path / "docs"
+    outside.mkdir()
+    ours = outside / ("0" * 32)
+    ours.write_bytes(b"tclint cache 2\n")
+    cache = tmp_path / ".tclint_cache"
+    (cache / "runs").mkdir(parents=True)
+    (cache / "CACHEDIR.TAG").write_text(CACHE_TAG)
+    (cache / "parts").symlink_to(outside)
+    (cache / "stats").write_text("my statistics")
+    (cache / "runs" / ("1" * 32)).write_text("my notes, under a name like that of an entry")
+    (cache / "runs" / "notes").write_bytes(b"tclint cache 2\n")
+    (cache / "runs" / ("2" * 32)).symlink_to(ours)
+    (cache / "runs" / ("3" * 32)).write_bytes(b"tclint cache 2\nan entry")
     assert run("clean")[0] == 0
-    assert not cache.exists()
+    assert ours.exists()
+    assert sorted(path.relative_to(cache).as_posix() for path in cache.rglob("*")) == [
+        *("parts", "runs", f"runs/{'1' * 32}", f"runs/{'2' * 32}", "runs/notes", "stats")
+    ]
+    whole = tmp_path / "whole"
+    whole.symlink_to(cache)
+    code, _, err = run("clean", "--cache-dir", "whole")
+    assert code == 2
+    assert "is a link" in err
 
 
 # --- as a process ----------------------------------------------------------------------------------------------------

@@ -254,3 +254,34 @@ def test_target_torch_from_the_installed_one(tmp_path: Path, monkeypatch: pytest
     assert load(cwd=str(tmp_path), isolated=True).target_torch == config.NEWEST_TORCH
     monkeypatch.setattr(util, "find_spec", lambda name: None)
     assert load(cwd=str(tmp_path), isolated=True).target_torch == config.NEWEST_TORCH
+
+
+# --- where the cache is ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", ["", ".", "./", "..", "sub/..", "../..", "/"])
+def test_the_cache_is_a_folder_of_its_own(tmp_path: Path, value: str) -> None:
+    write(tmp_path / "pyproject.toml", f"[tool.tclint]\njobs = 1\ncache-dir = {value!r}\n")
+    with pytest.raises(ConfigError, match=r"^pyproject.toml:3: cache-dir must be a folder of its own, not .*no-cache"):
+        load(cwd=str(tmp_path))
+
+
+@pytest.mark.parametrize("value", ["../x", "/x", "sub/../../x"])
+def test_a_repository_keeps_its_cache_in_itself(tmp_path: Path, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "pyproject.toml", f"[tool.tclint]\ncache-dir = {value!r}\n")
+    with pytest.raises(
+        ConfigError, match=r"^pyproject.toml:2: cache-dir must be a folder inside the project, .*--cache-"
+    ):
+        load(cwd=str(tmp_path))
+    assert load(cwd=str(tmp_path), overrides={"cache-dir": "../x"}).cache_dir == str(tmp_path.parent / "x")
+    monkeypatch.setenv("TCLINT_CACHE_DIR", "../y")
+    settings = load(cwd=str(tmp_path))
+    assert settings.cache_dir == str(tmp_path.parent / "y")
+    assert settings.source["cache-dir"] == "TCLINT_CACHE_DIR"
+    assert load(cwd=str(tmp_path), overrides={"cache-dir": "z"}).cache_dir == str(tmp_path / "z")
+
+
+@pytest.mark.parametrize("value", ["", ".", ".."])
+def test_the_command_line_cannot_make_the_project_a_cache(tmp_path: Path, value: str) -> None:
+    with pytest.raises(ConfigError, match="command line: cache-dir must be a folder of its own"):
+        load(cwd=str(tmp_path), isolated=True, overrides={"cache-dir": value})

@@ -191,12 +191,6 @@ def test_project_root(tmp_path: Path) -> None:
     assert files.project_root(str(tmp_path / "p")) == str(tmp_path / "p")
 
 
-def test_cache_folder_is_tagged(tmp_path: Path) -> None:
-    folder = Path(files.cache_folder(Settings(cache_dir=str(tmp_path / "c"))))
-    assert (folder / "CACHEDIR.TAG").read_text() == files.CACHE_TAG
-    assert (folder / ".gitignore").read_text() == "*\n"
-
-
 def test_fast(tmp_path: Path) -> None:
     for i in range(100):
         folder = tmp_path / f"p{i % 10}" / f"q{i}"

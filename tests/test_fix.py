@@ -12,16 +12,18 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from judge import FIXTURES
-from lintkit import ROOT, TORCH, Project
+from lintkit import ROOT, TORCH, Project, within
 
 from tclint.cli import main
 from tclint.fixes import apply
 from tclint.model import config
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
-from tclint.run import fixing
+from tclint.model.report import Report
+from tclint.run import engine, fixing
 from tclint.sources.files import InputFile, discover
 
 RULES = FIXTURES / "rules"
@@ -277,16 +279,92 @@ def test_stdin_gives_the_fixed_source() -> None:
 
 
 def test_a_file_that_changed_meanwhile_is_left_alone(hazard: Path) -> None:
-    assert "changed on disk" in apply.write(str(hazard), b"something else", b"new")
+    assert "changed on disk" in apply.write(str(hazard), b"something else", b"new", str(hazard.parent))
     assert hazard.read_bytes() == HAZARD
+    assert os.listdir(hazard.parent) == ["m.py"], "no temporary file stays"
+
+
+@pytest.mark.parametrize("step", ["tempfile.mkstemp", "os.chmod"])
+def test_an_edit_saved_while_the_fix_is_written_is_kept(
+    hazard: Path, step: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module, _, name = step.partition(".")
+    original = getattr(sys.modules[module], name)
+
+    def save_meanwhile(*args: object, **kwargs: object) -> object:
+        hazard.write_bytes(b"# my edit\n" + HAZARD)
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(sys.modules[module], name, save_meanwhile)
+    assert run("m.py", "--fix") == 2
+    assert hazard.read_bytes() == b"# my edit\n" + HAZARD
+    err = capsys.readouterr().err
+    assert "m.py: changed on disk since it was linted; left alone: run tclint again" in err
+    assert "0 fixed" in err
+    assert os.listdir(hazard.parent) == ["m.py"]
+
+
+def test_an_edit_saved_during_the_lint_gets_no_suppressions(
+    hazard: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The lines of the findings are not those of the new text."""
+    original = engine.lint
+
+    def lint(*args: Any, **kwargs: Any) -> Report:
+        report = original(*args, **kwargs)
+        hazard.write_bytes(b"# my edit\n" + HAZARD)
+        return report
+
+    monkeypatch.setattr(engine, "lint", lint)
+    assert run("m.py", "--add-ignore") == 1
+    assert hazard.read_bytes() == b"# my edit\n" + HAZARD
+    assert "m.py: changed on disk" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("instead", ["pipe", "folder", "nothing"])
+def test_what_is_no_file_any_more_is_left_alone(hazard: Path, instead: str) -> None:
+    hazard.unlink()
+    if instead == "pipe":
+        os.mkfifo(hazard)
+    elif instead == "folder":
+        hazard.mkdir()
+    with within(10):
+        assert "left alone" in apply.write(str(hazard), HAZARD, SAFE, str(hazard.parent))
+    assert os.listdir(hazard.parent) == ([] if instead == "nothing" else ["m.py"])
 
 
 def test_a_link_stays_a_link(hazard: Path) -> None:
     link = hazard.with_name("link.py")
     link.symlink_to("m.py")
-    assert apply.write(str(link), HAZARD, SAFE) == ""
+    assert apply.write(str(link), HAZARD, SAFE, str(hazard.parent)) == ""
     assert link.is_symlink()
     assert hazard.read_bytes() == SAFE
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_link_out_of_the_project_is_not_followed(
+    tmp_path: Path, folder: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, other = tmp_path / "project", tmp_path / "other"
+    project.mkdir()
+    other.mkdir()
+    (other / "m.py").write_bytes(HAZARD)
+    (project / "linked").symlink_to(other)
+    (project / "m.py").symlink_to(other / "m.py")
+    monkeypatch.chdir(project)
+    assert run("linked/m.py" if folder else "m.py", "--fix", "--no-project") == 2
+    assert (other / "m.py").read_bytes() == HAZARD
+    assert f"a link that leads out of the project, to {other / 'm.py'}; left alone" in capsys.readouterr().err
+    assert run("../other/m.py", "--fix", "--no-project") == 1, "by its own name it is the user's own word"
+    assert (other / "m.py").read_bytes() == SAFE
+
+
+def test_another_name_of_the_file_keeps_the_old_text(hazard: Path) -> None:
+    """A hard link may lead anywhere, into the store of a package manager say."""
+    other = hazard.with_name("other.txt")
+    other.hardlink_to(hazard)
+    assert run("m.py", "--fix-only") == 0
+    assert (hazard.read_bytes(), other.read_bytes()) == (SAFE, HAZARD)
 
 
 @pytest.mark.parametrize("flag", ["--unsafe-fixes", "--show-fixes"])

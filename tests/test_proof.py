@@ -12,6 +12,7 @@ import pytest
 from tclint.cli import main
 from tclint.model import config
 from tclint.model.finding import Finding
+from tclint.run import fixing
 from tclint.sources.files import discover
 from tclint.verify import Outcome, Verdict, VerifyReport, proof
 from tclint.verify.heard import Break, Equality, Trial
@@ -126,6 +127,28 @@ def test_a_new_break_rejects_and_a_predicted_one_does_not(line: int, kept: bool,
     found = proof.prove(files, settings, judge, str(tmp_path), unsafe=True)
     assert bool(found.done.fixed.contents) is kept, found.rejected
     assert any("a new break at line 3" in line for line in found.rejected) is not kept
+
+
+@pytest.mark.parametrize("when", ["first", "later"])
+def test_an_edit_saved_meanwhile_is_kept(tmp_path: Path, when: str) -> None:
+    """Every attempt is of what was linted first, and a file that holds anything else by now is not written."""
+    (tmp_path / "net.py").write_bytes(NET)
+    edited = NET.replace(b"x / 2", b"x / 4")
+    judge = Judge({})
+
+    def ask(findings: Sequence[Finding], about: proof.Inquiry) -> VerifyReport:
+        if bool(about.record) == (when == "first"):
+            (tmp_path / "net.py").write_bytes(edited)
+        return judge(findings, about)
+
+    settings = config.load(["net.py"], cwd=str(tmp_path), isolated=True, overrides={"no-cache": True})
+    found = proof.prove(discover(["net.py"], settings, str(tmp_path)), settings, ask, str(tmp_path), unsafe=True)
+    assert found.done.before == {"net.py": NET}
+    assert b"x / 4" not in judge.seen[-1]
+    fixing.save(found.done)
+    assert (tmp_path / "net.py").read_bytes() == edited
+    assert found.done.failed == ["net.py: changed on disk since it was linted; left alone: run tclint again"]
+    assert found.done.fixed.applied == []
 
 
 def test_a_shadow_holds_the_sources_and_links_the_rest(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -85,7 +86,7 @@ def command(
     from tclint.commands.verify import options_from
     from tclint.diagnose.session import Options, diagnose
 
-    verify = options_from(settings, device, timeout, python)
+    verify = options_from(replace(settings, no_cache=True), device, timeout, python)
     root = _root(found.path, [os.path.realpath(f) for f in folders], settings, cwd)
     known = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*map(os.path.realpath, folders), *known]))

@@ -218,7 +218,7 @@ def lint(
             raise click.UsageError("--watch only reports: it goes with neither fixes, verify, suppressions nor stdin")
 
         def show(files: Sequence[InputFile], settings: Settings) -> None:
-            report = _linted(files, settings, open_cache(settings, cwd), ends=False)
+            report = _linted(files, settings, open_cache(settings, cwd, _say), ends=False)
             report = _narrowed(report, files, problems, diff_base, baseline, cwd)
             _emit(report, files, settings, output_format, output_file, statistics, color, quiet)
 
@@ -230,7 +230,11 @@ def lint(
     if not any(file.report for file in files):
         _say(f"warning: no Python files in {', '.join(paths)}")
 
-    cache = open_cache(settings, cwd)
+    cache = open_cache(settings, cwd, _say)
+    if add_ignore is not None:
+        from tclint.run import fixing
+
+        files = fixing.hold(files)
     failed = False
     if fix_ or fix_only or diff:
         from tclint.run import fixing
@@ -258,7 +262,7 @@ def lint(
         report, files, problems, diff_base, None if add_ignore is not None or update_baseline else baseline, cwd
     )
     if add_ignore is not None:
-        return _ignore(report, files, add_ignore)
+        return _ignore(report, files, add_ignore, settings.root)
     if update_baseline:
         if baseline is None:
             raise click.UsageError("--update-baseline needs --baseline FILE")
@@ -375,28 +379,27 @@ def _proved(
     return found.done
 
 
-def _ignore(report: Report, files: Sequence[InputFile], reason: str) -> int:
-    """Write a suppression for every finding of a report."""
+def _ignore(report: Report, files: Sequence[InputFile], reason: str, root: str) -> int:
+    """Write a suppression for every finding of a report, where the file still is what was linted."""
     from tclint.adopt import baseline
     from tclint.fixes import apply
 
     by_path: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_path.setdefault(finding.path, []).append(finding)
-    absolute = {file.path: file.absolute for file in files if file.text is None or os.path.exists(file.absolute)}
+    held = {file.path: file for file in files if file.text is not None and os.path.exists(file.absolute)}
     written, failed = 0, 0
     for path, findings in by_path.items():
-        if path not in absolute:
+        before = held[path].text if path in held else None
+        if before is None:
             raise UserError("--add-ignore needs files, not stdin")
-        with open(absolute[path], "rb") as source:
-            before = source.read()
         try:
             done = baseline.add_ignores(before, findings, reason, path)
         except UserError as error:
             _say(f"{path}: {error}")
             failed += len(findings)
             continue
-        if done.data != before and (why := apply.write(absolute[path], before, done.data)):
+        if done.data != before and (why := apply.write(held[path].absolute, before, done.data, root)):
             _say(f"{path}: {why}")
             failed += len(findings)
             continue
@@ -702,31 +705,23 @@ def _toml_key(key: str) -> str:
 @click.option("--cache-dir", metavar="DIR", help="The cache to remove.")
 @_config_options
 def clean(cache_dir: str | None, config_file: str | None, isolated: bool) -> int:
-    """Remove the cache."""
-    import shutil
+    """Remove the cache: what tclint wrote, and the folder if nothing else is in it."""
+    from tclint.run import cachedir
 
     overrides = {"cache-dir": cache_dir} if cache_dir is not None else None
     settings = settings_module.load(cwd=os.getcwd(), config=config_file, isolated=isolated, overrides=overrides)
     folder = settings.cache_dir
-    if not os.path.isdir(folder):
+    if not os.path.lexists(folder):
         print(f"no cache at {folder}")
         return 0
-    if not _is_cache(folder):
-        # A cache-dir of "." must not cost anybody a project.
-        raise UserError(f"{folder} does not look like a cache of tclint (no CACHEDIR.TAG): remove it by hand")
     try:
-        shutil.rmtree(folder)
+        left = cachedir.clear(settings)
+    except cachedir.NotOurs as refused:
+        raise UserError(f"{refused}: remove it by hand") from refused
     except OSError as error:
         raise UserError(f"{folder}: cannot be removed: {error.strerror}") from error
-    print(f"removed {folder}")
+    if left:
+        print(f"removed what tclint wrote in {folder}; left, as it is not ours: {', '.join(left)}")
+    else:
+        print(f"removed {folder}")
     return 0
-
-
-def _is_cache(folder: str) -> bool:
-    from tclint.sources.files import CACHE_TAG
-
-    try:
-        with open(os.path.join(folder, "CACHEDIR.TAG"), encoding="utf-8", errors="replace") as file:
-            return file.read() == CACHE_TAG
-    except FileNotFoundError:
-        return False

@@ -28,7 +28,7 @@ WORDS: Mapping[str, str] = {
     "tokenizers": "names that mean a tokenizer",
     "require-compile-wrapper": "the function that must be used instead of a bare `torch.compile`",
     "jobs": "processes; 0 decides by itself",
-    "cache-dir": "where the cache is kept",
+    "cache-dir": "where the cache is kept, inside the project; elsewhere only by `--cache-dir` or `TCLINT_CACHE_DIR`",
     "no-cache": "neither read nor write the cache",
     "respect-gitignore": "leave out what git ignores",
     "verify": "`device`, `timeout`, `memory`, `factories` of a verifying run",

@@ -13,6 +13,7 @@ import click
 from tclint.model.config import Settings, UserError
 from tclint.model.finding import Finding, Verification
 from tclint.model.report import Report
+from tclint.run import cachedir
 from tclint.verify.options import VerifyOptions
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
 
@@ -20,8 +21,14 @@ if TYPE_CHECKING:
     from tclint.sources.files import InputFile
 
 
-def options_from(settings: Settings, device: str | None, timeout: float | None, python: str | None) -> VerifyOptions:
-    """The command line over `[tool.tclint.verify]` over the defaults."""
+def options_from(
+    settings: Settings,
+    device: str | None,
+    timeout: float | None,
+    python: str | None,
+    say: Callable[[str], None] | None = None,
+) -> VerifyOptions:
+    """The command line over `[tool.tclint.verify]` over the defaults; `say` hears why there is no cache."""
     table = settings.verify
     base = os.path.dirname(settings.config_file) if settings.config_file else os.getcwd()
     extra = [os.path.normpath(os.path.join(base, str(p))) for p in table.get("path", ())]
@@ -30,6 +37,7 @@ def options_from(settings: Settings, device: str | None, timeout: float | None, 
         known = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
         os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*extra, *known]))
     factories = table.get("factories", {})
+    kept = None if settings.no_cache else cachedir.opened(settings, say)
     return VerifyOptions(
         device=device or str(table.get("device", "cpu")),
         timeout=timeout or float(table.get("timeout", 120)),
@@ -38,7 +46,7 @@ def options_from(settings: Settings, device: str | None, timeout: float | None, 
         python=python or str(table.get("python", sys.executable)),
         factories=factories if isinstance(factories, dict) else {},
         executor=str(table.get("executor", "")),
-        cache_dir=None if settings.no_cache else (settings.cache_dir or None),
+        cache_dir=None if kept is None else kept.path,
     )
 
 
@@ -159,13 +167,13 @@ def command(
     settings = config.load(paths or ["."], cwd=cwd, config=None, isolated=False, overrides={})
     inputs: Sequence[InputFile] = files.discover(paths or ["."], settings, cwd)
     report = engine.lint(inputs, settings)
-    options = options_from(settings, device, timeout, python)
+    settings = replace(settings, no_cache=settings.no_cache or no_cache)
+    options = options_from(settings, device, timeout, python, _say)
     options = replace(
         options,
         jobs=jobs or options.jobs,
         memory_mb=memory or options.memory_mb,
         executor=executor if executor is not None else options.executor,
-        cache_dir=None if no_cache else options.cache_dir,
     )
     claims = [f for f in report.findings if not f.code.startswith("TCL9")]
     if program:
@@ -182,12 +190,16 @@ def command(
                 try:
                     write_repro(verdict, options, repro_dir)
                 except NotConfirmed as error:
-                    print(f"tclint: no repro: {error}", file=sys.stderr)
+                    _say(f"no repro: {error}")
     report = judged(report, answers, confirmed_only)
     from tclint.commands.lint import emit
 
     emit(report, inputs, settings, output_format)
     return 1 if report.findings else 0
+
+
+def _say(text: str) -> None:
+    print(f"tclint: {text}", file=sys.stderr)
 
 
 def _program(arguments: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tclint.model.finding import Applicability, Edit, Finding, Span
+from tclint.sources import regular
 from tclint.sources.text import encoding_of
 
 PASSES = 10
@@ -236,26 +237,47 @@ def _applied(finding: Finding) -> Applied:
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
-def write(absolute: str, before: bytes, after: bytes) -> str:
-    """Replace a file, unless it changed since it was read. Empty, or why it was left alone."""
+def write(absolute: str, before: bytes, after: bytes, root: str) -> str:
+    """Replace a file, unless it changed since it was read. Empty, or why it was left alone.
+
+    A link inside the project stays one, and what it leads to is replaced; one that leads out of the project at `root` is
+    not followed. Where a file has several names (hard links), the others keep the old text: they may be anybody's.
+    """
     target = os.path.realpath(absolute)
+    if _leads_out(absolute, target, root):
+        return f"a link that leads out of the project, to {target}; left alone: fix that file under its own name"
+    temporary = ""
     try:
-        with open(target, "rb") as file:
-            if file.read() != before:
-                return "changed on disk since it was linted; left alone"
         mode = stat.S_IMODE(os.stat(target).st_mode)
         descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".tclint-")
-        try:
-            with os.fdopen(descriptor, "wb") as out:
-                out.write(after)
-            os.chmod(temporary, mode)
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(after)
+            out.flush()
+            # Or a machine that stops now could find an empty file under the name.
+            os.fsync(out.fileno())
+        os.chmod(temporary, mode)
+        # The last thing before the file is replaced: the user may have saved it while all else was done.
+        if regular.read(target) != before:
+            return "changed on disk since it was linted; left alone: run tclint again"
+        os.replace(temporary, target)
+        temporary = ""
+    except FileNotFoundError:
+        return "gone since it was linted; left alone"
     except OSError as error:
         return f"cannot be written: {error.strerror or error}"
+    finally:
+        if temporary:
+            os.unlink(temporary)
     return ""
+
+
+def _leads_out(absolute: str, target: str, root: str) -> bool:
+    """Whether a path of the project stands for a file elsewhere. One that the user gave from elsewhere is his own word."""
+    try:
+        shared = os.path.commonpath([os.path.abspath(root), os.path.abspath(absolute)])
+    except ValueError:  # two drives
+        return False
+    return not target.startswith(os.path.join(os.path.realpath(shared), ""))
 
 
 def diff(path: str, before: bytes, after: bytes) -> str:

@@ -45,6 +45,9 @@ DEFAULT_EXCLUDE = (
 CONFIG_NAMES = ("tclint.toml", "pyproject.toml")
 PROJECT_MARKERS = (*CONFIG_NAMES, "setup.py", "setup.cfg", ".git", ".hg")
 LEVELS = ("low", "medium", "high")
+CACHE_VARIABLE = "TCLINT_CACHE_DIR"
+"""The environment variable that says where the cache is kept, as `--cache-dir` does."""
+_COMMAND_LINE = "command line"
 
 
 class UserError(Exception):
@@ -498,14 +501,39 @@ def load(
         found = _find(folder)
         if found is not None:
             settings = _from_file(settings, *found, cwd)
+    if variable := os.environ.get(CACHE_VARIABLE):
+        settings = _apply(settings, {"cache-dir": os.path.join(cwd, variable)}, _Origin(CACHE_VARIABLE))
     if overrides:
         settings = _override(settings, overrides, cwd)
     settings = _with_torch(settings)
     return replace(
         settings,
-        cache_dir=os.path.normpath(os.path.join(settings.root, settings.cache_dir)),
+        cache_dir=_cache_dir(settings),
         rules=tuple(os.path.normpath(os.path.join(settings.root, folder)) for folder in settings.rules),
     )
+
+
+def own_word(settings: Settings, key: str) -> bool:
+    """Whether the user said it, on the command line or in the environment, and not a file that came with a repository."""
+    return settings.source.get(key) in (_COMMAND_LINE, CACHE_VARIABLE)
+
+
+def _cache_dir(settings: Settings) -> str:
+    """The folder of the cache. A repository may put it anywhere in itself, and nowhere else."""
+    given, root = settings.cache_dir, settings.root
+    folder = os.path.normpath(os.path.join(root, given))
+    where = settings.source.get("cache-dir", "default")
+    if os.path.join(root, "").startswith(os.path.join(folder, "")):
+        raise ConfigError(
+            f"{where}: cache-dir must be a folder of its own, not {_show(given)}, which holds the project; "
+            "leave it out for .tclint_cache, or use no-cache for none"
+        )
+    if not own_word(settings, "cache-dir") and not folder.startswith(os.path.join(root, "")):
+        raise ConfigError(
+            f"{where}: cache-dir must be a folder inside the project, not {_show(given)}; "
+            f"for one elsewhere use --cache-dir or {CACHE_VARIABLE}"
+        )
+    return folder
 
 
 def project_root(path: str) -> str | None:
@@ -584,7 +612,7 @@ def _override(settings: Settings, overrides: Mapping[str, object], cwd: str) -> 
     """Lay the command line over the file. Its paths and globs start from the folder the command runs in."""
     given = dict(overrides)
     before = settings
-    settings = _apply(settings, given, _Origin("command line"))
+    settings = _apply(settings, given, _Origin(_COMMAND_LINE))
     source = dict(settings.source)
     changed: dict[str, Any] = {}
     if "select" in given:
@@ -609,7 +637,7 @@ def _override(settings: Settings, overrides: Mapping[str, object], cwd: str) -> 
             globs = tuple(_anchor(glob, cwd, settings.root) for glob in getattr(settings, _field(key)))
             changed[_field(key)] = (*before.extend_exclude, *globs) if key == "extend-exclude" else globs
     if "cache-dir" in given:
-        changed["cache_dir"] = os.path.join(cwd, settings.cache_dir)
+        changed["cache_dir"] = os.path.join(cwd, settings.cache_dir) if settings.cache_dir else ""
     if "rules" in given:
         changed["rules"] = tuple(os.path.join(cwd, folder) for folder in settings.rules)
     return replace(settings, source=source, **changed)

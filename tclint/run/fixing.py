@@ -30,6 +30,9 @@ class Done:
     files: list[InputFile]
     """The run's files, with their new bytes."""
     before: Mapping[str, bytes]
+    """What was linted: a file that holds anything else by now is not written."""
+    root: str
+    """The project, which no link may lead out of."""
     failed: list[str] = field(default_factory=list)
     """Files that could not be written, each with the reason."""
 
@@ -44,7 +47,7 @@ def fix(
     cache: Cache | None = None,
 ) -> Done:
     """Fix what can be fixed in the files of a run that are reported."""
-    held = [_read(file) if file.report else file for file in files]
+    held = hold(files)
     before = {file.path: file.text for file in held if file.report and file.text is not None}
     reports: list[Report] = []
     books = _Books(before)
@@ -64,7 +67,7 @@ def fix(
     fixed.rejected += books.refused
     fixed.applied = [books.shown(each) for each in fixed.applied]
     held = [replace(file, text=fixed.contents.get(file.path, file.text)) for file in held]
-    done = Done(fixed, reports[-1], held, before)
+    done = Done(fixed, reports[-1], held, before, settings.root)
     if write:
         save(done)
     return done
@@ -117,15 +120,25 @@ class _Books:
 
 
 def save(done: Done) -> None:
-    """Write what changed."""
+    """Write what changed, where the file still is what was linted. What is not written does not count as fixed."""
     absolute = {file.path: file.absolute for file in done.files}
     for path, after in done.fixed.contents.items():
-        if why := fixes.write(absolute[path], done.before[path], after):
+        if why := fixes.write(absolute[path], done.before[path], after, done.root):
             done.failed.append(f"{path}: {why}")
+            done.fixed.applied = [
+                each for each in done.fixed.applied if each.path != path and not each.path.startswith(f"{path}:cell ")
+            ]
+
+
+def hold(files: Sequence[InputFile]) -> list[InputFile]:
+    """The files with the bytes of those that are reported.
+
+    What is linted, what is edited and what is compared before writing must be the same, however often it is linted.
+    """
+    return [_read(file) if file.report else file for file in files]
 
 
 def _read(file: InputFile) -> InputFile:
-    """A file with its bytes: what is linted, what is edited and what is compared before writing must be the same."""
     if file.text is not None:
         return file
     try:

@@ -9,14 +9,12 @@ A run without a change needs no more than this module: it imports neither libcst
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import marshal
 import os
 import sys
-import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, Final
@@ -25,9 +23,10 @@ from tclint.model import finding, report
 from tclint.model.config import Settings
 from tclint.model.report import Report
 from tclint.ruleset import packs
-from tclint.sources.files import InputFile, cache_folder
+from tclint.run import cachedir
+from tclint.run.cachedir import CacheDir
+from tclint.sources.files import InputFile
 
-_MAGIC: Final = b"tclint cache 1\n"
 _RACY: Final = 2_000_000_000  # a file may change again within the resolution of its time stamp
 _MAX_RUNS: Final = 64
 _MAX_PARTS: Final = 8
@@ -37,9 +36,9 @@ _MAX_STATS: Final = 200_000
 class Cache:
     """The cache of one run: its settings decide which entries are its own."""
 
-    def __init__(self, folder: str, settings: Settings, cwd: str) -> None:
-        self.folder = folder
-        self._stats = _Stats(os.path.join(folder, "stats"))
+    def __init__(self, folder: CacheDir, settings: Settings, cwd: str) -> None:
+        self._folder = folder
+        self._stats = _Stats(folder)
         where = (cwd, settings.root, sys.version_info[:2], settings.fingerprint(), _package_stamp())
         own = [path for folder in settings.rules for path in _python_files(folder)]
         packed = [path for pack in packs.chosen(settings.packs) for path in packs.files(pack)]
@@ -64,7 +63,7 @@ class Cache:
 
     def recall(self, files: Sequence[InputFile]) -> Report | None:
         """The report of an earlier run over the same files with the same content."""
-        found = _read(self._run_path(files))
+        found = _unpacked(self._folder.read(self._run_name(files)))
         if found is None:
             return None
         try:
@@ -75,21 +74,21 @@ class Cache:
 
     def remember(self, files: Sequence[InputFile], result: Report) -> None:
         """Keep the report of a run, and what its parts gave."""
-        _write(self._run_path(files), encode(result))
-        _trim(os.path.join(self.folder, "runs"), _MAX_RUNS)
+        self._folder.write(self._run_name(files), marshal.dumps(encode(result)))
+        self._folder.trim(cachedir.RUNS, _MAX_RUNS)
         self.save()
 
-    def _run_path(self, files: Sequence[InputFile]) -> str:
+    def _run_name(self, files: Sequence[InputFile]) -> str:
         rows = sorted((file.path, self.hash_of(file), file.report, file.explicit) for file in files)
         key = _digest(repr((self._key, rows)).encode())
-        return os.path.join(self.folder, "runs", key)
+        return os.path.join(cachedir.RUNS, key)
 
     # -- parts of runs ------------------------------------------------------------------------------------------
 
     def get(self, key: str) -> Any:
         """The result of a part of a run, as it was put; None where there is none."""
         if self._parts is None:
-            found = _read(self._parts_path())
+            found = _unpacked(self._folder.read(self._parts_name()))
             self._parts = found if isinstance(found, dict) else {}
         value = self._used.get(key)
         if value is None:
@@ -109,25 +108,24 @@ class Cache:
         if new:
             # What this run did not need belongs to other paths or to earlier texts: some of it is kept.
             spare = [key for key in old if key not in self._used][-max(1000, len(self._used)) :]
-            _write(self._parts_path(), {**{key: old[key] for key in spare}, **self._used})
-            _trim(os.path.join(self.folder, "parts"), _MAX_PARTS)
+            kept = {**{key: old[key] for key in spare}, **self._used}
+            self._folder.write(self._parts_name(), marshal.dumps(kept))
+            self._folder.trim(cachedir.PARTS, _MAX_PARTS)
         self._parts = {**old, **self._used}
 
-    def _parts_path(self) -> str:
-        return os.path.join(self.folder, "parts", self._key)
+    def _parts_name(self) -> str:
+        return os.path.join(cachedir.PARTS, self._key)
 
 
-def open_cache(settings: Settings, cwd: str) -> Cache | None:
-    """The cache of a run, or None where there is to be none or it cannot be made."""
+def open_cache(settings: Settings, cwd: str, say: Callable[[str], None] | None = None) -> Cache | None:
+    """The cache of a run, or None where there is to be none or it cannot be made; `say` hears why."""
     if settings.no_cache:
         return None
+    folder = cachedir.opened(settings, say)
     try:
-        folder = cache_folder(settings)
-        for name in ("runs", "parts"):
-            os.makedirs(os.path.join(folder, name), exist_ok=True)
-        return Cache(folder, settings, cwd)
+        return None if folder is None else Cache(folder, settings, cwd)
     except OSError:
-        # A read-only checkout: slower, not worse.
+        # A file of tclint's own is gone: it is being installed anew.
         return None
 
 
@@ -138,13 +136,13 @@ class _Stats:
     """Hashes of files by what `stat` says of them, as git and ruff do it.
 
     A file that changed within two seconds before it was hashed may change again without a new time stamp: such an entry
-    is not believed.
+    is not believed. The file has a name that everybody knows, so a repository can bring one: it is lines of text, of
+    which the worst that can be made up is a line that fits no file.
     """
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        found = _read(path)
-        self._known: dict[str, tuple[Any, ...]] = found if isinstance(found, dict) else {}
+    def __init__(self, folder: CacheDir) -> None:
+        self._folder = folder
+        self._known = _lines(folder.read(cachedir.STATS))
         self._seen: dict[str, str] = {}
         self._changed = False
 
@@ -163,18 +161,20 @@ class _Stats:
             status = os.stat(path)
         except OSError:
             return ""
-        stamp = (status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)
+        changed = status.st_mtime_ns
+        stamp = f"{changed} {status.st_size} {status.st_ino} {status.st_ctime_ns}"
         entry = self._known.get(path)
-        if entry is not None and entry[:4] == stamp and stamp[0] + _RACY < entry[4]:
-            return str(entry[5])
+        if entry is not None and entry[0] == stamp and _later(entry[1], changed + _RACY):
+            return entry[2]
         now = time.time_ns()
         try:
             with open(path, "rb") as file:
                 digest = _digest(file.read())
         except OSError:
             return ""
-        self._known[path] = (*stamp, now, digest)
-        self._changed = True
+        if "\n" not in path:
+            self._known[path] = [stamp, str(now), digest, path]
+            self._changed = True
         return digest
 
     def save(self) -> None:
@@ -182,8 +182,24 @@ class _Stats:
             entries = self._known
             if len(entries) > _MAX_STATS:
                 entries = {path: entries[path] for path in self._seen if path in entries}
-            _write(self._path, entries)
+            text = "\n".join(["\t".join(entry) for entry in entries.values()])
+            self._folder.write(cachedir.STATS, text.encode("utf-8", "surrogateescape"))
             self._changed = False
+
+
+def _lines(data: memoryview | None) -> dict[str, list[str]]:
+    """By path: what `stat` said, when it was asked, the hash, the path."""
+    if data is None:
+        return {}
+    text = str(data, "utf-8", "surrogateescape")
+    if text.count("\n") > 2 * _MAX_STATS:
+        return {}
+    entries = [line.split("\t", 3) for line in text.split("\n")]
+    return {entry[3]: entry for entry in entries if len(entry) == 4}
+
+
+def _later(when: str, than: int) -> bool:
+    return when.isdecimal() and len(when) < 25 and int(when) > than
 
 
 def _digest(data: bytes) -> str:
@@ -218,52 +234,17 @@ def _python_files(folder: str) -> list[str]:
     return sorted(found)
 
 
-# --- entries on disk -------------------------------------------------------------------------------------------------
+# --- values on disk --------------------------------------------------------------------------------------------------
 
 
-def _read(path: str) -> Any:
-    """What was written, or None where it is missing, damaged or not ours."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError:
-        return None
-    head = len(_MAGIC)
-    payload = memoryview(data)[head + 16 :]
-    if data[:head] != _MAGIC or data[head : head + 16] != hashlib.blake2b(payload, digest_size=16).digest():
+def _unpacked(data: memoryview | None) -> Any:
+    """A value as it was written, or None. Its name is a hash of this machine's paths and times: hard to make up."""
+    if data is None:
         return None
     try:
-        return marshal.loads(payload)
+        return marshal.loads(data)
     except (EOFError, ValueError, TypeError):
         return None
-
-
-def _write(path: str, value: Any) -> None:
-    payload = marshal.dumps(value)
-    temporary = ""
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=".", dir=os.path.dirname(path))
-        with os.fdopen(handle, "wb") as file:
-            file.write(_MAGIC + hashlib.blake2b(payload, digest_size=16).digest())
-            file.write(payload)
-        os.replace(temporary, path)
-    except OSError:
-        # A full or read-only disk costs the next run its time, not this one its result.
-        if temporary:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-
-
-def _trim(folder: str, most: int) -> None:
-    """Drop the oldest entries beyond a number."""
-    with contextlib.suppress(OSError):
-        with os.scandir(folder) as entries:
-            files = [(entry.stat().st_mtime_ns, entry.path) for entry in entries if entry.is_file()]
-        for _, path in sorted(files)[:-most]:
-            os.unlink(path)
-
-
-# --- values on disk --------------------------------------------------------------------------------------------------
 
 
 def _classes(*modules: Any) -> dict[str, type[Any]]:

@@ -13,20 +13,14 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 __all__ = [
-    "CACHE_TAG",
     "InputError",
     "InputFile",
-    "cache_folder",
     "discover",
     "excluded",
     "link",
     "project_root",
     "stdin_file",
 ]
-
-CACHE_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache made by tclint; it can be removed.\n"
-"""The content of CACHEDIR.TAG: backup tools skip the folder, and `tclint clean` knows that it is ours to remove."""
-
 
 _ENDINGS = (".py", ".ipynb")
 
@@ -113,18 +107,6 @@ def stdin_file(text: bytes, name: str, cwd: str) -> InputFile:
     """What came on stdin, under the name it would have on disk."""
     absolute = os.path.normpath(os.path.join(cwd, name or "<stdin>.py"))
     return InputFile(_display(absolute, os.path.join(cwd, "")) if name else "-", absolute, True, True, text)
-
-
-def cache_folder(settings: Settings) -> str:
-    """The cache folder, made where it does not exist yet, tagged as a cache and invisible to git."""
-    folder = settings.cache_dir
-    os.makedirs(folder, exist_ok=True)
-    for name, content in (("CACHEDIR.TAG", CACHE_TAG), (".gitignore", "*\n")):
-        path = os.path.join(folder, name)
-        if not os.path.exists(path):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(content)
-    return folder
 
 
 def _display(absolute: str, start: str) -> str:

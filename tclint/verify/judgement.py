@@ -88,6 +88,8 @@ def judge(finding: Finding, heard: Heard, outlines: Outlines, others: frozenset[
 
 
 def _hint_for_trouble(trouble: str) -> str:
+    if "changed while the target ran" in trouble:
+        return "run again; a target that rewrites its own source cannot be judged"
     if "still running" in trouble:
         return "raise --timeout, or register a smaller example with @tclint.example"
     if "memory" in trouble:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
@@ -13,6 +14,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from tclint.model.finding import Effect, Finding
+from tclint.sources import regular
 from tclint.verify.answers import Cache
 from tclint.verify.heard import Equality, Heard, with_paths
 from tclint.verify.job import Job
@@ -31,7 +33,7 @@ def verify(findings: Sequence[Finding], options: VerifyOptions, progress: Progre
     """One verdict per finding, in the findings' order, and what nobody predicted."""
     root = os.path.realpath(options.root)
     targets = targets_of(findings, options)
-    heards = _hear(targets, options, progress)
+    heards, notes = _hear(targets, options, progress)
 
     def outlines(path: str) -> Outline:
         return outline(absolute(path, root))
@@ -51,18 +53,21 @@ def verify(findings: Sequence[Finding], options: VerifyOptions, progress: Progre
         missed=missed_of(findings, told, outlines),
         torch=torch,
         device=options.device,
+        notes=notes,
         equalities=tuple(equalities[id(finding)] for finding in findings),
     )
 
 
-def _hear(targets: Sequence[Target], options: VerifyOptions, progress: Progress | None) -> list[Heard]:
+def _hear(
+    targets: Sequence[Target], options: VerifyOptions, progress: Progress | None
+) -> tuple[list[Heard], tuple[str, ...]]:
+    """The answer to each target, and what the user should know besides."""
     limits = Limits(options.python, options.device, options.timeout, options.memory_mb)
     cache = Cache(options.cache_dir)
     torch = torch_version(options.python) if options.cache_dir else ""
     answers: dict[int, Heard] = {}
     asked: dict[Future[Heard], int] = {}
-    files = {place.path for target in targets for place in target.job.places}
-    kept = _Sources(files)
+    sources = _Sources({path for target in targets for path in _files(target.job)})
     pool = executor_for(options)
     try:
         for number, target in enumerate(targets):
@@ -75,9 +80,9 @@ def _hear(targets: Sequence[Target], options: VerifyOptions, progress: Progress 
             number = asked[future]
             job = targets[number].job
             answer = _result(future)
-            changed = kept.restore({place.path for place in job.places})
-            if changed:
-                answer = Heard(device=job.device, trouble=f"the target changed {changed[0]} (put back)")
+            if changed := sources.changed(_files(job)):
+                words = f"{changed[0]} changed while the target ran: what it says is not of what was linted"
+                answer = Heard(device=job.device, trouble=words)
             cache.put(job, torch, answer)
             answers[number] = answer
             if progress is not None:
@@ -92,7 +97,11 @@ def _hear(targets: Sequence[Target], options: VerifyOptions, progress: Progress 
         pool.shutdown(wait=True, cancel_futures=True)
         if not options.keep:
             stop_servers()
-    return [answers[number] for number in range(len(targets))]
+    return [answers[number] for number in range(len(targets))], tuple(sources.notes)
+
+
+def _files(job: Job) -> set[str]:
+    return {place.path for place in job.places} | {candidate.path for candidate in job.candidates}
 
 
 def _known(target: Target, options: VerifyOptions) -> Heard | None:
@@ -112,26 +121,42 @@ def _result(future: Future[Heard]) -> Heard:
 
 
 class _Sources:
-    """The users' files as they were: a target that rewrites its own source must not leave it so."""
+    """The users' files as they were when the run began.
+
+    A target may rewrite its own source, and the user may save an edit meanwhile. Nobody can tell one from the other by
+    what is on disk, so nothing is put back: what a file holds by now stays. A copy of what it held is kept aside, for
+    the case that it was the target.
+    """
 
     def __init__(self, paths: set[str]) -> None:
-        self.bytes = {path: data for path in paths if (data := self._read(path)) is not None}
+        self._bytes = {path: data for path in paths if (data := self._read(path)) is not None}
+        self._told: set[str] = set()
+        self.notes: list[str] = []
 
     @staticmethod
     def _read(path: str) -> bytes | None:
         try:
-            return Path(path).read_bytes()
+            return regular.read(path)
         except OSError:
             return None
 
-    def restore(self, paths: set[str]) -> list[str]:
-        """Put back what changed among these paths; gives the names."""
-        changed = []
-        for path in sorted(paths & self.bytes.keys()):
-            if self._read(path) != self.bytes[path]:
-                Path(path).write_bytes(self.bytes[path])
-                changed.append(path)
-        return changed
+    def changed(self, paths: set[str]) -> list[str]:
+        """Which of these files are not what they were. Each is told once."""
+        found = [path for path in sorted(paths & self._bytes.keys()) if self._read(path) != self._bytes[path]]
+        for path in found:
+            if path not in self._told:
+                self._told.add(path)
+                who = "by a target or by you: left as it is"
+                self.notes.append(f"{path} changed during the run, {who}; what it held before: {self._aside(path)}")
+        return found
+
+    def _aside(self, path: str) -> str:
+        try:
+            kept = os.path.join(tempfile.mkdtemp(prefix="tclint-before-"), os.path.basename(path))
+            Path(kept).write_bytes(self._bytes[path])
+        except OSError as error:
+            return f"could not be kept ({error.strerror})"
+        return kept
 
 
 def executor_for(options: VerifyOptions) -> Executor:

@@ -57,6 +57,8 @@ class Proved:
 
 def prove(files: Sequence[InputFile], settings: Settings, ask: Ask, cwd: str, *, unsafe: bool) -> Proved:
     """Fix with proof: all fixes of a run first; where these do not hold together, those that do by themselves."""
+    # Held once: an edit that the user saves meanwhile is in no attempt, and is found when a fix is to be written.
+    files = fixing.hold(files)
     nothing = fixing.fix(files, settings, write=False, keep=lambda finding, number: False)
     wanted = [f for f in nothing.report.findings if fixes.applicable(f, unsafe) and not f.code.startswith("TCL9")]
     proved = Proved(nothing)
@@ -134,7 +136,8 @@ class _Prover:
         denied = frozenset(_signature(f) for f in self.wanted if _key(f) not in keys)
         done = fixing.fix(self.files, self.settings, unsafe=self.unsafe, write=False, keep=_Chooser(keys, denied))
         with tempfile.TemporaryDirectory(prefix="tclint-") as folder:
-            shadow(self.cwd, folder, done.fixed.contents, [file.path for file in self.files])
+            contents = {**done.before, **done.fixed.contents}
+            shadow(self.cwd, folder, contents, [file.path for file in self.files])
             after = self.ask([_moved(f, done) for f in tried], Inquiry(folder, compare=self.records))
             return self._judge(done, tried, after, folder)
 

@@ -216,7 +216,7 @@ def test_a_target_without_inputs_says_what_to_write(project: Project, run: Calla
 def test_answers_are_cached(project: Project, run: Callable[..., VerifyReport], tmp_path: Path) -> None:
     finding = finding_at(project("model.py", MODEL), "# branch")
     first = run(finding, cache_dir=str(tmp_path / "cache"))
-    assert len(list((tmp_path / "cache").iterdir())) == 1
+    assert len(list((tmp_path / "cache" / "verify").iterdir())) == 1
     assert run(finding, cache_dir=str(tmp_path / "cache")) == first
 
 

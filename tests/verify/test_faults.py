@@ -40,6 +40,8 @@ TAIL = """
 """
 GOOD = HEAD + '            print("hello")  # here' + TAIL.replace("  # here", "")
 
+CHANGES = "changes its file"
+"""Left as it is: it could be the user who saved an edit. A copy is kept aside."""
 BAD = {
     "hang": ("while True: pass", "still running after"),
     "sleep": ("__import__('time').sleep(1000)", "still running after"),
@@ -53,7 +55,7 @@ BAD = {
     "kills its parent": ("os.kill(os.getppid(), 9)", "ended the process that had started it"),
     "missing package": ("import no_such_package_at_all", "a package is missing: no_such_package_at_all"),
     "network": ("__import__('urllib.request').request.urlopen('http://no-such-host.invalid/')", "network"),
-    "changes its file": ("open(__file__, 'a').write('#')", "changed"),
+    CHANGES: ("open(__file__, 'a').write('#')", "changed while the target ran"),
     "raises": ("raise KeyError('weights')", "KeyError"),
     "recursion": ("f = lambda n: f(n + 1); f(0)", "RecursionError"),
 }
@@ -98,14 +100,14 @@ def test_bad_target_is_inconclusive(kind: str, together: Answers) -> None:
     assert verdicts[kind].outcome is Outcome.INCONCLUSIVE, verdicts[kind].words
     assert BAD[kind][1] in verdicts[kind].words
     assert verdicts[kind].hint
-    assert kind not in changed
+    assert (kind in changed) == (kind == CHANGES)
 
 
 @pytest.mark.parametrize("name", ["first_good", "second_good"])
 def test_siblings_run_on(name: str, together: Answers) -> None:
     verdicts, changed = together
     assert verdicts[name].outcome is Outcome.CONFIRMED, verdicts[name].words
-    assert not changed
+    assert changed == {CHANGES}
 
 
 def test_a_target_that_kills_its_parent_harms_nobody_else(torch_python: str, tmp_path: Path) -> None:

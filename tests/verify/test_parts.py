@@ -158,6 +158,61 @@ def test_one_child_for_each_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         assert pool.submit(work, job, Limits("python", "cuda:1")).result() == ""
 
 
+@pytest.mark.parametrize("edited", ["class Model: 'my edit'\n", ""], ids=["saved", "emptied"])
+def test_what_changes_during_the_run_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str) -> None:
+    """The user may have saved it: nothing is put back, and what the target said is not believed."""
+    source = tmp_path / "m.py"
+    source.write_text(SOURCE)
+    (tmp_path / "aside").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "aside"))
+
+    def job(job: Job, limits: Limits) -> Heard:
+        source.write_text(edited)
+        return Heard(torch="2.13.0", runs=(Run("breaks", "train", "s"),))
+
+    monkeypatch.setattr("tclint.verify.parent.run_job", job)
+    findings = [finding_on("m.py", 3, function="Model.forward"), finding_on("m.py", 9, function="Model.encode")]
+    report = tclint.verify.verify(findings, VerifyOptions(root=str(tmp_path)))
+    assert source.read_text() == edited
+    assert {verdict.outcome.value for verdict in report.verdicts} == {"inconclusive"}
+    assert all("changed while the target ran" in verdict.words for verdict in report.verdicts)
+    assert all("run again" in verdict.hint for verdict in report.verdicts)
+    (note,) = report.notes
+    (kept,) = (tmp_path / "aside").glob("*/m.py")
+    assert note.endswith(f"by a target or by you: left as it is; what it held before: {kept}")
+    assert kept.read_text() == SOURCE
+
+
+def test_a_file_that_goes_during_the_run_is_not_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "m.py"
+    source.write_text(SOURCE)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "no such folder"))
+    monkeypatch.setattr("tclint.verify.parent.run_job", lambda job, limits: source.unlink() or Heard())
+    report = tclint.verify.verify([finding_on("m.py", 3)], VerifyOptions(root=str(tmp_path)))
+    assert not source.exists()
+    assert "what it held before: could not be kept (No such file or directory)" in report.notes[0]
+
+
+def test_answers_are_kept_in_a_cache_of_ours_only(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "guide.md").write_text("text")
+    (tmp_path / "link").symlink_to(tmp_path / "new")
+    job = Job(str(tmp_path), (Candidate("m.py", "M"),), ())
+    for name in ("docs", "link"):
+        Cache(str(tmp_path / name)).put(job, "2", Heard(runs=(Run("breaks", "train", "s"),)))
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["docs", "guide.md", "link"]
+    cache = Cache(str(tmp_path / "cache"))
+    cache.put(job, "2", Heard(runs=(Run("breaks", "train", "s"),)))
+    (entry,) = (tmp_path / "cache" / "verify").iterdir()
+    assert cache.get(job, "2") is not None
+    entry.write_bytes(entry.read_bytes()[:-1])
+    assert cache.get(job, "2") is None
+    entry.unlink()
+    entry.symlink_to("/dev/zero")
+    assert cache.get(job, "2") is None
+
+
 def test_the_cache_holds_until_a_source_changes(tmp_path: Path) -> None:
     source, helper = tmp_path / "m.py", tmp_path / "h.py"
     source.write_text("a")

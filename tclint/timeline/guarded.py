@@ -1,0 +1,73 @@
+"""What of a call Dynamo holds against the next one: plain data, from which the number of programs follows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Place = Literal["argument", "attribute", "global", "cell"]
+"""Where a number is read from. Arguments and cells become dynamic; attributes of modules and globals do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nobody knows. It differs from nothing: unknown is not varies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """A thing that must be the same: a type, a flag, a string, None, a dtype, a function, a mode."""
+
+    key: Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A Python int or float. `burned`: an operation writes its value into the program."""
+
+    value: int | float
+    place: Place = "argument"
+    burned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor as the guards see it. A size that nobody knows is None."""
+
+    sizes: tuple[int | None, ...] | None
+    dtype: str = ""
+    requires_grad: bool | None = None
+    static: bool = False
+    """Parameters and buffers: their sizes never become dynamic."""
+    strides: tuple[int, ...] | None = None
+    """None where they follow from the sizes: a contiguous tensor, or one of which nobody knows."""
+    marked: frozenset[int] = frozenset()
+    """Dimensions that `mark_dynamic` named."""
+    maybe: frozenset[int] = frozenset()
+    """Dimensions that `maybe_mark_dynamic` named."""
+    unbacked: frozenset[int] = frozenset()
+    """Dimensions that `mark_unbacked` named: no special case for sizes 0 and 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list, tuple or other sequence: its type and length are guarded, and each item."""
+
+    kind: str
+    items: tuple[Guarded, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A dict or an object with attributes: its type, keys and their order are guarded, and each value."""
+
+    kind: str
+    items: tuple[tuple[Hashable, Guarded], ...]
+
+
+Guarded = Unknown | Exact | Number | Tensor | Items | Table
+Moment = Mapping[str, Guarded]
+"""One call: what is guarded, by where it is read from."""
+
+UNKNOWN = Unknown()
