@@ -163,7 +163,7 @@ class Queries:
     def handed_over(self) -> bool:
         """Whether this is the very function that was handed to the operator which `event.inside` names."""
         region = self._frame.region
-        return region is not None and self._frame.call_node is region.entry
+        return region is not None and region.entry is not None and self._frame.call_node is region.entry
 
     # -- indexes ----------------------------------------------------------------------------------------------
     # What needs more than the event is found once and looked up: a handler's cost must not grow with the program.

@@ -46,8 +46,9 @@ def graph_breaks() -> dict[str, dict[str, str]]:
 # --- facts ------------------------------------------------------------------------------------------------------------
 
 
-def test_there_are_rules() -> None:
-    assert len(RULES) >= 6
+def test_every_file_of_the_folder_is_one_rule() -> None:
+    files = [path.stem for path in sorted((ROOT / "rules").glob("tcl*.py"))]
+    assert files == [f"{rule.code.lower()}_{rule.name.replace('-', '_')}" for rule in RULES]
 
 
 def test_codes_and_names_are_unique() -> None:
