@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from tclint.events import Event, ModuleEvent
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules._captures import captures, replay_lines, scope_of, text
+from tclint.rules._captures import captures, replay_lines, scope_of
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 
 
 class CaptureInputRebound(Rule):

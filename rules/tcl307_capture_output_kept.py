@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Event, ModuleEvent
-from tclint.fixes.places import Place, node_at
+from tclint.fixes.places import FunctionNode, Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules._captures import Capture, FunctionNode, captures, replay_lines, scope_of, text
+from tclint.rules._captures import Capture, captures, replay_lines, scope_of
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 
 _VIEWS = frozenset(
     "view squeeze unsqueeze detach transpose permute reshape contiguous flatten t chunk split expand".split()

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from tclint.events import ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._captures import captures, text
+from tclint.rules._captures import captures
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 
 
 class CaptureNoWarmup(Rule):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from tclint.events import CompiledCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._captures import text
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 
 
 class NestedCudagraph(Rule):

@@ -33,7 +33,8 @@ Its methods listen to events: `on_branch`, `on_call`, `on_program_call`, `on_com
 `on_subscript`, `on_operation`, `on_loop`, `on_return`, `on_assert`, `on_format`, `on_with`, `on_define`, `on_enter`,
 `on_compile`, `on_reuse`, `on_module`. Each is handed an event of the class of that name, with the abstract values at
 hand (`Tensor`, `Const`, `Scalar`, `Seq` …), and yields findings made with `self.finding(event, message)`. What else is known
-there the event's `ask` tells (`event.ask.attributes(instance)`, see `Queries`). `fix(finding, event)` may give a `Fix`, whose edits `Place(event)` helps to make.
+there the event's `ask` tells (`event.ask.attributes(instance)`, see `Queries`). `fix(finding, event)` may give a `Fix`,
+whose edits `Place(event)` helps to make.
 
 Where rules come from: `[tool.tclint] rules = ["lint/"]` names folders and files; a package offers them by an entry point of
 the group `tclint.rules` (a module, a package, or `module:name` of a rule or a list of rules).
