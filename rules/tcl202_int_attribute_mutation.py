@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from tclint.events import Attribute, Call, Event, Store
-from tclint.fixes.rewrite import display
+from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.program import Function
-from tclint.rules._scope import bound, of_file
+from tclint.rules._scope import of_file
 from tclint.rules._state import object_difference
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import nodes
 from tclint.values import Instance, Object, Scalar, Seq
 
 
@@ -59,9 +61,9 @@ class IntAttributeMutation(Rule):
     calls = ("list.append", "list.extend", "list.insert")
 
     def on_store(self, event: Store) -> Iterator[Finding]:
-        if not event.compiled or event.target != "attribute" or event.frame.constructing:
+        if not event.compiled or event.target != "attribute" or event.constructing:
             return
-        if not isinstance(event.receiver, Instance) or not event.frame.interp.classes.is_nn_module(event.receiver.cls):
+        if not isinstance(event.receiver, Instance) or not event.ask.is_nn_module(event.receiver.cls):
             return  # of other objects it becomes dynamic
         if event.inside:
             return  # TCL125: nothing is compiled that could be compiled again
@@ -87,10 +89,9 @@ class IntAttributeMutation(Rule):
         ):
             return
         place = node.func.value
-        frame = event.frame
-        if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and frame.cls is not None:
-            owner = frame.env.get(place.value.id)
-            if isinstance(owner, Instance) and place.attr in frame.interp.instance_attributes.of(owner):
+        if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and event.cls is not None:
+            owner = event.ask.local(place.value.id)
+            if isinstance(owner, Instance) and place.attr in event.ask.attributes(owner):
                 yield self._finding(event, f"`{place.value.id}.{place.attr}` grows in every call")
         elif isinstance(place, ast.Name) and _outlives(event, place.id):
             yield self._finding(event, f"`{place.id}` outlives the call and grows in every one")
@@ -99,7 +100,7 @@ class IntAttributeMutation(Rule):
         """What differs from object to object, read in code that is compiled once for all of them."""
         if not event.compiled or not isinstance(event.receiver, Instance) or event.site is None:
             return
-        value = event.frame.interp.instance_attributes.of(event.receiver).get(event.name)
+        value = event.ask.attributes(event.receiver).get(event.name)
         if value is None or value.python_type == "float":
             return  # becomes dynamic, unless an operation burns it in: TCL204
         varied = object_difference(event, event.receiver, event.name)
@@ -134,28 +135,32 @@ class IntAttributeMutation(Rule):
 
 def _decides(event: Store) -> bool:
     """Whether the function compares the attribute with something."""
-    function = event.frame.function
-    return function is not None and any(
-        isinstance(node, ast.Compare) and any(_reads(part, event.name) for part in (node.left, *node.comparators))
-        for node in ast.walk(function.node)
-    )
+    return event.enclosing is not None and event.name in event.ask.of_scope(_compared)
+
+
+def _compared(root: ast.AST) -> frozenset[str]:
+    """The attributes that are part of a comparison."""
+    parts = (part for node in nodes(root) if isinstance(node, ast.Compare) for part in (node.left, *node.comparators))
+    return frozenset(n.attr for part in parts for n in nodes(part) if isinstance(n, ast.Attribute))
 
 
 def _comes_from(event: Store, value: ast.expr) -> bool:
     """Whether a value is computed from the attribute that it is stored in, perhaps by way of a local name."""
     if _reads(value, event.name):
         return True
-    function = event.frame.function
-    return (
-        isinstance(value, ast.Name)
-        and function is not None
-        and any(
-            isinstance(node, ast.Assign)
-            and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)
-            and _reads(node.value, event.name)
-            for node in ast.walk(function.node)
-        )
-    )
+    return isinstance(value, ast.Name) and event.name in event.ask.of_scope(_computed).get(value.id, ())
+
+
+def _computed(root: ast.AST) -> dict[str, set[str]]:
+    """The attributes that local names are computed from."""
+    found: dict[str, set[str]] = {}
+    for node in nodes(root):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Name):
+                assert isinstance(node, ast.Assign)
+                attributes = {part.attr for part in nodes(node.value) if isinstance(part, ast.Attribute)}
+                found.setdefault(target.id, set()).update(attributes)
+    return found
 
 
 def _reads(node: ast.expr, name: str) -> bool:
@@ -164,25 +169,20 @@ def _reads(node: ast.expr, name: str) -> bool:
 
 def _made_here(event: Call, function: Function) -> bool:
     """Whether the function around is compiled too, in the same call: what is its own ends with it."""
-    caller = event.frame.parent
-    while caller is not None and caller.region is not None:
-        if caller.function is not None and caller.function is function.parent:
-            return True
-        caller = caller.parent
-    return False
+    compiled = itertools.takewhile(lambda caller: caller.region is not None, event.ask.callers())
+    return any(caller.function is not None and caller.function is function.parent for caller in compiled)
 
 
 def _outlives(event: Call, name: str) -> bool:
     """Whether a name is a mutable default, or belongs to an enclosing scope or the module."""
-    frame = event.frame
-    function = frame.function
+    function = event.enclosing
     if function is None:
         return False
-    if frame.closure is not None and name in frame.closure and name not in bound(function):
+    if event.ask.captures(name):
         return not _made_here(event, function)
     arguments = function.node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     for argument, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):
         if argument.arg == name and isinstance(default, (ast.List, ast.Dict)):
             return True
-    return of_file(frame, name)
+    return of_file(event, name)

@@ -42,11 +42,11 @@ class GlobalInt(Rule):
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
-        function = event.frame.function
+        function = event.enclosing
         if function is None or event.inside:
             return
-        counted = dict.fromkeys(_counted(function.node))
-        for _, node in reads(function.node, counted) if counted else ():
+        counted = dict.fromkeys(event.ask.of_scope(_counted))
+        for _, node in reads(function, counted) if counted else ():
             yield self.finding(
                 event,
                 f"`{ast.unparse(node)}` is module-level state that changes in every call; each new value compiles again",
@@ -72,8 +72,8 @@ class GlobalInt(Rule):
 
     def _suspicions(self, event: Enter, function: Function) -> Iterator[Finding]:
         """What functions of the file change, where nobody is seen to call them between two calls."""
-        changed = changed_globals(event.frame.module)
-        for name, node in reads(function.node, changed) if changed else ():
+        changed = changed_globals(event.module)
+        for name, node in reads(function, changed) if changed else ():
             if not settles(changed[name]):
                 yield self.finding(
                     event,
@@ -85,11 +85,13 @@ class GlobalInt(Rule):
                 )
 
 
-def _counted(function: ast.AST) -> Iterator[str]:
+def _counted(function: ast.AST) -> frozenset[str]:
     """The module-level names that a function itself counts up."""
     parts = list(ast.walk(function))
     declared = {name for node in parts if isinstance(node, ast.Global) for name in node.names}
-    for node in parts:
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id in declared:
-            if isinstance(node.value, ast.Constant) and type(node.value.value) is int:
-                yield node.target.id
+    return frozenset(
+        node.target.id
+        for node in parts
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id in declared
+        if isinstance(node.value, ast.Constant) and type(node.value.value) is int
+    )

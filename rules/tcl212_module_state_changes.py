@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Attribute, Event, Loop, Operation, Store
-from tclint.fixes.rewrite import Place
+from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._state import attribute_change
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import nodes
 from tclint.values import PARAMETER, Dict, Instance, Object, Scalar, Seq, Tensor
 
 
@@ -58,16 +59,16 @@ class ModuleStateChanges(Rule):
         node = event.node.iter if isinstance(event.node, ast.For) else event.node
         if event.evidence is None or not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
             return
-        owner = event.frame.env.get(node.value.id)
+        owner = event.ask.local(node.value.id)
         if isinstance(owner, Instance) and isinstance(event.iterable, Object):
             varied = attribute_change(event, owner, node.attr)
             if varied.hazard:
                 yield self._finding(event, f"`{ast.unparse(node)}` is {varied.said}", node)
 
     def on_store(self, event: Store) -> Iterator[Finding]:
-        if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.frame.constructing:
+        if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.constructing:
             return
-        old = event.frame.interp.instance_attributes.of(event.receiver).get(event.name)
+        old = event.ask.attributes(event.receiver).get(event.name)
         if isinstance(old, Tensor) and old.flags & PARAMETER and isinstance(event.value, Tensor):
             new = event.value
             if new.flags & PARAMETER or event.augmented or not _reads(event, event.name):
@@ -107,9 +108,15 @@ class ModuleStateChanges(Rule):
 
 def _reads(event: Store, name: str) -> bool:
     """Whether the function also reads the attribute: a value that is only written costs nothing."""
-    function = event.frame.function
-    if function is None:
-        return False
-    return any(
-        isinstance(n, ast.Attribute) and n.attr == name and isinstance(n.ctx, ast.Load) for n in ast.walk(function.node)
-    )
+    return event.enclosing is not None and name in event.ask.of_scope(_attributes_read)
+
+
+def _attributes_read(root: ast.AST) -> frozenset[str]:
+    return frozenset(n.attr for n in nodes(root) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
+
+
+def _extended(method: ast.AST) -> frozenset[str]:
+    """The attributes that a method makes longer, `self.<attribute>.append(…)` or the like."""
+    calls = (n.func for n in nodes(method) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute))
+    owners = (func.value for func in calls if func.attr in ("append", "extend", "insert"))
+    return frozenset(owner.attr for owner in owners if isinstance(owner, ast.Attribute))

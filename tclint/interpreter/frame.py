@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tclint.values.moments import Mode
 
 Env = dict[str, Value]
+# Set in environments that only an unusual run reaches. The dot makes it end where the branch ends.
+RARE: Final = ".rare"
 _new = tuple.__new__
 TURNS: Final = 256
 """The turns of loops that are walked for one entry into the program."""
@@ -100,6 +102,11 @@ class Frame:
     def once(self) -> bool:
         """Whether this place is reached exactly once whenever the function is: in no loop but those walked turn by turn."""
         return not self.maybe and len(self.blocks) - self.blocks.count("with") == self.walked
+
+    @property
+    def rare(self) -> bool:
+        """Whether only an unusual run gets here."""
+        return RARE in self.env
 
     def origin(self, node: ast.AST) -> Origin:
         # As `Origin(…)`, which goes through a function of its own; made a million times in a large run.

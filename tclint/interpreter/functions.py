@@ -14,7 +14,7 @@ from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.models import torch_wrappers
 from tclint.interpreter.modes import enter_mode
 from tclint.program import Class, Function
-from tclint.sources.text import nodes
+from tclint.sources.tree import nodes
 from tclint.values import (
     NONE,
     UNKNOWN,
