@@ -43,6 +43,8 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
         if method in facts.TRAINING:
             value = args[0] if args else Const(facts.TRAINING[method])
             account.write(frame, node, ("mode", "", owner, "training"), value)
+        elif method == "requires_grad_":
+            account.write(frame, node, ("mode", "", owner, "requires_grad"), args[0] if args else Const(True))
         elif method in facts.DTYPES:
             account.write(frame, node, ("mode", "", owner, "dtype"), External(f"torch.{method}"))
         elif method == "to" and args and isinstance(args[0], External):

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from tclint.timeline import guarded, policy
+from tclint.values.constant import TRUE
 from tclint.values.moments import Call, Mode, Place, Walk, Write, spot
 from tclint.values.tensor import Tensor
 from tclint.values.value import Value
@@ -174,9 +175,11 @@ class Evidence:
     @cached_property
     def _modes(self) -> tuple[tuple[policy.Program, ...], list[guarded.Moment]]:
         moments: list[guarded.Moment] = []
-        state: dict[str, guarded.Guarded] = {}
-        runs: dict[str, int] = {}
-        fresh: set[str] = set()  # what was not set since the last call
+        names = [_mode_name(place) for place in self.writes("mode")]
+        # Modules are made in training mode; of other modes nobody knows how they are at first.
+        state = {n: TRUE.guarded() if n.endswith(".training") else guarded.UNKNOWN for n in names}
+        runs = dict.fromkeys(names, 1)
+        fresh = set(names)  # what was not set since the last call
         for moment in self._walk:
             if isinstance(moment, Call):
                 if moment.callee == self._callee:
@@ -186,8 +189,7 @@ class Evidence:
             elif moment.place[0] == "mode" and not moment.again:
                 name, told = _mode_name(moment.place), moment.value.guarded()
                 # Modules of one class are not told apart: how many of them are set in a row tells more than which.
-                run = runs.get(name, 0) + 1 if state.get(name) == told and name not in fresh else 1
-                runs[name] = run
+                runs[name] = runs[name] + 1 if state[name] == told and name not in fresh else 1
                 fresh.discard(name)
                 state[name] = told if isinstance(told, (guarded.Exact, guarded.Number)) else guarded.UNKNOWN
         return policy.programs([_exact(each) for each in moments], self._policy), moments
@@ -226,7 +228,7 @@ def _told(value: guarded.Guarded, place: guarded.Place, burned: bool) -> guarded
 
 
 def _mode_name(place: Place) -> str:
-    return place[3] if place[3] not in ("training", "dtype") else f"{place[2]}.{place[3]}"
+    return f"{place[2]}.{place[3]}" if place[2] else place[3]
 
 
 def _contexts(modes: Sequence[Mode]) -> dict[str, guarded.Guarded]:
