@@ -24,11 +24,13 @@ class GlobalInt(Rule):
 
         CONFIG = {"steps": 1}
 
-        def set_steps(n):
-            CONFIG["steps"] = n
-
         def f(x):
             return x * CONFIG["steps"]
+
+        def train(x):
+            for n in range(10):
+                CONFIG["steps"] = n
+                f(x)
 
     Good::
 

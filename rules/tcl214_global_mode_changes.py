@@ -22,9 +22,10 @@ class GlobalModeChanges(Rule):
         def g(x):
             return x.relu()
 
-        def caller(x):
-            torch.compiler.reset()
-            return g(x)
+        def evaluate(batches):
+            for x in batches:
+                torch.compiler.reset()
+                g(x)
 
     Good::
 
@@ -32,8 +33,10 @@ class GlobalModeChanges(Rule):
         def g(x):
             return x.relu()
 
-        def caller(x):
-            return g(x)
+        def evaluate(batches):
+            torch.compiler.reset()
+            for x in batches:
+                g(x)
 
     Fix: one mode for all calls; set threads, dtypes and what is frozen once, at start-up.
     """

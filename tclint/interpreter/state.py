@@ -75,6 +75,8 @@ class SiteKnowledge:
     made_with: dict[tuple[str, str, str], dict[tuple[str, str], dict[Any, str]]] = field(default_factory=dict)
     """What constructors were given: by file, class and parameter, and by the function that makes the objects, the values
     and where they are passed."""
+    set_globals: dict[tuple[str, str], Value] = field(default_factory=dict)
+    """What functions bind to module-level names (`global model`), by file and name."""
     callees: dict[Any, Value] = field(default_factory=dict)
     """The callables of `calls_seen`."""
     closures: dict[Function, Mapping[str, Value] | None] = field(default_factory=dict)
@@ -94,8 +96,9 @@ class SiteKnowledge:
             targets=list(self.targets),
             compiled_instances=dict(self.compiled_instances),
             calls_seen={key: list(seen) for key, seen in self.calls_seen.items()},
-            walks=self.walks,
-            made_with=self.made_with,
+            walks={key: list(walk) for key, walk in self.walks.items()},
+            made_with={key: dict(made) for key, made in self.made_with.items()},
+            set_globals=dict(self.set_globals),
             callees=dict(self.callees),
             closures=dict(self.closures),
             constructions=dict(self.constructions),

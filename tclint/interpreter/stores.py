@@ -58,6 +58,8 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
         frame.interp.emitter.emit(events.Store, frame, statement, scope, UNKNOWN, name, value, None, augmented, old)
     if frame.region is None and (scope != "name" or frame.function is None):
         frame.interp.account.write_name(frame, statement, name, name, value, _again(statement, value))
+        if scope == "global":
+            frame.interp.learned.set_globals[(frame.module.path, name)] = value
     frame.set(name, value)
 
 

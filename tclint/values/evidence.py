@@ -160,11 +160,13 @@ class Evidence:
         blamed = {place.removeprefix("type(").removesuffix(")").removesuffix(" times") for place in because}
         found: dict[int, Mode | Write | Call] = {}
         given: dict[int, set[Hashable]] = {}
+        last: dict[str, Write] = {}
         for moment in self._walk:
             if isinstance(moment, Write):
                 if moment.place[0] == "mode" and _mode_name(moment.place) in blamed:
-                    found.setdefault(id(moment.node), moment)
+                    last[_mode_name(moment.place)] = moment
             elif moment.callee == self._callee:
+                found.update({id(write.node): write for write in last.values()})
                 for mode in moment.modes:
                     if ("autocast" if mode.name == "autocast" else "grad") in blamed:
                         given.setdefault(id(mode.node), set()).add(mode.arguments)
