@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tclint.interpreter import expressions, statements  # noqa: F401  what expressions give and statements do
@@ -9,6 +10,7 @@ from tclint.interpreter.attributes import InstanceAttributes
 from tclint.interpreter.classes import Classes
 from tclint.interpreter.emitter import Emitter
 from tclint.interpreter.entries import Entries
+from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.functions import Functions
 from tclint.interpreter.names import Names
 from tclint.interpreter.objects import Objects
@@ -19,6 +21,8 @@ from tclint.program import Program
 
 if TYPE_CHECKING:
     from tclint.events.dispatch import Dispatcher
+    from tclint.interpreter.frame import Frame
+    from tclint.values import Value
 
 
 class Interpreter:
@@ -53,6 +57,11 @@ class Interpreter:
     def fresh(self, dispatcher: Dispatcher) -> Interpreter:
         """An interpreter that knows what eager code and compile sites told this one, and nothing that it concluded."""
         return Interpreter(self.program, self.options, dispatcher, self.text, self.learned.copy())
+
+    def evaluate_silently(self, frame: Frame, node: ast.expr) -> Value:
+        """The value of an expression; no rule hears of what happens in it."""
+        with self.emitter.silence:
+            return evaluate(frame, node)
 
     def close(self) -> None:
         """Let go of everything, at the end: an interpreter, its parts and its frames hold each other."""

@@ -46,6 +46,7 @@ class Names:
         self._interp = interp
         self._program = interp.program
         self._knowledge = interp.knowledge
+        self._text = interp.text
         self._memo = interp.memo
         self._silence = interp.emitter.silence
 
@@ -121,17 +122,24 @@ class Names:
 
     def _stars(self, module: Module) -> tuple[Module, ...]:
         """Every module that star imports lead to, in the order in which names are looked up; each once."""
-        known = self._knowledge.stars.get(module)
+        known = self._text.stars.get(module)
         if known is None:
-            found = {module: None}
+            found: dict[Module, None] = {}
             stack = [module]
             while stack:
                 current = stack.pop()
-                found[current] = None
-                targets = [self._program.find(current, star) for star in current.stars]
-                stack.extend(t for t in reversed(targets) if t is not None and t not in found)
+                if current not in found:
+                    found[current] = None
+                    stack.extend(target for target in reversed(self._direct_stars(current)) if target not in found)
             del found[module]
-            known = self._knowledge.stars[module] = tuple(found)
+            known = self._text.stars[module] = tuple(found)
+        return known
+
+    def _direct_stars(self, module: Module) -> tuple[Module, ...]:
+        known = self._text.direct_stars.get(module)
+        if known is None:
+            targets = dict.fromkeys(self._program.find(module, star) for star in module.stars)
+            known = self._text.direct_stars[module] = tuple(target for target in targets if target is not None)
         return known
 
     def _defined(self, module: Module, name: str, definition: Definition) -> Value:

@@ -6,6 +6,7 @@ import ast
 import fnmatch
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
@@ -187,7 +188,7 @@ class Objects:
             return UNKNOWN
         order = self._interp.classes.mro(cls)
         start = order.index(value.after) + 1 if value.after in order else 1
-        for ancestor in order[start:]:
+        for ancestor in islice(order, start, None):
             method = ancestor.methods.get(name)
             if method is not None:
                 return self._interp.functions.value(method).bound_to(instance)

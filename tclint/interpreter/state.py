@@ -28,12 +28,16 @@ AttributeName = tuple[str, str, str]
 
 @dataclass(slots=True)
 class TextKnowledge:
-    """What the text of single functions and the options say: pure, and so shared by all interpreters of a program."""
+    """What the text and the options say: pure, and so shared by all interpreters of a program."""
 
     sets_attributes: dict[Function, bool] = field(default_factory=dict)
     """Whether a function sets attributes or returns something."""
     self_calls: dict[Function, frozenset[str]] = field(default_factory=dict)
     """The methods that a method calls on its receiver."""
+    direct_stars: dict[Module, tuple[Module, ...]] = field(default_factory=dict)
+    """The modules of which a module imports everything."""
+    stars: dict[Module, tuple[Module, ...]] = field(default_factory=dict)
+    """The same with those to which they lead, in the order in which a name is looked up."""
     compile_names: dict[str, bool] = field(default_factory=dict)
     """Whether a dotted name is that of a function that compiles."""
 
@@ -47,8 +51,6 @@ class ProgramKnowledge:
 
     frames: dict[str, Frame] = field(default_factory=dict)
     """The frame of each file's top level."""
-    stars: dict[Module, tuple[Module, ...]] = field(default_factory=dict)
-    """The modules that the star imports of a module lead to, in the order in which a name is looked up."""
     externals: dict[str, External] = field(default_factory=dict)
     mro: dict[Class, list[Class]] = field(default_factory=dict)
     bases: dict[Class, list[Value]] = field(default_factory=dict)

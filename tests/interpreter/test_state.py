@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 
 import pytest
+from interpreted import Interpreted
 from small_programs import cls, function, given, interpreter, module, value
 
 from tclint.events.dispatch import Dispatcher
+from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.machine import Interpreter
 from tclint.interpreter.state import Memo, SiteKnowledge
 from tclint.values import Const, Instance, Region
@@ -145,6 +148,15 @@ def test_silence_is_counted() -> None:
     with pytest.raises(KeyError), emitter.silence:
         raise KeyError
     assert emitter.quiet == 0
+
+
+def test_asking_for_a_value_is_heard_by_nobody() -> None:
+    program = Interpreted("def f(x: torch.Tensor):\n    return x\n")
+    node = ast.parse("torch.ones(1).item() < 2 < torch.zeros(1)", mode="eval").body
+    program.interp.evaluate_silently(program.frame(), node)
+    assert program.recorder.events == []
+    evaluate(program.frame(), node)
+    assert program.recorder.events != []
 
 
 def test_a_failure_names_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
