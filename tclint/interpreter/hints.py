@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
+from tclint.interpreter.models import tokenizers
 from tclint.program import Assignment, Class, Import
 from tclint.values import (
     BOOL,
@@ -95,8 +96,8 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
             return Seq("list" if name in _LISTS else "tuple", None, UNKNOWN)
         if name in _DICTS:
             return Dict({}, UNKNOWN)
-    if name.endswith(("Tokenizer", "TokenizerFast", "TokenizerBase")):
-        return Object("tokenizer", origin)
+    if name.endswith(tokenizers.CLASS_ENDINGS):
+        return Object(tokenizers.TOKENIZER, origin)
     if name == "Logger":
         return Object("logging.Logger", origin)
     if name == "Module" and isinstance(node, ast.Attribute):
