@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.program import Assignment, Class, Import
 from tclint.values import (
+    ARRAY,
     BOOL,
     FLOAT,
     INT,
@@ -21,7 +22,6 @@ from tclint.values import (
     Scalar,
     Seq,
     Tensor,
-    Union,
     Value,
     join,
     join_all,
@@ -102,8 +102,6 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
     if name == "Module" and isinstance(node, ast.Attribute):
         return Object("torch.nn.Module", origin)
     if name == "ndarray":
-        from tclint.values import ARRAY
-
         return Tensor(PROVEN, "", -1, ARRAY, origin)
     if isinstance(node, ast.Name):
         definition = module.names.get(name)
@@ -159,6 +157,3 @@ def _shaped_ndim(parts: list[ast.expr]) -> int:
         if not any(a.startswith(("*", "...")) for a in axes):
             return len(axes)
     return -1
-
-
-__all__ = ["Union", "evaluate"]

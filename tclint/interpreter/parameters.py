@@ -28,7 +28,6 @@ from tclint.values import (
     Dict,
     External,
     FunctionValue,
-    Instance,
     Origin,
     Partial,
     Region,
@@ -319,6 +318,3 @@ def as_input(value: Value, name: str, origin: Origin) -> Value:
     if isinstance(value, Dict) and value.elem is not None:
         return Dict({k: as_input(v, name, origin) for k, v in value.items.items()}, as_input(value.elem, name, origin))
     return value
-
-
-__all__ = ["Instance", "Signature", "as_input", "bind", "entry", "signature", "used_as_tensor", "variadic"]
