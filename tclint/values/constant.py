@@ -15,6 +15,7 @@ from tclint.values.value import NUMBER, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.values.origin import Origin
 
 
 class Const(Value):
@@ -97,6 +98,11 @@ class Const(Value):
         if name == "builtins.int" and have == "builtins.bool":
             return True
         return name == have if name in PYTHON_TYPES else (False if name in TENSOR_TYPES else None)
+
+    def as_input(self, name: str, origin: Origin) -> Value:
+        if type(self.value) in (int, float):
+            return Scalar(scalar_type(self.value), "arg", origin, (name, -1))
+        return self
 
     def join_alike(self, other: Const) -> Value | None:
         if self.key == other.key:

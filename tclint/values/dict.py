@@ -183,6 +183,11 @@ class Dict(Value):
         items = {k: v.owned(flags, site, origin) for k, v in self.items.items()}
         return Dict(items, self.elem.owned(flags, site, origin) if self.elem is not None else None, self.kind)
 
+    def as_input(self, name: str, origin: Origin) -> Value:
+        if self.elem is None:
+            return self
+        return Dict({k: v.as_input(name, origin) for k, v in self.items.items()}, self.elem.as_input(name, origin))
+
     def join_alike(self, other: Dict) -> Value | None:
         if self.key == other.key:
             return self

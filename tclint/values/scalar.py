@@ -80,6 +80,9 @@ class Scalar(Value):
             return False
         return name == "builtins." + self.type if name in PYTHON_TYPES else None
 
+    def as_input(self, name: str, origin: Origin) -> Value:
+        return Scalar(self.type, "arg", origin, (name, -1))
+
     def join_alike(self, other: Scalar) -> Value | None:
         if self.key == other.key:
             return self

@@ -258,6 +258,11 @@ class Seq(Value):
             return Seq(self.kind, tuple(v.owned(flags, site, origin) for v in self.items))
         return Seq(self.kind, None, self.elem.owned(flags, site, origin), self.length)
 
+    def as_input(self, name: str, origin: Origin) -> Value:
+        if self.items is not None:
+            return Seq(self.kind, tuple(item.as_input(name, origin) for item in self.items), UNKNOWN, "arg")
+        return Seq(self.kind, None, self.elem.as_input(name, origin), "arg")
+
     def join_alike(self, other: Seq) -> Value | None:
         if self.key == other.key:
             return self

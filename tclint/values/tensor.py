@@ -150,6 +150,10 @@ class Tensor(Value):
             return Tensor(self.conf, self.dtype, self.ndim, self.flags & ~INPUT, origin)
         return Tensor(self.conf, self.dtype, self.ndim, flags, origin, "", site)
 
+    def as_input(self, name: str, origin: Origin) -> Value:
+        flags = self.flags & ~(CONSTANT | OWNED | STALE) | INPUT | RAW
+        return self.with_(flags=flags, base=name, origin=origin, site=None)
+
     def join_alike(self, other: Tensor) -> Value | None:
         if (
             self.key == other.key

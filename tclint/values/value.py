@@ -195,6 +195,10 @@ class Value:
         """
         return self
 
+    def as_input(self, name: str, origin: Origin) -> Value:
+        """The value as the compiled callable sees it that gets it for a parameter."""
+        return self
+
     # -- several values as one ----------------------------------------------------------------------------------
 
     def join_alike(self, other: Self) -> Value | None:
