@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from tclint.program import Assignment, Function, Module
-from tclint.rules._scope import FUNCTIONS, bound, own
+from tclint.sources.tree import FUNCTIONS, own
 from tclint.values import Instance, Scalar
 
 if TYPE_CHECKING:
     from tclint.events import Event
 
+Changes = Mapping[str, ast.expr | None]
+"""What changes, by its name, with what it is bound to at first."""
 GROWS = frozenset(
     {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "pop", "popleft", "clear"}
 )
@@ -21,53 +25,60 @@ SETTLING = (bool, float, complex)
 """Constants that cost one program more at most: a flag has two values, a float becomes dynamic."""
 
 
-def changed_globals(module: Module) -> dict[str, ast.expr | None]:
+def changed_globals(module: Module) -> Changes:
     """The module-level names that functions of the file change, as `X`, `X["key"]`, `X.attr`, or `X()` where it grows or
     shrinks; with what they are bound to at first, where that can be read."""
-    known = module.facts.get("changed globals")
-    if known is None:
-        known = module.facts["changed globals"] = _find_changes(module)
-    assert isinstance(known, dict)
-    return known
+    return module.index(_find_changes)
 
 
-def changed_captures(function: Function) -> dict[str, ast.expr | None]:
-    """The same for the variables that a function captures: what the functions beside it do to them."""
+def changed_captures(function: Function) -> Changes:
+    """The same for the variables that a function captures and reads: what the functions beside it do to them."""
     if function.parent is None:
         return {}
-    key = f"changed captures {function.qualname} {function.node.lineno}"
-    known = function.module.facts.get(key)
-    if known is None:
-        known = function.module.facts[key] = _find_captures(function, function.parent)
-    assert isinstance(known, dict)
-    return known
+    changed = function.parent.index(_find_captures)
+    if not changed:
+        return {}
+    captured = function.free_names() - function.bound_names()
+    return {name: value for root in captured & changed.keys() for name, value in changed[root].items()}
 
 
-def _find_captures(function: Function, outer: Function) -> dict[str, ast.expr | None]:
-    names = {name: _first_value(outer.node, name) for name in bound(outer) - bound(function)}
-    found: dict[str, ast.expr | None] = {}
+def _find_captures(outer: Function) -> dict[str, dict[str, ast.expr | None]]:
+    """By variable of a function, the changes that functions inside it make."""
+    names = outer.bound_names()
+    changes: set[str] = set()
     for node in ast.walk(outer.node):
         if isinstance(node, FUNCTIONS) and node is not outer.node:
-            for name in _changes_in(node, set(names), ast.Nonlocal):
-                found[name] = _value_of(name, names.get(_root(name)))
+            changes.update(_changes_in(node, names, ast.Nonlocal))
+    found: dict[str, dict[str, ast.expr | None]] = {}
+    for name, value in _with_values(changes, _first_values(outer.node) if changes else {}).items():
+        found.setdefault(_root(name), {})[name] = value
     return found
 
 
-def reads(function: ast.AST, changed: dict[str, ast.expr | None]) -> Iterator[tuple[str, ast.expr]]:
+def reads(function: Function, changed: Changes) -> Iterator[tuple[str, ast.expr]]:
     """Where a function reads something that changes: NAME, NAME["key"] or NAME.attr."""
-    nodes = list(ast.walk(function))
-    declared = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
-    mine = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} - declared
-    mine |= {n.arg for n in nodes if isinstance(n, ast.arg)}
-    grown = {id(_grown(node)) for node in nodes}
-    for node in nodes:
-        for name in _names_read(node):
-            if name in changed and _root(name) not in mine and id(node) not in grown:
-                assert isinstance(node, ast.expr)
-                yield name, node
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id in declared:
-            if node.target.id in changed:
-                yield node.target.id, node.target
+    return ((name, node) for name, node in function.index(_Reads).all if name in changed)
+
+
+class _Reads:
+    """What a function reads of names that are not its own."""
+
+    def __init__(self, function: Function) -> None:
+        nodes = list(ast.walk(function.node))
+        declared = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+        mine = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} - declared
+        mine |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+        grown = {id(_grown(node)) for node in nodes}
+        self.all: list[tuple[str, ast.expr]] = []
+        for node in nodes:
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and id(node) not in grown:
+                self.all += [(name, node) for name in _names_read(node) if _root(name) not in mine]
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id in declared:
+                self.all.append((node.target.id, node.target))
+        self.at: dict[int, list[int]] = {}
+        """By the identity of a node, its places in the list."""
+        for place, (_, read) in enumerate(self.all):
+            self.at.setdefault(id(read), []).append(place)
 
 
 def settles(value: ast.expr | None) -> bool:
@@ -81,30 +92,31 @@ def settles(value: ast.expr | None) -> bool:
 
 def changing(event: Event, node: ast.AST) -> str:
     """The state in an expression of compiled code that changes from call to call, as it stands there; or nothing."""
-    frame = event.frame
-    for part in ast.walk(node):
+    parts = list(ast.walk(node))
+    for part in parts:
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
-            owner = frame.env.get(part.value.id)
+            owner = event.ask.local(part.value.id)
             if isinstance(owner, Instance) and _varies(event, owner, part.attr):
                 return ast.unparse(part)
-    function = frame.function
-    if function is None or not any(isinstance(part, ast.Name) for part in ast.walk(node)):
+    function = event.enclosing
+    if function is None or not any(isinstance(part, ast.Name) for part in parts):
         return ""
-    changed = changed_globals(frame.module)
+    changed = changed_globals(event.module)
     if function.parent is not None:
         changed = {**changed, **changed_captures(function)}
     if changed:
-        wanted = {id(part) for part in ast.walk(node)}
-        for _, place in reads(function.node, changed):
-            if id(place) in wanted:
-                return ast.unparse(place)
+        known = event.ask.of_function(_Reads)
+        places = sorted(place for part in parts for place in known.at.get(id(part), ()))
+        for name, read in (known.all[place] for place in places):
+            if name in changed:
+                return ast.unparse(read)
     return ""
 
 
 def _varies(event: Event, owner: Instance, name: str) -> bool:
-    if (owner.cls.module.path, owner.cls.qualname, name) in event.frame.interp.learned.rebound:
+    if event.ask.rebound(owner.cls, name):
         return True
-    held = event.frame.interp.instance_attributes.of(owner).get(name)
+    held = event.ask.attributes(owner).get(name)
     many = event.site is not None and event.site.many
     return many and isinstance(held, Scalar) and held.type in ("int", "float", "number") and not held.source
 
@@ -125,74 +137,88 @@ def _root(name: str) -> str:
     return name.partition("[")[0].partition(".")[0].removesuffix("()")
 
 
-def _value_of(name: str, value: ast.expr | None) -> ast.expr | None:
-    """What `X["key"]` is bound to, where X is bound to a dict that can be read."""
-    if "[" in name and isinstance(value, ast.Dict):
-        for key, held in zip(value.keys, value.values, strict=True):
-            if isinstance(key, ast.Constant) and name == f"{_root(name)}[{key.value!r}]":
-                return held
-    return value if name == _root(name) else None
+def _with_values(names: Iterable[str], first: Changes) -> Changes:
+    """What is bound at first to names, and to `X["key"]` where X is bound to a dict that can be read."""
+    result: dict[str, ast.expr | None] = {}
+    items: dict[str, dict[str, ast.expr]] = {}
+    for name in names:
+        root = _root(name)
+        value = first.get(root)
+        if name == root:
+            result[name] = value
+        elif "[" in name and isinstance(value, ast.Dict):
+            if root not in items:
+                pairs = zip(reversed(value.keys), reversed(value.values), strict=True)
+                items[root] = {f"{root}[{k.value!r}]": held for k, held in pairs if isinstance(k, ast.Constant)}
+            result[name] = items[root].get(name)
+        else:
+            result[name] = None
+    return result
 
 
-def _first_value(function: ast.AST, name: str) -> ast.expr | None:
-    for node in own(function):
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-            assert isinstance(node, (ast.Assign, ast.AnnAssign))
-            return node.value
-    return None
-
-
-def _find_changes(module: Module) -> dict[str, ast.expr | None]:
-    names = {n: d for n, d in module.names.items() if isinstance(d, Assignment)}
+def _first_values(scope: ast.AST) -> dict[str, ast.expr | None]:
+    """What the names of a function or file are bound to first."""
     found: dict[str, ast.expr | None] = {}
-    # Most functions change no global: their text says so faster than their tree.
-    lines = [module.data.count(b"\n", 0, place) + 1 for place in _suspects(module.data, set(names))]
-    if lines:
-        for function in module.functions:
-            first, end = function.lines
-            if any(first <= line <= end for line in lines):
-                for name in _changes_in(function.node, set(names), ast.Global):
-                    found[name] = _value_of(name, _first_value(ast.Module(module.tree.body, []), _root(name)))
+    for node in own(scope):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, node.value)
     return found
 
 
-_STORED = re.compile(rb"(?:\[[^\]\n]*\]|\.\w+)[ \t]*[-+*/|]?=(?!=)|\.(?:" + "|".join(sorted(GROWS)).encode() + rb")\(")
+def _find_changes(module: Module) -> Changes:
+    names = {name for name, definition in module.names.items() if isinstance(definition, Assignment)}
+    found: set[str] = set()
+    # Most functions change no global: their text says so faster than their tree.
+    lines = list(_suspects(module.data, {name.encode() for name in names})) if names else []
+    for function in module.functions if lines else ():
+        first, end = function.lines
+        place = bisect_left(lines, first)
+        if place < len(lines) and lines[place] <= end:
+            found.update(_changes_in(function.node, names, ast.Global))
+    values = _first_values(module.tree) if found else {}
+    return _with_values(found, values)
 
 
-def _suspects(data: bytes, names: set[str]) -> Iterator[int]:
-    """Where an indented line starts with `global` or with a change of one of the names."""
-    for word in (b"global ", *(name.encode() for name in sorted(names))):
-        place = data.find(word)
-        while place >= 0:
-            before = data[data.rfind(b"\n", 0, place) + 1 : place]
-            if before and not before.strip(b" \t") and (word == b"global " or _STORED.match(data, place + len(word))):
-                yield place
-            place = data.find(word, place + len(word))
+_SUSPECT = re.compile(
+    rb"^[ \t]+(?:(global) |([\w\x80-\xff]+)(?:(?:\[[^\]\n]*\]|\.[\w\x80-\xff]+)[ \t]*[-+*/|]?=(?!=)|\.(?:"
+    + "|".join(sorted(GROWS)).encode()
+    + rb")\())",
+    re.M,
+)
+
+
+def _suspects(data: bytes, names: set[bytes]) -> Iterator[int]:
+    """The indented lines that start with `global` or with a change of one of the names."""
+    line, counted = 1, 0
+    for match in _SUSPECT.finditer(data):
+        if match[1] or match[2] in names:
+            line += data.count(b"\n", counted, match.start())
+            counted = match.start()
+            yield line
 
 
 def _changes_in(
-    function: ast.AST, names: set[str], declaration: type[ast.Global] | type[ast.Nonlocal]
+    function: ast.AST, names: AbstractSet[str], declaration: type[ast.Global] | type[ast.Nonlocal]
 ) -> Iterator[str]:
     """What a function changes of names that are not its own."""
     nodes = list(ast.walk(function))
     local = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     declared = {n for d in nodes if isinstance(d, declaration) for n in d.names}
-    foreign = names - (local - declared)
+    local -= declared
     for node in nodes:
         grown = _grown(node)
-        if grown is not None and grown.id in foreign:
+        if grown is not None and grown.id in names and grown.id not in local:
             yield f"{grown.id}()"
         targets = (
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
         )
         for target in targets:
-            if isinstance(target, ast.Name) and target.id in declared & names:
+            if isinstance(target, ast.Name) and target.id in declared and target.id in names:
                 yield target.id
             elif isinstance(target, (ast.Subscript, ast.Attribute)) and isinstance(target.value, ast.Name):
-                if target.value.id not in foreign:
+                if target.value.id not in names or target.value.id in local:
                     continue
                 if isinstance(target, ast.Attribute):
                     yield f"{target.value.id}.{target.attr}"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from tclint.events import Attribute, Call, Event, ProgramCall, Store
 from tclint.events.variation import SETTLES
-from tclint.fixes.rewrite import display
+from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.program import Class, Function
-from tclint.rules._scope import bound, of_file
+from tclint.rules._scope import of_file
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import nodes
 from tclint.values import ClassValue, Const, Instance, Object, Scalar, Seq
 
 
@@ -66,9 +68,9 @@ class IntAttributeMutation(Rule):
         """Where compiled methods of a class read attributes."""
 
     def on_store(self, event: Store) -> Iterator[Finding]:
-        if not event.compiled or event.target != "attribute" or event.frame.constructing:
+        if not event.compiled or event.target != "attribute" or event.constructing:
             return
-        if not isinstance(event.receiver, Instance) or not event.frame.interp.classes.is_nn_module(event.receiver.cls):
+        if not isinstance(event.receiver, Instance) or not event.ask.is_nn_module(event.receiver.cls):
             return  # of other objects it becomes dynamic
         if event.inside:
             return  # TCL125: nothing is compiled that could be compiled again
@@ -94,10 +96,9 @@ class IntAttributeMutation(Rule):
         ):
             return
         place = node.func.value
-        frame = event.frame
-        if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and frame.cls is not None:
-            owner = frame.env.get(place.value.id)
-            if isinstance(owner, Instance) and place.attr in frame.interp.instance_attributes.of(owner):
+        if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and event.cls is not None:
+            owner = event.ask.local(place.value.id)
+            if isinstance(owner, Instance) and place.attr in event.ask.attributes(owner):
                 yield self._finding(event, f"`{place.value.id}.{place.attr}` grows in every call")
         elif isinstance(place, ast.Name) and _outlives(event, place.id):
             yield self._finding(event, f"`{place.id}` outlives the call and grows in every one")
@@ -113,7 +114,7 @@ class IntAttributeMutation(Rule):
             yield from self._shared(cls)
         if not event.site.many:
             return
-        value = event.frame.interp.instance_attributes.of(event.receiver).get(event.name)
+        value = event.ask.attributes(event.receiver).get(event.name)
         if isinstance(value, Object) and self._sized(event.receiver.cls, event.name):
             yield self.finding(
                 event,
@@ -137,7 +138,7 @@ class IntAttributeMutation(Rule):
         """What the layers of a class were made with."""
         assert isinstance(event.function, ClassValue)
         cls = event.function.cls
-        init = event.frame.interp.classes.find_method(cls, "__init__")
+        init = event.ask.method(cls, "__init__")
         if init is None:
             return
         names = [argument.arg for argument in init.node.args.args[1:]]
@@ -195,20 +196,29 @@ def _place(cls: Class) -> tuple[str, str]:
 def _assigned(cls: Class, attribute: str) -> ast.expr | None:
     """What the constructor binds an attribute to."""
     init = cls.methods.get("__init__")
-    for node in ast.walk(init.node) if init is not None else ():
-        if isinstance(node, ast.Assign):
-            if any(isinstance(target, ast.Attribute) and target.attr == attribute for target in node.targets):
-                return node.value
-    return None
+    return init.node_index(_bound).get(attribute) if init is not None else None
+
+
+def _bound(constructor: ast.AST) -> dict[str, ast.expr]:
+    """What a constructor binds first to each attribute."""
+    found: dict[str, ast.expr] = {}
+    for node in ast.walk(constructor):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Attribute):
+                assert isinstance(node, ast.Assign)
+                found.setdefault(target.attr, node.value)
+    return found
 
 
 def _decides(event: Store) -> bool:
     """Whether the function compares the attribute with something."""
-    function = event.frame.function
-    return function is not None and any(
-        isinstance(node, ast.Compare) and any(_reads(part, event.name) for part in (node.left, *node.comparators))
-        for node in ast.walk(function.node)
-    )
+    return event.enclosing is not None and event.name in event.ask.of_scope(_compared)
+
+
+def _compared(root: ast.AST) -> frozenset[str]:
+    """The attributes that are part of a comparison."""
+    parts = (part for node in nodes(root) if isinstance(node, ast.Compare) for part in (node.left, *node.comparators))
+    return frozenset(n.attr for part in parts for n in nodes(part) if isinstance(n, ast.Attribute))
 
 
 def _reads(node: ast.expr, name: str) -> bool:
@@ -217,25 +227,20 @@ def _reads(node: ast.expr, name: str) -> bool:
 
 def _made_here(event: Call, function: Function) -> bool:
     """Whether the function around is compiled too, in the same call: what is its own ends with it."""
-    caller = event.frame.parent
-    while caller is not None and caller.region is not None:
-        if caller.function is not None and caller.function is function.parent:
-            return True
-        caller = caller.parent
-    return False
+    compiled = itertools.takewhile(lambda caller: caller.region is not None, event.ask.callers())
+    return any(caller.function is not None and caller.function is function.parent for caller in compiled)
 
 
 def _outlives(event: Call, name: str) -> bool:
     """Whether a name is a mutable default, or belongs to an enclosing scope or the module."""
-    frame = event.frame
-    function = frame.function
+    function = event.enclosing
     if function is None:
         return False
-    if frame.closure is not None and name in frame.closure and name not in bound(function):
+    if event.ask.captures(name):
         return not _made_here(event, function)
     arguments = function.node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     for argument, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):
         if argument.arg == name and isinstance(default, (ast.List, ast.Dict)):
             return True
-    return of_file(frame, name)
+    return of_file(event, name)

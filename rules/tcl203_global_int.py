@@ -41,17 +41,17 @@ class GlobalInt(Rule):
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
-        function = event.frame.function
+        function = event.enclosing
         if function is None or event.inside:
             return
         outside = {
-            "module-level state": changed_globals(event.frame.module),
+            "module-level state": changed_globals(event.module),
             # A captured number becomes dynamic; what a list or a dict holds does not.
             "captured": {n: v for n, v in changed_captures(function).items() if n.endswith((")", "]"))},
         }
         for where, changed in outside.items():
             told: set[int] = set()
-            for name, node in reads(function.node, changed) if changed else ():
+            for name, node in reads(function, changed) if changed else ():
                 if settles(changed[name]) or id(node) in told:
                     continue  # a float matters where an operation burns it in: TCL204
                 told.add(id(node))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event, Operation, Store, variation
-from tclint.fixes.rewrite import display
+from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import argument
 from tclint.rules._state import changing

@@ -75,7 +75,7 @@ class AliasedInputs(Rule):
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         evidence = event.evidence
-        if evidence is None or event.frame.parent is not None:
+        if evidence is None or not event.at_entry:
             return
         columns = [v for v in evidence.values.values() if len(v) == evidence.calls()]
         patterns = set()

@@ -100,8 +100,8 @@ class PythonValueSpecialised(Rule):
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         """Strings, members of enumerations, dtypes, functions, and what is None in some calls: whatever is no number."""
-        evidence, function = event.evidence, event.frame.function
-        if evidence is None or function is None or event.site is None or event.frame.parent is not None:
+        evidence, function = event.evidence, event.enclosing
+        if evidence is None or function is None or event.site is None or not event.at_entry:
             return
         yield from self._gradients(event, evidence)
         told = {name: _keys(values) for name, values in evidence.values.items()}
@@ -135,7 +135,7 @@ class PythonValueSpecialised(Rule):
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if (
-            event.frame.parent is not None
+            not event.at_entry
             and event.operator == "key"
             and isinstance(event.left, Scalar)
             and event.left.type == "str"
@@ -157,7 +157,7 @@ class PythonValueSpecialised(Rule):
                 )
         elif value.type == "bool" and isinstance(event.node, ast.Compare) and _threshold(event.node) is not None:
             yield from self._stages(event, event.node, value.ref[0])
-        elif event.frame.parent is not None and value.type == "bool" and isinstance(event.node, ast.Compare):
+        elif not event.at_entry and value.type == "bool" and isinstance(event.node, ast.Compare):
             yield from self._varied(event, value, "decides a branch", equal=True)
 
     def _stages(self, event: Branch, node: ast.Compare, name: str) -> Iterator[Finding]:
@@ -178,7 +178,7 @@ class PythonValueSpecialised(Rule):
 
     def on_compile(self, event: Compile) -> Iterator[Finding]:
         """A factory, or a loop, that compiles one function for every name: they share the code, and count together."""
-        function = event.frame.function
+        function = event.enclosing
         if function is None or event.compiled:
             return
         code: ast.AST | None = target_of(event)
@@ -188,7 +188,7 @@ class PythonValueSpecialised(Rule):
             return
         names = {part.id for part in ast.walk(code) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
         factory = self._factories.setdefault((event.module.path, function.qualname), _Factory(event, code, names))
-        factory.seen(event.frame.env)
+        factory.seen({name: held for name in names if (held := event.ask.local(name)) is not None})
         for env in self._calls.get((event.module.path, function.qualname), ()):
             factory.seen(env)
         yield from self._told(factory)

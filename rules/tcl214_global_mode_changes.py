@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from tclint.events import Call, CompiledCall, Event, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import inside
+from tclint.program import Function
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 from tclint.values import External, Instance, Object
 
 
@@ -57,15 +58,15 @@ class GlobalModeChanges(Rule):
         self._modes: dict[object, dict[tuple[str, ...], tuple[CompiledCall, ast.With | None]]] = {}
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        if event.frame.function is not None and _differs(event):
-            key = (event.module.path, event.frame.function.qualname)
+        if event.enclosing is not None and _differs(event):
+            key = (event.module.path, event.enclosing.qualname)
             self._pending.setdefault(key, []).append(event)
         return
         yield
 
     def _modes_of(self, event: CompiledCall) -> Iterator[Finding]:
         """The same callable without a gradient, in inference mode, under autocast: a program for each."""
-        modes = _enclosing_modes(event)
+        modes = event.ask.of_function(_Modes).modes.get(getattr(event.node, "lineno", 0), {})
         seen = self._modes.setdefault(event.callee.key, {})
         seen.setdefault(tuple(sorted(modes)), (event, next(iter(modes.values()), None)))
         if len(seen) <= variation.SETTLES:
@@ -81,9 +82,10 @@ class GlobalModeChanges(Rule):
                 )
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
-        if event.frame.function is None:
+        if event.enclosing is None:
             return
-        for pending in self._pending.get((event.module.path, event.frame.function.qualname), ()):
+        # Told once; what is done again is pending again.
+        for pending in self._pending.pop((event.module.path, event.enclosing.qualname), ()):
             assert isinstance(pending, Call)
             yield self.finding(
                 pending,
@@ -92,7 +94,7 @@ class GlobalModeChanges(Rule):
                 help="do it once, at start-up",
             )
         yield from self._modes_of(event)
-        for node in _enclosing_autocast(event):
+        for node in event.ask.of_function(_Modes).autocasts.get(getattr(event.node, "lineno", 0), ()):
             yield self.finding(
                 event,
                 f"called under autocast with a dtype that varies (line {node.lineno}); each dtype compiles again",
@@ -106,7 +108,7 @@ _OF_A_MODULE = ("to", "requires_grad_", "train", "eval")
 
 def _differs(event: Call) -> bool:
     """Whether a call does something else whenever its function is called."""
-    node, function = event.node, event.frame.function
+    node, function = event.node, event.enclosing
     if not isinstance(node, ast.Call) or function is None:
         return False
     if event.name.endswith(".reset"):
@@ -119,12 +121,18 @@ def _differs(event: Call) -> bool:
     if event.method == "to":
         return bool(node.args) and _names(node.args[0]) <= mine and bool(_names(node.args[0])) and _a_dtype(event)
     # Some of the layers, as many as an argument says.
-    return any(
-        isinstance(loop, ast.For)
-        and inside(node, loop)
-        and any(isinstance(part, ast.Slice) and _names(part) & mine for part in ast.walk(loop.iter))
-        for loop in ast.walk(function.node)
-    )
+    return node.lineno in event.ask.of_function(_partial_loops)
+
+
+def _partial_loops(function: Function) -> frozenset[int]:
+    """The lines of loops over a slice whose bounds the function is given."""
+    mine = {argument.arg for argument in function.node.args.args}
+    lines: set[int] = set()
+    for loop in ast.walk(function.node):
+        if isinstance(loop, ast.For):
+            if any(isinstance(part, ast.Slice) and _names(part) & mine for part in ast.walk(loop.iter)):
+                lines.update(range(loop.lineno, (loop.end_lineno or 0) + 1))
+    return frozenset(lines)
 
 
 def _a_dtype(event: Call) -> bool:
@@ -144,33 +152,32 @@ def _often(event: Call) -> str:
     return "every call" if event.name.endswith((".reset", "set_num_threads")) else "each new value"
 
 
-def _enclosing_modes(event: CompiledCall) -> dict[str, ast.With]:
-    """The grad modes and autocasts around a call, as they are written."""
-    function = event.frame.function
-    assert function is not None
-    found: dict[str, ast.With] = {}
-    for node in ast.walk(function.node):
-        if isinstance(node, ast.With) and inside(event.node, node.body):
-            for item in node.items:
-                text = ast.unparse(item.context_expr)
-                if any(mode in text for mode in _MODES):
-                    found[text] = node
-    return found
-
-
 _MODES = ("no_grad", "enable_grad", "inference_mode", "autocast")
 
 
-def _enclosing_autocast(event: CompiledCall) -> Iterator[ast.With]:
-    function = event.frame.function
-    line = getattr(event.node, "lineno", 0)
-    assert function is not None
-    for node in ast.walk(function.node):
-        if not isinstance(node, ast.With) or not node.lineno <= line <= (node.end_lineno or 0):
-            continue
-        for item in node.items:
-            call = item.context_expr
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "autocast":
-                dtype = next((k.value for k in call.keywords if k.arg == "dtype"), None)
-                if dtype is not None and not isinstance(dtype, ast.Attribute):
-                    yield node
+class _Modes:
+    """The `with` blocks of a function that set a mode, by line."""
+
+    def __init__(self, function: Function) -> None:
+        self.modes: dict[int, dict[str, ast.With]] = {}
+        """The grad modes and autocasts around a line, as they are written."""
+        self.autocasts: dict[int, list[ast.With]] = {}
+        """The autocasts around a line whose dtype varies."""
+        for node in ast.walk(function.node):
+            for item in node.items if isinstance(node, ast.With) else ():
+                assert isinstance(node, ast.With)
+                written = text(item.context_expr)
+                if any(mode in written for mode in _MODES):
+                    for line in range(node.body[0].lineno, (node.body[-1].end_lineno or 0) + 1):
+                        self.modes.setdefault(line, {})[written] = node
+                if _varies(item.context_expr):
+                    for line in range(node.lineno, (node.end_lineno or 0) + 1):
+                        self.autocasts.setdefault(line, []).append(node)
+
+
+def _varies(call: ast.expr) -> bool:
+    """`autocast(dtype=dtype)`, as against `autocast(dtype=torch.bfloat16)`."""
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "autocast"):
+        return False
+    dtype = next((k.value for k in call.keywords if k.arg == "dtype"), None)
+    return dtype is not None and not isinstance(dtype, ast.Attribute)

@@ -12,7 +12,8 @@ from lintkit import ROOT, script
 
 from tclint.model.errors import ConfigError
 from tclint.model.settings import check_selectors
-from tclint.ruleset.rule import Rule, load_rules
+from tclint.ruleset.loading import load_rules
+from tclint.ruleset.rule import Rule
 from tclint.sources import configuration
 
 IDS = [*(f"R{n}" for n in range(1, 7)), *(f"H{n}" for n in range(7, 58))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tclint.model.finding import Step
 from tclint.values import Origin, Region, Value, join
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tclint.program import Class, Function, Module
 
 Env = dict[str, Value]
+# Set in environments that only an unusual run reaches. The dot makes it end where the branch ends.
+RARE: Final = ".rare"
 _new = tuple.__new__
 
 
@@ -84,6 +86,11 @@ class Frame:
         self.constructing = False
         self.in_lambda = False
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it
+
+    @property
+    def rare(self) -> bool:
+        """Whether only an unusual run gets here."""
+        return RARE in self.env
 
     def origin(self, node: ast.AST) -> Origin:
         # As `Origin(…)`, which goes through a function of its own; made a million times in a large run.

@@ -13,7 +13,7 @@ from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.models import torch_wrappers
 from tclint.program import Class, Function
-from tclint.sources.text import nodes
+from tclint.sources.tree import nodes
 from tclint.values import (
     NONE,
     UNKNOWN,

@@ -10,7 +10,7 @@ from tclint.interpreter import hints
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.program import Assignment, Class, Definition, Function, Import, Module
-from tclint.sources.text import nodes
+from tclint.sources.tree import nodes
 from tclint.values import (
     FALSE,
     STR,

@@ -11,7 +11,7 @@ from tclint.interpreter import hints
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env
 from tclint.program import Function
-from tclint.sources.text import nodes
+from tclint.sources.tree import nodes
 from tclint.torch_facts import generated as facts
 from tclint.values import (
     NAMED,

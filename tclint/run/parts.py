@@ -14,6 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
+from tclint.events import ModuleEvent
 from tclint.events.dispatch import Dispatcher
 from tclint.interpreter import execute
 from tclint.interpreter.examples import Examples
@@ -24,7 +25,7 @@ from tclint.interpreter.state import TOP_LEVEL, Failure
 from tclint.model.finding import RANK, Finding
 from tclint.model.report import Problem
 from tclint.program import Class, Function, Module, Program
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.ruleset.rule import Rule
 from tclint.run import knowledge
 from tclint.run.results import Entered, EnteredFile, Found, Place, Result, Root, Sites
 from tclint.sources import glance
@@ -87,7 +88,7 @@ class PartRunner:
         options = Options(tuple(settings.compile_functions), tuple(dict.fromkeys(graphed)), tuple(settings.tokenizers))
         self.dispatcher = Dispatcher(rules)
         # The sites are read once, in an interpreter of their own that stays; its rules keep what they saw.
-        self.main = Interpreter(program, options, Dispatcher([_blank(rule) for rule in rules]))
+        self.main = Interpreter(program, options, Dispatcher([rule.another() for rule in rules]))
         self.mentions_compile = re.compile(b"|".join((glance.COMPILES, *map(re.escape, names))))
         self.built: set[str] = set()
         """The names of classes that some file calls."""
@@ -184,16 +185,9 @@ class PartRunner:
         if not module.report:
             return
         dispatcher = interp.emitter.dispatcher
-        for rule in dispatcher.rules:
-            handler = getattr(rule, "on_module", None)
-            if handler is None or rule.code not in self.listeners[module.path]:
-                continue
-            event = ModuleEvent(interp.names.frame(module))
-            try:
-                for finding in handler(event):
-                    dispatcher.record(finding, rule, event)  # type: ignore[arg-type]
-            except Exception as error:
-                dispatcher.crashed(rule, module.path, 1, error)
+        handlers = dispatcher.module_handlers(self.listeners[module.path])
+        if handlers:
+            dispatcher.dispatch(handlers, ModuleEvent(interp.names.frame(module)))
 
     def _fresh(self) -> Interpreter:
         self.dispatcher.restart()
@@ -235,7 +229,7 @@ class PartRunner:
             elif not roots and not site.decorator and not site.test and not _external(target):
                 unresolved.append(site.path)
         result = self._harvest(interp)
-        interp.emitter.dispatcher.found, interp.emitter.dispatcher.made = {}, {}
+        interp.emitter.dispatcher.forget()
         return Sites(result, precise, unresolved, knowledge.lessons(interp))
 
     def around(
@@ -324,13 +318,6 @@ def place_of(function: Function) -> Place:
     return (function.module.path, function.qualname, function.line)
 
 
-def _blank(rule: Rule) -> Rule:
-    """The rule as it was before it saw anything."""
-    new = type(rule)()
-    new.target, new.settings = rule.target, rule.settings
-    return new
-
-
 def _problem(failure: Failure) -> Problem:
     """What is said about something that could not be interpreted."""
     if isinstance(failure.error, RecursionError):
@@ -351,9 +338,13 @@ def _copy_of(finding: Finding, event: Event) -> tuple[str, int, int] | None:
     if function is None:
         return None
     node = function.node
-    text = source_of(function.module, node)
-    digest = hashlib.sha1(b"\n".join(line.strip() for line in text.rstrip().split(b"\n"))).hexdigest()
-    return (digest, finding.span.line - node.lineno, finding.span.column - node.col_offset)
+    return (function.index(_digest), finding.span.line - node.lineno, finding.span.column - node.col_offset)
+
+
+def _digest(function: Function) -> str:
+    """What a function's text comes to, however far it is indented."""
+    text = source_of(function.module, function.node)
+    return hashlib.sha1(b"\n".join(line.strip() for line in text.rstrip().split(b"\n"))).hexdigest()
 
 
 def _receiver(interp: Interpreter, function: Function) -> Value | None:

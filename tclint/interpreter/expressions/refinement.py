@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
-from tclint.interpreter.frame import Env, Frame
+from tclint.interpreter.frame import RARE, Env, Frame
 from tclint.values import (
     BOOL,
     FLOAT,
@@ -30,8 +30,6 @@ from tclint.values.place import path_of
 from tclint.values.types import TENSOR_TYPES
 from tclint.values.union import one_of
 
-# Set in environments that only an unusual run reaches. The dot makes it end where the branch ends.
-RARE: Final = ".rare"
 _SWITCHES: Final = re.compile(r"^_?(verbose|debug|debugging|is_debug|profile|profiling|log_.*|print_.*|trace|dump.*)$")
 
 

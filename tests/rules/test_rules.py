@@ -17,7 +17,8 @@ from judge import FIXTURES, Expectation, expectations
 from lintkit import PRELUDE, ROOT, TORCH, Project, lint, told, with_callers
 
 from tclint.model.finding import Finding
-from tclint.ruleset.rule import Rule, load_rules
+from tclint.ruleset.loading import load_rules
+from tclint.ruleset.rule import Rule
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -45,8 +46,9 @@ def graph_breaks() -> dict[str, dict[str, str]]:
 # --- facts ------------------------------------------------------------------------------------------------------------
 
 
-def test_there_are_rules() -> None:
-    assert len(RULES) >= 6
+def test_every_file_of_the_folder_is_one_rule() -> None:
+    files = [path.stem for path in sorted((ROOT / "rules").glob("tcl*.py"))]
+    assert files == [f"{rule.code.lower()}_{rule.name.replace('-', '_')}" for rule in RULES]
 
 
 def test_codes_and_names_are_unique() -> None:
