@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.interpreter.models import tokenizers
 from tclint.program import Assignment, Class, Import
 from tclint.values import (
+    ARRAY,
     BOOL,
     FLOAT,
     INT,
@@ -22,7 +23,6 @@ from tclint.values import (
     Scalar,
     Seq,
     Tensor,
-    Union,
     Value,
     join,
     join_all,
@@ -103,8 +103,6 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
     if name == "Module" and isinstance(node, ast.Attribute):
         return Object("torch.nn.Module", origin)
     if name == "ndarray":
-        from tclint.values import ARRAY
-
         return Tensor(PROVEN, "", -1, ARRAY, origin)
     if isinstance(node, ast.Name):
         definition = module.names.get(name)
@@ -160,6 +158,3 @@ def _shaped_ndim(parts: list[ast.expr]) -> int:
         if not any(a.startswith(("*", "...")) for a in axes):
             return len(axes)
     return -1
-
-
-__all__ = ["Union", "evaluate"]

@@ -23,7 +23,6 @@ from tclint.values import (
     Dict,
     External,
     FunctionValue,
-    Instance,
     Origin,
     Partial,
     Region,
@@ -294,6 +293,3 @@ def _entry_value(
     elif fallback is not None and isinstance(fallback, Const) and fallback.value is None and value is not UNKNOWN:
         value = join(value, NONE)
     return value.as_input(node.arg, origin) if forward else value
-
-
-__all__ = ["Instance", "Signature", "bind", "entry", "signature", "used_as_tensor", "variadic"]

@@ -186,8 +186,7 @@ class Dict(Value):
     def as_input(self, name: str, origin: Origin) -> Value:
         if self.elem is None:
             return self
-        items = {k: v.as_input(name, origin) for k, v in self.items.items()}
-        return Dict(items, self.elem.as_input(name, origin))
+        return Dict({k: v.as_input(name, origin) for k, v in self.items.items()}, self.elem.as_input(name, origin))
 
     def join_alike(self, other: Dict) -> Value | None:
         if self.key == other.key:

@@ -260,7 +260,7 @@ class Seq(Value):
 
     def as_input(self, name: str, origin: Origin) -> Value:
         if self.items is not None:
-            return Seq(self.kind, tuple(i.as_input(name, origin) for i in self.items), UNKNOWN, "arg")
+            return Seq(self.kind, tuple(item.as_input(name, origin) for item in self.items), UNKNOWN, "arg")
         return Seq(self.kind, None, self.elem.as_input(name, origin), "arg")
 
     def join_alike(self, other: Seq) -> Value | None:

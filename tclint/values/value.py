@@ -196,7 +196,7 @@ class Value:
         return self
 
     def as_input(self, name: str, origin: Origin) -> Value:
-        """The value as the argument `name` of a compiled callable."""
+        """The value as the compiled callable sees it that gets it for a parameter."""
         return self
 
     # -- several values as one ----------------------------------------------------------------------------------
