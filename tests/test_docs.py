@@ -81,10 +81,10 @@ def test_the_keys_of_verify_are_those_there_are(tmp_path: Path) -> None:
 
 
 def test_the_own_codes_of_tclint_are_listed() -> None:
-    from tclint.run.engine import _NAMES
+    from tclint.run.assemble import OWN_NAMES
 
     page = script("make_docs").index_page(load_rules())
-    own = {"TCL901": "unused-suppression", **_NAMES}
+    own = {"TCL901": "unused-suppression", **OWN_NAMES}
     assert dict(re.findall(r"^\| (TCL9\d\d) \| ([\w-]+) \|", page, re.M)) == own
 
 

@@ -41,7 +41,7 @@ class Entries:
         names = parameters.signature(function).names[1:]
         entry = parameters.entry(self._interp, function, receiver, region=region)
         marked = [
-            parameters.as_input(a if a is not UNKNOWN else entry.get(n, UNKNOWN), n, Origin(function.node.lineno, None))
+            (a if a is not UNKNOWN else entry.get(n, UNKNOWN)).as_input(n, Origin(function.node.lineno, None))
             for a, n in zip(args, [*names, *(f"argument {i}" for i in range(len(args)))], strict=False)
         ]
         # What the examples leave to its default may be passed by others.
@@ -68,7 +68,7 @@ class Entries:
                 if joined is UNKNOWN:
                     env[name] = by_signature.get(name, UNKNOWN)
                     continue
-                env[name] = parameters.as_input(joined, name, Origin(function.node.lineno, None))
+                env[name] = joined.as_input(name, Origin(function.node.lineno, None))
         decorated = self._uncompiled(function)
         if isinstance(decorated, FunctionValue) and decorated.function is not function:
             return self.by_signature(function, receiver, region)

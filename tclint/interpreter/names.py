@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 _ALIASES: Final = {
     "torch.nn.modules.module.Module": "torch.nn.Module",
     "torch.functional": "torch",
-    "torch.nn.init": "torch.nn.init",
-    "np": "numpy",
 }
 # Names whose value every run knows.
 _CONSTANTS: Final[Mapping[str, Value]] = {"typing.TYPE_CHECKING": FALSE, "typing_extensions.TYPE_CHECKING": FALSE}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint import events
 from tclint.interpreter import parameters
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import modules
+from tclint.interpreter.models import modules, tokenizers
 from tclint.program import Class, Function
 from tclint.values import (
     BOOL,
@@ -85,8 +85,8 @@ class Objects:
             if classes.is_subclass(cls, "Enum"):
                 return UNKNOWN
         base = classes.external_base(cls)
-        if base.endswith(("Tokenizer", "TokenizerFast", "TokenizerBase")):
-            return Object("tokenizer", frame.origin(node))
+        if base.endswith(tokenizers.CLASS_ENDINGS):
+            return Object(tokenizers.TOKENIZER, frame.origin(node))
         if base == "torch.Tensor":
             return Tensor(origin=frame.origin(node))
         given: list[tuple[Any, Value]] = [*enumerate(args), *keywords.items()]
@@ -194,7 +194,7 @@ class Objects:
 
     def _by_name(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
         if value is UNKNOWN and self._tokenizer.match(name):
-            return Object("tokenizer", frame.origin(node))
+            return Object(tokenizers.TOKENIZER, frame.origin(node))
         return value
 
     def _method(self, frame: Frame, node: ast.AST, instance: Instance, method: Function) -> Value:

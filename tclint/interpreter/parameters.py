@@ -14,13 +14,8 @@ from tclint.program import Function
 from tclint.sources.tree import nodes
 from tclint.torch_facts import generated as facts
 from tclint.values import (
-    CONSTANT,
-    INPUT,
     NAMED,
     NONE,
-    OWNED,
-    RAW,
-    STALE,
     UNKNOWN,
     USED,
     ClassValue,
@@ -28,7 +23,6 @@ from tclint.values import (
     Dict,
     External,
     FunctionValue,
-    Instance,
     Origin,
     Partial,
     Region,
@@ -298,27 +292,4 @@ def _entry_value(
             value = join(value, NONE)
     elif fallback is not None and isinstance(fallback, Const) and fallback.value is None and value is not UNKNOWN:
         value = join(value, NONE)
-    return as_input(value, node.arg, origin) if forward else value
-
-
-def as_input(value: Value, name: str, origin: Origin) -> Value:
-    """Mark a value as an argument of the compiled callable."""
-    if isinstance(value, Tensor):
-        flags = value.flags & ~(CONSTANT | OWNED | STALE) | INPUT | RAW
-        return value.with_(flags=flags, base=name, origin=origin, site=None)
-    if isinstance(value, Scalar):
-        return Scalar(value.type, "arg", origin, (name, -1))
-    if isinstance(value, Const) and type(value.value) in (int, float):
-        return Scalar(scalar_type(value.value), "arg", origin, (name, -1))
-    if isinstance(value, Union):
-        return Union(tuple(as_input(o, name, origin) for o in value.options))
-    if isinstance(value, Seq):
-        if value.items is not None:
-            return Seq(value.kind, tuple(as_input(i, name, origin) for i in value.items), UNKNOWN, "arg")
-        return Seq(value.kind, None, as_input(value.elem, name, origin), "arg")
-    if isinstance(value, Dict) and value.elem is not None:
-        return Dict({k: as_input(v, name, origin) for k, v in value.items.items()}, as_input(value.elem, name, origin))
-    return value
-
-
-__all__ = ["Instance", "Signature", "as_input", "bind", "entry", "signature", "used_as_tensor", "variadic"]
+    return value.as_input(node.arg, origin) if forward else value

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.parameters import as_input
 from tclint.values import (
     DETACHED,
     NOWHERE,
@@ -144,8 +143,8 @@ class CompileSites:
         self._interp.account.call(frame, node, value.target, args, keywords)
         inside = Frame(self._interp, frame.module, frame.function, {}, Region(value.site), None, node)
         names = [f"argument {i}" for i in range(len(args))]
-        inner_args = [as_input(a, n, NOWHERE) for a, n in zip(args, names, strict=True)]
-        inner_keywords = {k: as_input(v, k, NOWHERE) for k, v in keywords.items()}
+        inner_args = [a.as_input(n, NOWHERE) for a, n in zip(args, names, strict=True)]
+        inner_keywords = {k: v.as_input(k, NOWHERE) for k, v in keywords.items()}
         result = value.target.call(inside, node, inner_args, inner_keywords, open_ended)
         if result is UNKNOWN:
             result = Tensor(PROVEN, "", -1, 0, frame.origin(node))

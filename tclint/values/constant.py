@@ -17,6 +17,7 @@ from tclint.values.value import NUMBER, UNKNOWN, Value
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.timeline.guarded import Guarded
+    from tclint.values.origin import Origin
 
 
 class Const(Value):
@@ -104,6 +105,11 @@ class Const(Value):
         if type(self.value) in (int, float):
             return guarded.Number(self.value)
         return guarded.Exact(self.key, f"{self.value!r}")
+
+    def as_input(self, name: str, origin: Origin) -> Value:
+        if type(self.value) in (int, float):
+            return Scalar(scalar_type(self.value), "arg", origin, (name, -1))
+        return self
 
     def join_alike(self, other: Const) -> Value | None:
         if self.key == other.key:

@@ -195,6 +195,11 @@ class Dict(Value):
             return guarded.UNKNOWN
         return guarded.Table("dict", tuple((key, value.guarded()) for key, value in self.items.items()))
 
+    def as_input(self, name: str, origin: Origin) -> Value:
+        if self.elem is None:
+            return self
+        return Dict({k: v.as_input(name, origin) for k, v in self.items.items()}, self.elem.as_input(name, origin))
+
     def join_alike(self, other: Dict) -> Value | None:
         if self.key == other.key:
             return self

@@ -88,6 +88,9 @@ class Scalar(Value):
             return guarded.Varies("a random number", "int" if self.type == "int" else "float")
         return guarded.UNKNOWN
 
+    def as_input(self, name: str, origin: Origin) -> Value:
+        return Scalar(self.type, "arg", origin, (name, -1))
+
     def join_alike(self, other: Scalar) -> Value | None:
         if self.key == other.key:
             return self

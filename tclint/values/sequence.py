@@ -287,6 +287,11 @@ class Seq(Value):
             return guarded.UNKNOWN
         return guarded.Items(self.kind, tuple(item.guarded() for item in self.items))
 
+    def as_input(self, name: str, origin: Origin) -> Value:
+        if self.items is not None:
+            return Seq(self.kind, tuple(item.as_input(name, origin) for item in self.items), UNKNOWN, "arg")
+        return Seq(self.kind, None, self.elem.as_input(name, origin), "arg")
+
     def join_alike(self, other: Seq) -> Value | None:
         if self.key == other.key:
             return self

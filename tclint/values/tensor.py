@@ -165,6 +165,10 @@ class Tensor(Value):
             unbacked=frozenset((dim - UNBACKED) % rank for dim in self.marks if dim >= UNBACKED // 2),
         )
 
+    def as_input(self, name: str, origin: Origin) -> Value:
+        flags = self.flags & ~(CONSTANT | OWNED | STALE) | INPUT | RAW
+        return self.with_(flags=flags, base=name, origin=origin, site=None)
+
     def join_alike(self, other: Tensor) -> Value | None:
         if (
             self.key == other.key

@@ -209,6 +209,10 @@ class Value:
         """What of it Dynamo holds against the next call, as far as that is known."""
         return guarded.UNKNOWN
 
+    def as_input(self, name: str, origin: Origin) -> Value:
+        """The value as the compiled callable sees it that gets it for a parameter."""
+        return self
+
     # -- several values as one ----------------------------------------------------------------------------------
 
     def join_alike(self, other: Self) -> Value | None:

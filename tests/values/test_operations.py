@@ -20,6 +20,7 @@ from tclint.values import (
     NONE,
     NOWHERE,
     OWNED,
+    RAW,
     SIZE,
     STR,
     TRUE,
@@ -83,6 +84,7 @@ OPERATIONS: dict[str, tuple[Callable[[Value, Frame], Any], Any]] = {
     "decides_code": (lambda v, f: v.decides_code(), bool),
     "bound_to": (lambda v, f: v.bound_to(BOX), Value),
     "owned": (lambda v, f: v.owned(OWNED, SITE, NOWHERE), Value),
+    "as_input": (lambda v, f: v.as_input("x", NOWHERE), Value),
     "join_alike": (lambda v, f: v.join_alike(v), VALUE),
     "widen": (lambda v, f: v.widen(), Value),
 }
@@ -357,6 +359,18 @@ def test_what_a_compiled_call_hands_out() -> None:
     assert made.site is SITE
     assert passed.flags == 0
     assert passed.site is None
+
+
+def test_an_argument_of_a_compiled_callable_knows_its_name() -> None:
+    tensor = Tensor(flags=OWNED, site=SITE).as_input("x", NOWHERE)
+    assert isinstance(tensor, Tensor)
+    assert (tensor.flags, tensor.base, tensor.site) == (INPUT | RAW, "x", None)
+    assert Const(3).as_input("n", NOWHERE).key == Scalar("int", "arg", ref=("n", -1)).key
+    assert TRUE.as_input("flag", NOWHERE) is TRUE
+    assert (
+        Seq("list", None, INT).as_input("xs", NOWHERE).key
+        == Seq("list", None, Scalar("int", "arg", ref=("xs", -1)), "arg").key
+    )
 
 
 def test_binding_reaches_through_wrappers() -> None:
