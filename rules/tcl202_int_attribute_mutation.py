@@ -6,7 +6,7 @@ import ast
 import itertools
 from collections.abc import Iterator
 
-from tclint.events import Attribute, Call, Event, Store
+from tclint.events import Attribute, Call, Event, Store, variation
 from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.program import Function
@@ -76,7 +76,10 @@ class IntAttributeMutation(Rule):
         if reads_itself and event.value.source != "data":
             yield self._finding(event, f"`self.{event.name}` changes in every call")
         elif event.value.source == "size" and _decides(event):
-            yield self._finding(event, f"`self.{event.name}` keeps a size for the next call")
+            confidence, said = variation.of_sizes(event, [event.value])
+            if confidence is not None:
+                what = f"`self.{event.name}` keeps a size for the next call{variation.told(said)}"
+                yield self._finding(event, what, confidence)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         node = event.node
@@ -124,11 +127,11 @@ class IntAttributeMutation(Rule):
             return display(title, "who reads it then gets a tensor")
         return None
 
-    def _finding(self, event: Event, what: str) -> Finding:
+    def _finding(self, event: Event, what: str, confidence: Confidence = Confidence.HIGH) -> Finding:
         return self.finding(
             event,
             f"{what}; Dynamo guards on it and compiles again each time, up to the recompile limit",
-            confidence=Confidence.HIGH,
+            confidence=confidence,
             help="keep it in a tensor buffer, or do it in the caller",
         )
 

@@ -95,12 +95,12 @@ class ShapeBranch(Rule):
         values: list[Value] = [*event.args]
         if event.receiver is not None:
             values.append(event.receiver)
-        sized = any(isinstance(v, Scalar) and v.source == "size" for v in values)
-        if sized:
+        confidence, said = variation.of_sizes(event, values)
+        if confidence is not None:
             yield self.finding(
                 event,
-                f"`{event.method}` pins a size to one value: each new size compiles again",
-                confidence=Confidence.MEDIUM,
+                f"`{event.method}` pins a size to one value{variation.told(said)}: each new size compiles again",
+                confidence=confidence,
                 help="compute it in the caller and pass it",
             )
 

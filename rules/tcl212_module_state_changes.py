@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Attribute, Event, Loop, Operation, Store
-from tclint.fixes.places import Place
-from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.events import Attribute, Event, Loop, Operation, Store, variation
+from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._state import attribute_change
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import nodes
-from tclint.values import PARAMETER, Dict, Instance, Object, Scalar, Seq, Tensor
+from tclint.values import PARAMETER, SIZE, Dict, Instance, Object, Seq, Tensor
 
 
 class ModuleStateChanges(Rule):
@@ -31,6 +30,11 @@ class ModuleStateChanges(Rule):
                 self.table = torch.ones(x.shape[1], 8)
                 return x + self.table
 
+        def train():
+            model = torch.compile(Model())
+            for length in range(4, 12):
+                model(torch.randn(2, length, 8))
+
     Good::
 
         class Model(nn.Module):
@@ -38,8 +42,10 @@ class ModuleStateChanges(Rule):
                 table = torch.ones(x.shape[1], 8)
                 return x + table
 
-    Fix: `copy_` into a buffer of fixed size, a local variable, or build all blocks before compiling. `--unsafe-fixes`
-    writes `copy_`: wrong where the new tensor has another shape or must carry a gradient.
+    Fix: `copy_` into a buffer of fixed size, a local variable, or build all blocks before compiling. Not applied by itself:
+    a tensor of the same shape costs nothing, and one of another shape cannot be copied.
+
+    Said only where the calls in sight make three programs or more.
     """
 
     code, name = "TCL212", "module-state-changes"
@@ -73,7 +79,11 @@ class ModuleStateChanges(Rule):
             new = event.value
             if new.flags & PARAMETER or event.augmented or not _reads(event, event.name):
                 return
-            yield self._finding(event, f"`self.{event.name}` is bound to another tensor in every call")
+            # Of the same shape it costs nothing.
+            confidence, said = variation.of_sizes(event, [SIZE])
+            if confidence is not None:
+                what = f"`self.{event.name}` is bound to another tensor in every call{variation.told(said)}"
+                yield self._finding(event, what, confidence=confidence)
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         """`if n not in self.masks` with a size as the key."""
@@ -81,27 +91,21 @@ class ModuleStateChanges(Rule):
             return
         place = event.node.comparators[0]
         parts = event.left.items or () if isinstance(event.left, Seq) else (event.left,)
-        sized = any(isinstance(part, Scalar) and part.source == "size" for part in parts)
-        if sized and isinstance(event.right, Dict) and isinstance(place, ast.Attribute):
-            yield self._finding(event, f"`{ast.unparse(place)}` is a cache keyed by a size")
+        if not isinstance(event.right, Dict) or not isinstance(place, ast.Attribute):
+            return
+        confidence, said = variation.of_sizes(event, parts)
+        if confidence is not None:
+            what = f"`{ast.unparse(place)}` is a cache keyed by a size{variation.told(said)}"
+            yield self._finding(event, what, confidence=confidence)
 
-    def fix(self, finding: Finding, event: Event) -> Fix | None:
-        place = Place(event)
-        node = place.node
-        if not isinstance(event, Store) or not isinstance(node, ast.Assign) or len(node.targets) != 1:
-            return None
-        if not isinstance(node.targets[0], ast.Attribute):
-            return None
-        text = f"{place.source(node.targets[0])}.copy_({place.argument(node.value)})"
-        note = "wrong where the new tensor has another shape, or must carry a gradient"
-        return Fix("copy into the buffer", Applicability.UNSAFE, (place.replace(node, text),), note)
-
-    def _finding(self, event: Event, what: str, node: ast.AST | None = None) -> Finding:
+    def _finding(
+        self, event: Event, what: str, node: ast.AST | None = None, confidence: Confidence = Confidence.HIGH
+    ) -> Finding:
         return self.finding(
             event,
             f"{what}; each change compiles again",
             node=node,
-            confidence=Confidence.HIGH,
+            confidence=confidence,
             help="copy_ into a buffer of fixed size, or use a local variable",
         )
 
@@ -113,10 +117,3 @@ def _reads(event: Store, name: str) -> bool:
 
 def _attributes_read(root: ast.AST) -> frozenset[str]:
     return frozenset(n.attr for n in nodes(root) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
-
-
-def _extended(method: ast.AST) -> frozenset[str]:
-    """The attributes that a method makes longer, `self.<attribute>.append(…)` or the like."""
-    calls = (n.func for n in nodes(method) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute))
-    owners = (func.value for func in calls if func.attr in ("append", "extend", "insert"))
-    return frozenset(owner.attr for owner in owners if isinstance(owner, ast.Attribute))

@@ -268,9 +268,9 @@ def _keys(values: Sequence[Value]) -> list[Hashable]:
         return []
     ranked = all(isinstance(value.shape, tuple) or value.ndim >= 0 for value in known if isinstance(value, Tensor))
     keys: list[Hashable] = []
-    for place, value in enumerate(values):
+    for value in values:
         if isinstance(value, Scalar) and value.type == "str":
-            keys.append(place)  # each time another
+            keys.append("?")  # which one is not known
         elif isinstance(value, (Seq, Dict, Scalar)):
             return []
         elif isinstance(value, Tensor) and not ranked:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tclint.events.kinds import Event
 from tclint.model.finding import Confidence
 from tclint.values import Scalar, Value
@@ -22,9 +24,35 @@ def burned(event: Event, value: Value) -> tuple[Confidence | None, str]:
     return (Confidence.HIGH, varied.said) if varied.hazard else (None, "")
 
 
+def of_sizes(event: Event, values: Iterable[Value]) -> tuple[Confidence | None, str]:
+    """The same for what is computed from sizes: high where the calls in sight pass three or more."""
+    sizes = [v for v in values if isinstance(v, Scalar) and v.source == "size"]
+    if not sizes:
+        return None, ""
+    evidence = event.evidence
+    if evidence is None:
+        return Confidence.LOW, ""
+    refs = [value.ref for value in sizes if value.ref is not None]
+    seen = [(name, dim, found) for name, dim in refs if (found := evidence.sizes(name, dim))]
+    for name, dim, found in seen:
+        if len(set(found)) > SETTLES:
+            return Confidence.HIGH, f"the calls in sight pass `{name}` with size {dim} = {_shown(found)}"
+    # A size that has no name here may be one of any argument.
+    for name in evidence.values if len(refs) < len(sizes) else ():
+        shapes = set(evidence.shapes(name))
+        if len(shapes) > SETTLES:
+            return Confidence.HIGH, f"the calls in sight pass `{name}` in {len(shapes)} shapes"
+    return (None if seen or evidence.rows else Confidence.LOW), ""
+
+
+def _shown(numbers: Iterable[int]) -> str:
+    some = list(dict.fromkeys(numbers))
+    return ", ".join(map(str, some[:3])) + (", …" if len(some) > 3 else "")
+
+
 def told(said: str) -> str:
     """Evidence in the middle of a message."""
     return f" ({said})" if said else ""
 
 
-__all__ = ["SETTLES", "burned", "told"]
+__all__ = ["SETTLES", "burned", "of_sizes", "told"]

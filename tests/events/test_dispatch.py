@@ -89,7 +89,7 @@ def codes(dispatcher: Dispatcher, region: Region | None, kind: type) -> list[str
 
 def test_scope_and_subject_decide_who_hears_an_event() -> None:
     dispatcher = Dispatcher([Listener(), Seen(), Compiled(), Eager(), Caller()])
-    assumed, seen = Region(None), Region(None, Evidence({}))
+    assumed, seen = Region(None), Region(None, Evidence("f", (), ()))
     assert codes(dispatcher, None, Tensor) == ["T1", "T4"]
     assert codes(dispatcher, assumed, Tensor) == ["T1", "T3"]
     assert codes(dispatcher, seen, Tensor) == ["T1", "T2", "T3"]

@@ -423,9 +423,7 @@ RECOMPILES = [path for path in FILES if path.parent.parent.name.startswith("TCL2
 
 
 def _named(path: Path) -> object:
-    same = "a buffer bound to a tensor of the same shape costs no program on torch 2.13 (aot_eager, CPU)"
-    marks = [pytest.mark.xfail(strict=True, reason=same)] if "TCL212" in str(path) else []
-    return pytest.param(path, id=f"{path.parent.parent.name[:6]}/{path.stem}", marks=marks)
+    return pytest.param(path, id=f"{path.parent.parent.name[:6]}/{path.stem}")
 
 
 @pytest.mark.dynamo
