@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tclint.events import CompiledCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
+from tclint.values.moments import Call, Mode, Write
 
 
 class GlobalModeChanges(Rule):
@@ -62,7 +63,7 @@ class GlobalModeChanges(Rule):
                 )
         if not evidence.mode.hazard:
             return
-        for change in evidence.mode_changes:
+        for change in _to_blame(evidence.mode_changes):
             if change.path == path:
                 yield self.finding(
                     event,
@@ -72,3 +73,10 @@ class GlobalModeChanges(Rule):
                     confidence=Confidence.HIGH,
                     help="use one mode for all calls; set threads, dtypes and what is frozen once, at start-up",
                 )
+
+
+def _to_blame(changes: Sequence[Mode | Write | Call]) -> Sequence[Mode | Write | Call]:
+    """What is easiest to do without: a second way to turn gradients off, an autocast; then other contexts, then settings."""
+    spare = [c for c in changes if isinstance(c, Mode) and c.name not in ("no_grad", "enable_grad")]
+    contexts = [c for c in changes if not isinstance(c, Write)]
+    return [c for c in contexts if c in spare or isinstance(c, Call)] or contexts or changes

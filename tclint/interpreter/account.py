@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.values import CompileSite, Const, Evidence, Instance, Value
-from tclint.values.moments import MAX_MOMENTS, Call, Moment, Place, Write
+from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, Place, Write
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -20,6 +20,7 @@ class Account:
     def __init__(self, interp: Interpreter) -> None:
         self._walks = interp.learned.walks
         self._rebound = interp.learned.rebound
+        self._counted = interp.learned.counted
         self._replays = interp.memo.moments
         self._current: list[Moment] = []
         self._settled = False
@@ -56,6 +57,8 @@ class Account:
     def write(self, frame: Frame, node: ast.AST, place: Place, value: Value, again: str = "") -> None:
         """Eager code binds something that compiled code may read. What constructors bind is no change."""
         if frame.region is None and not frame.constructing:
+            if again == COUNTED_UP:
+                self._counted.add(place)
             self._add(Write(place, frame.module.path, node, value, again))
 
     def write_name(self, frame: Frame, node: ast.AST, base: str, name: str, value: Value, again: str = "") -> None:
@@ -82,7 +85,7 @@ class Account:
     def grow_attribute(self, frame: Frame, node: ast.AST, owner: Value, name: str, value: Value) -> None:
         """`self.x.append(…)`"""
         if isinstance(owner, Instance):
-            self.write_attribute(frame, node, owner, name, value, "grows")
+            self.write_attribute(frame, node, owner, name, value, GROWS)
 
     # -- calls that are remembered ------------------------------------------------------------------------------
 

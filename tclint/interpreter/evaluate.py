@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tclint.interpreter.frame import Frame
-from tclint.values import NONE, UNKNOWN, External, Value
+from tclint.values import NONE, UNKNOWN, External, Scalar, Value
 
 _HANDLERS: Final[dict[type[ast.AST], Callable[[Frame, Any], Value]]] = {}
 _BUILTINS: Final = frozenset(dir(builtins))
@@ -41,6 +41,8 @@ def lookup(frame: Frame, name: str) -> Value:
         # `model = None` at first, or nothing at all, until a function binds it.
         value = frame.interp.learned.set_globals.get((frame.module.path, name), value)
     if value is not None:
+        if frame.region is None and ("global", frame.module.path, "", name) in frame.interp.learned.counted:
+            return Scalar(value.python_type or "int", "counted")
         return value
     if name in _BUILTINS:
         return External("builtins." + name)

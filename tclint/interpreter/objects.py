@@ -155,6 +155,8 @@ class Objects:
         if value is not None:
             if frame.region is not None and self._worth_telling(frame, instance, name, value):
                 self._emitter.emit(events.Attribute, frame, node, instance, name)
+            if frame.region is None and ("attribute", cls.module.path, cls.qualname, name) in self._learned.counted:
+                return Scalar(value.python_type or "int", "counted", frame.origin(node))
             return self.as_read(value, name, frame, node)
         for ancestor in order:
             method = ancestor.methods.get(name)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.values import CompileSite, External, Value
     from tclint.values.moments import Moment
+    from tclint.values.moments import Place as StatePlace
 
 Arguments = tuple[tuple["Value", ...], dict[str, "Value"]]
 """What a call passes: by position, by keyword."""
@@ -75,6 +76,8 @@ class SiteKnowledge:
     made_with: dict[tuple[str, str, str], dict[tuple[str, str], dict[Any, str]]] = field(default_factory=dict)
     """What constructors were given: by file, class and parameter, and by the function that makes the objects, the values
     and where they are passed."""
+    counted: set[StatePlace] = field(default_factory=set)
+    """What eager code counts up."""
     set_globals: dict[tuple[str, str], Value] = field(default_factory=dict)
     """What functions bind to module-level names (`global model`), by file and name."""
     callees: dict[Any, Value] = field(default_factory=dict)
@@ -98,6 +101,7 @@ class SiteKnowledge:
             calls_seen={key: list(seen) for key, seen in self.calls_seen.items()},
             walks={key: list(walk) for key, walk in self.walks.items()},
             made_with={key: dict(made) for key, made in self.made_with.items()},
+            counted=set(self.counted),
             set_globals=dict(self.set_globals),
             callees=dict(self.callees),
             closures=dict(self.closures),

@@ -12,6 +12,7 @@ from tclint.values import (
     UNKNOWN,
     Compiled,
     Const,
+    Dict,
     Instance,
     ModuleValue,
     Object,
@@ -23,7 +24,7 @@ from tclint.values import (
     join,
 )
 from tclint.values.constant import is_none
-from tclint.values.moments import Place
+from tclint.values.moments import COUNTED_UP, GROWS, Place
 from tclint.values.place import path_of
 
 
@@ -68,7 +69,7 @@ def _again(statement: ast.AST, value: Value) -> str:
     if not isinstance(statement, ast.AugAssign) or isinstance(value, Tensor):
         return ""
     number = value.python_type in ("int", "float", "number") or isinstance(statement.value, ast.Constant)
-    return "counted up" if number else ""
+    return COUNTED_UP if number else ""
 
 
 def _made_with(frame: Frame, layer: Object, made: ast.Call) -> Value:
@@ -125,6 +126,8 @@ def _subscript(
     if isinstance(target.value, ast.Name) and key_text(index):
         again = _again(statement, value)
         frame.interp.account.write_name(frame, statement, place, f"{place}{key_text(index)}", value, again)
+        if isinstance(receiver, Dict) and isinstance(index, Const) and index.value not in receiver.items:
+            frame.interp.account.write_name(frame, statement, place, f"{place}()", value, GROWS)
     updated = receiver.with_item(index, value)
     if updated is not receiver:
         if "." in place:

@@ -205,6 +205,8 @@ class PartRunner:
                 self._enter_module(module, self.mentions_compile)
             # Who calls what is compiled need not mention it: the rest of those files tells how.
             sites = {site.path for site in interp.learned.sites.values()}
+            if interp.learned.counted:
+                interp.memo.forget()  # what read a counter before it was seen to count
             for module in eager:
                 if module.path in sites:
                     self._enter_module(module)

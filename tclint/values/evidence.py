@@ -9,7 +9,7 @@ from typing import Final
 
 from tclint.timeline import guarded, policy
 from tclint.values.constant import TRUE
-from tclint.values.moments import Call, Mode, Place, Walk, Write, spot
+from tclint.values.moments import GROWS, Call, Mode, Place, Walk, Write, spot
 from tclint.values.tensor import Tensor
 from tclint.values.value import Value
 
@@ -129,7 +129,7 @@ class Evidence:
         if writes[0].again:
             # Before something is counted or grows it has another value than after.
             states = [_nth(writes[0], 0) if state is start else state for state in states]
-        frozen = burned or any(write.again == "grows" for write in writes)
+        frozen = burned or any(write.again == GROWS for write in writes)
         count = len(policy.programs([{place[3]: _told(state, kind, frozen)} for state in states], self._policy))
         shown = [{place[3]: w.value.guarded()} for w in writes if not w.again]
         how = _listed(shown, place[3]) or f": {writes[0].again}" if writes[0].again else _listed(shown, place[3])

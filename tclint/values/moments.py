@@ -16,6 +16,9 @@ Place = tuple[Kind, str, str, str]
 
 Names are `x`, `x['key']`, `x.attribute`, and `x()` for how long a container is."""
 
+COUNTED_UP: Final = "counted up"
+GROWS: Final = "grows"
+"""Why something is another value each time it is written."""
 MAX_MOMENTS: Final = 2000
 """Of one walk. What happens after so much only repeats it."""
 

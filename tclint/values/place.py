@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tclint.values.moments import GROWS
 from tclint.values.value import UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def _note_growth(frame: Frame, node: ast.AST, place: str, changed: Value) -> Non
         for owner in (frame.env.get(base) or UNKNOWN).options:
             frame.interp.account.grow_attribute(frame, node, owner, name, changed)
     else:
-        frame.interp.account.write_name(frame, node, base, f"{base}()", changed, "grows")
+        frame.interp.account.write_name(frame, node, base, f"{base}()", changed, GROWS)
 
 
 def rebind(frame: Frame, node: ast.AST, changed: Value) -> None:

@@ -84,9 +84,8 @@ class Scalar(Value):
         return name == "builtins." + self.type if name in PYTHON_TYPES else None
 
     def guarded(self) -> Guarded:
-        if self.source == "random":
-            return guarded.Varies("a random number", "int" if self.type == "int" else "float")
-        return guarded.UNKNOWN
+        why = {"random": "a random number", "counted": "counted up"}.get(self.source)
+        return guarded.Varies(why, "int" if self.type == "int" else "float") if why else guarded.UNKNOWN
 
     def as_input(self, name: str, origin: Origin) -> Value:
         return Scalar(self.type, "arg", origin, (name, -1))

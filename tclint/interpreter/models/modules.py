@@ -33,6 +33,7 @@ from tclint.values import (
     join_all,
     tensor_of,
 )
+from tclint.values.moments import GROWS
 from tclint.values.place import path_of, rebind
 
 # Methods of nn.Module that give the module back.
@@ -190,7 +191,7 @@ def _note_container(frame: Frame, node: ast.AST, receiver: Object, changed: Valu
             if isinstance(owner, Compiled):
                 owner = owner.target
             if isinstance(owner, Instance) and not frame.constructing:
-                frame.interp.account.write_attribute(frame, node, owner, base.attr, changed, "grows")
+                frame.interp.account.write_attribute(frame, node, owner, base.attr, changed, GROWS)
             elif isinstance(owner, Instance):
                 frame.interp.instance_attributes.store(
                     frame, owner, base.attr, receiver.with_args(changed), replace=True
