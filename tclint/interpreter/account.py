@@ -57,7 +57,7 @@ class Account:
     def write(self, frame: Frame, node: ast.AST, place: Place, value: Value, again: str = "") -> None:
         """Eager code binds something that compiled code may read. What constructors bind is no change."""
         if frame.region is None and not frame.constructing:
-            if again == COUNTED_UP:
+            if again in (COUNTED_UP, GROWS):
                 self._counted.add(place)
             self._add(Write(place, frame.module.path, node, value, again))
 

@@ -42,7 +42,8 @@ def lookup(frame: Frame, name: str) -> Value:
         value = frame.interp.learned.set_globals.get((frame.module.path, name), value)
     if value is not None:
         if frame.region is None and ("global", frame.module.path, "", name) in frame.interp.learned.counted:
-            return Scalar(value.python_type or "int", "counted")
+            if value.python_type in ("int", "float", "number"):
+                return Scalar(value.python_type, "counted")
         return value
     if name in _BUILTINS:
         return External("builtins." + name)

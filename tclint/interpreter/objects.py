@@ -36,6 +36,7 @@ from tclint.values import (
     join,
     scalar_type,
 )
+from tclint.values.moments import GROWS
 from tclint.values.value import MAX_NESTING
 
 if TYPE_CHECKING:
@@ -156,7 +157,10 @@ class Objects:
             if frame.region is not None and self._worth_telling(frame, instance, name, value):
                 self._emitter.emit(events.Attribute, frame, node, instance, name)
             if frame.region is None and ("attribute", cls.module.path, cls.qualname, name) in self._learned.counted:
-                return Scalar(value.python_type or "int", "counted", frame.origin(node))
+                if isinstance(value, Seq):
+                    return Seq(value.kind, None, value.element(), GROWS)
+                if value.python_type in ("int", "float", "number"):
+                    return Scalar(value.python_type, "counted", frame.origin(node))
             return self.as_read(value, name, frame, node)
         for ancestor in order:
             method = ancestor.methods.get(name)

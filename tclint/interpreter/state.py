@@ -77,7 +77,7 @@ class SiteKnowledge:
     """What constructors were given: by file, class and parameter, and by the function that makes the objects, the values
     and where they are passed."""
     counted: set[StatePlace] = field(default_factory=set)
-    """What eager code counts up."""
+    """What eager code counts up, or makes longer."""
     set_globals: dict[tuple[str, str], Value] = field(default_factory=dict)
     """What functions bind to module-level names (`global model`), by file and name."""
     callees: dict[Any, Value] = field(default_factory=dict)

@@ -32,6 +32,13 @@ class ClassValue(Value):
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return frame.interp.classes.attribute(frame, node, self.cls, name)
 
+    def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
+        """The members of an enumeration."""
+        if not frame.interp.classes.is_subclass(self.cls, "Enum"):
+            return super().turns(frame, node, most, later)
+        members = [self.attribute(frame, node, name) for name in self.cls.assignments if not name.startswith("_")]
+        return members[:most], len(members) <= most
+
     def guarded(self) -> Guarded:
         return guarded.Exact(self.key, self.cls.name)
 

@@ -80,9 +80,11 @@ class Evidence:
     def lengths(self, name: str) -> int:
         """How many different lengths, keys or orders of keys a container argument takes."""
         found: set[Hashable] = set()
-        for value in self.values.get(name, ()):
+        for turn, value in enumerate(self.values.get(name, ())):
             told = value.guarded()
-            if isinstance(told, guarded.Items):
+            if isinstance(told, guarded.Varies):
+                found.add((told.why, turn))
+            elif isinstance(told, guarded.Items):
                 found.add(len(told.items))
             elif isinstance(told, guarded.Table):
                 found.add(tuple(key for key, _ in told.items))

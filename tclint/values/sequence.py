@@ -10,6 +10,7 @@ from tclint.timeline import guarded
 from tclint.values.constant import NONE, Const
 from tclint.values.external import External
 from tclint.values.method import Method
+from tclint.values.moments import GROWS
 from tclint.values.origin import NOWHERE, Origin
 from tclint.values.place import rebind
 from tclint.values.scalar import INT, SIZE, Scalar
@@ -283,6 +284,8 @@ class Seq(Value):
         return Seq(self.kind, None, self.elem.owned(flags, site, origin), self.length)
 
     def guarded(self) -> Guarded:
+        if self.length == GROWS:
+            return guarded.Varies("it grows", burned=True)
         if self.items is None or self.kind not in ("list", "tuple", "set"):
             return guarded.UNKNOWN
         return guarded.Items(self.kind, tuple(item.guarded() for item in self.items))
