@@ -75,6 +75,9 @@ class _Reads:
         for node in nodes:
             if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and id(node) not in grown:
                 self.all += [(name, node) for name in _names_read(node) if _root(name) not in mine]
+            whole = _whole(node)
+            if whole is not None and whole.id not in mine:
+                self.all.append((f"{whole.id}{{}}", whole))
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id in declared:
                 self.all.append((node.target.id, node.target))
 
@@ -174,6 +177,18 @@ def changed_reads(event: Event, burned: bool = False) -> Iterator[tuple[Place, a
 
 def _constant(node: ast.expr | None) -> Value | None:
     return Const(node.value) if isinstance(node, ast.Constant) else None
+
+
+def _whole(node: ast.AST) -> ast.Name | None:
+    """A name of which all keys are read: `len(x)`, `x.items()`, `for key in x`. One key guards on that key alone."""
+    found: ast.AST | None = None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
+        found = node.args[0]
+    elif isinstance(node, ast.Attribute) and node.attr in ("items", "values", "keys"):
+        found = node.value
+    elif isinstance(node, (ast.For, ast.comprehension)):
+        found = node.iter
+    return found if isinstance(found, ast.Name) else None
 
 
 def _names_read(node: ast.AST) -> Iterator[str]:

@@ -127,7 +127,7 @@ def _subscript(
         again = _again(statement, value)
         frame.interp.account.write_name(frame, statement, place, f"{place}{key_text(index)}", value, again)
         if isinstance(receiver, Dict) and isinstance(index, Const) and index.value not in receiver.items:
-            frame.interp.account.write_name(frame, statement, place, f"{place}()", value, GROWS)
+            frame.interp.account.write_name(frame, statement, place, f"{place}{{}}", value, GROWS)
     updated = receiver.with_item(index, value)
     if updated is not receiver:
         if "." in place:

@@ -82,7 +82,7 @@ class Dict(Value):
         result, changed = self.method(name, args, keywords)
         frame.interp.emitter.call(frame, node, f"dict.{name}", args, keywords, self, result)
         if changed is not None:
-            rebind(frame, node, changed)
+            rebind(frame, node, changed, "{}")
         return result
 
     def method(self, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> tuple[Value, Value | None]:

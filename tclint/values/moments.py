@@ -14,7 +14,7 @@ Kind = Literal["attribute", "global", "cell", "mode"]
 Place = tuple[Kind, str, str, str]
 """Something that a program can guard on: its kind, the file, the class or function it belongs to, and its name there.
 
-Names are `x`, `x['key']`, `x.attribute`, and `x()` for how long a container is."""
+Names are `x`, `x['key']`, `x.attribute`, `x()` for how long a list is, and `x{}` for the keys of a dict."""
 
 COUNTED_UP: Final = "counted up"
 GROWS: Final = "grows"
