@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import execute, hints, parameters, sites, wrappers
+from tclint.interpreter import execute, hints, parameters, wrappers
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import Env, Frame
@@ -218,8 +218,7 @@ class Functions:
         known = memo.results.get(key)
         if known is not None:
             if key in memo.graphing:
-                sites.make_stale(frame)
-                compile_sites.graph_runs += 1
+                compile_sites.run_graph(frame)
             return known
         if key in memo.running:
             return UNKNOWN

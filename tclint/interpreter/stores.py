@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint import events
-from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
 from tclint.values import (
     UNKNOWN,
@@ -77,7 +77,7 @@ def _attribute(
 def _subscript(
     frame: Frame, target: ast.Subscript, value: Value, statement: ast.AST, augmented: bool, old: Value | None
 ) -> None:
-    receiver = evaluate(frame, target.value)
+    receiver = holder(frame, target.value)
     index = evaluate(frame, target.slice)
     frame.interp.emitter.emit(events.Store, frame, statement, "subscript", receiver, "", value, index, augmented, old)
     place = path_of(target.value)

@@ -150,6 +150,11 @@ class Tensor(Value):
             return Tensor(self.conf, self.dtype, self.ndim, self.flags & ~INPUT, origin)
         return Tensor(self.conf, self.dtype, self.ndim, flags, origin, "", site)
 
+    def overwritten(self) -> Value:
+        if self.flags & (OWNED | STALE) != OWNED:
+            return self
+        return self.with_(flags=self.flags | STALE)
+
     def as_input(self, name: str, origin: Origin) -> Value:
         flags = self.flags & ~(CONSTANT | OWNED | STALE) | INPUT | RAW
         return self.with_(flags=flags, base=name, origin=origin, site=None)

@@ -195,6 +195,10 @@ class Value:
         """
         return self
 
+    def overwritten(self) -> Value:
+        """The value once a CUDA graph has run again: what the graph owns of it holds another run's numbers."""
+        return self
+
     def as_input(self, name: str, origin: Origin) -> Value:
         """The value as the compiled callable sees it that gets it for a parameter."""
         return self

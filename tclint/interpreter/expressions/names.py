@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from tclint import events
 from tclint.interpreter.evaluate import evaluate, handles, lookup
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.overwrites import read
 from tclint.values import (
-    STALE,
     Value,
-    tensor_of,
 )
 
 
@@ -18,9 +16,7 @@ def _name(frame: Frame, node: ast.Name) -> Value:
     value = frame.env.get(node.id)
     if value is not None:
         if frame.region is None:
-            stale = tensor_of(value)
-            if stale is not None and stale.flags & STALE:
-                frame.interp.emitter.emit(events.Reuse, frame, node, node.id, stale)
+            read(frame, node, node.id, value)
         return value
     return lookup(frame, node.id)
 
@@ -30,6 +26,8 @@ def _attribute(frame: Frame, node: ast.Attribute) -> Value:
     if type(base) is ast.Name and base.id in frame.paths:
         value = frame.env.get(f"{base.id}.{node.attr}")
         if value is not None:
+            if frame.region is None:
+                read(frame, node, f"{base.id}.{node.attr}", value)
             return value
     receiver = evaluate(frame, base)
     return receiver.attribute(frame, node, node.attr)
