@@ -87,6 +87,8 @@ class CudagraphOutputEscape(Rule):
         """By the call that made it, where a generator hands an output out."""
         self._called: dict[tuple[str, str, object], set[int]] = {}
         self._last_run: tuple[str, int] = ("", 0)
+        self._told: set[object] = set()
+        """The calls whose outputs were told."""
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         tensor = self._owned(event, event.value)
@@ -110,7 +112,7 @@ class CudagraphOutputEscape(Rule):
             "global": f"in the global `{event.name}`",
             "nonlocal": f"in `{event.name}`",
         }[event.target]
-        yield self._finding(event, tensor, f"kept {where} without a copy")
+        yield self._finding(event, tensor, f"is kept {where} without a copy")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "builtins.setattr":
@@ -126,18 +128,19 @@ class CudagraphOutputEscape(Rule):
                 grows = event.name in ("list.append", "list.extend", "list.insert", "list.add", "list.appendleft")
                 if grows and self._in_local(event, Seq("list", tuple(event.args))):
                     return
-                yield self._finding(event, tensor, "kept in a container without a copy")
+                yield self._finding(event, tensor, "is kept in a container without a copy")
                 return
 
     def on_reuse(self, event: Reuse) -> Iterator[Finding]:
         tensor = event.value
         if not tensor.flags & DETACHED or self._is_helper(event):
             return
-        after = f", after the run at line {self._last_run[1]}" if self._last_run[0] == event.module.path else ""
-        what = f"`{event.name}` is still read at line {_line(event)}{after}"
         kept = self._kept.get(self._place(event, event.name), [])
+        if not kept and tensor.origin.node in self._told:
+            return  # an element of what was told, under another name
+        after = f", after the run at line {self._last_run[1]}" if self._last_run[0] == event.module.path else ""
         for at in kept or [event]:
-            yield self._finding(at, tensor, what)
+            yield self._finding(at, tensor, f"is still read at line {_line(event)} (`{event.name}`){after}")
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         """A CUDA-graph output handed straight to the next call, while the graph is still being recorded."""
@@ -155,7 +158,7 @@ class CudagraphOutputEscape(Rule):
                 if value.site is not event.callee.site:
                     continue
                 kept = next((s for s in self._stores() if s.value is value and s.same_call(event)), None)
-                yield self._finding(kept or event, value, "fed back into the next call without a copy")
+                yield self._finding(kept or event, value, "is fed back into the next call without a copy")
                 return
 
     def on_return(self, event: Return) -> Iterator[Finding]:
@@ -165,15 +168,15 @@ class CudagraphOutputEscape(Rule):
         if event.yields:
             self._yielded[tensor.origin.node] = event
         elif event.enclosing is not None and any(_caches(d) for d in event.enclosing.decorators):
-            yield self._finding(event, tensor, "kept in the function's cache without a copy")
+            yield self._finding(event, tensor, "is kept in the function's cache without a copy")
         elif event.cls is not None and _calls_it(event):
-            yield self._finding(event, tensor, "returned without a copy")
+            yield self._finding(event, tensor, "is returned without a copy")
 
     def _bind(self, event: Store, tensor: Tensor | None) -> None:
         """A name of a function is bound: to an output, or to something else that takes its place."""
         place = self._place(event, event.name)
-        if tensor is None:
-            if not event.augmented:
+        if tensor is None or not isinstance(event.node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
+            if not event.augmented:  # a loop variable holds what it is given, no longer than a turn
                 self._kept.pop(place, None)
         elif not event.augmented:
             self._kept[place] = [event]
@@ -229,7 +232,7 @@ class CudagraphOutputEscape(Rule):
             tensor = self._owned(event, value)
             if tensor is not None:
                 at = self._yielded.get(tensor.origin.node, event)
-                yield self._finding(at, tensor, f"collected by `{event.method}` at line {_line(event)} without a copy")
+                yield self._finding(at, tensor, f"is collected by `{event.method}` at line {_line(event)} without a copy")
 
     def _stores(self) -> Iterator[Store]:
         return (e for events in self._kept.values() for e in events if isinstance(e, Store))
@@ -279,13 +282,14 @@ class CudagraphOutputEscape(Rule):
         return value if isinstance(value, ast.expr) and not isinstance(value, (ast.Tuple, ast.List, ast.Dict)) else None
 
     def _finding(self, event: Event, tensor: Tensor, what: str) -> Finding:
+        self._told.add(tensor.origin.node)
         site = tensor.site
         where = f" (compiled at {site.path}:{site.line})" if site is not None else ""
         made = tensor.origin.line
         by = f", made by the call at line {made}," if made and made != _line(event) else ""
         return self.finding(
             event,
-            f"an output of a CUDA graph{where}{by} is {what}; the next run overwrites it",
+            f"an output of a CUDA graph{where}{by} {what}; the next run overwrites it",
             confidence=Confidence.HIGH if event.grad is not None else Confidence.MEDIUM,
             help="clone it where it leaves the call",
         )

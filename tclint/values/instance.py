@@ -13,7 +13,7 @@ from tclint.values.library import MODELS
 from tclint.values.method import Method
 from tclint.values.tensor import OWNED
 from tclint.values.types import TENSOR_TYPES
-from tclint.values.union import first_containing
+from tclint.values.union import first_containing, join
 from tclint.values.value import OBJECT, UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -137,6 +137,9 @@ class Instance(Value):
     def join_alike(self, other: Instance) -> Value | None:
         if self.key == other.key:
             return self
+        if self.fields and other.fields and self.cls is other.cls and self.fields.keys() == other.fields.keys():
+            fields = {name: join(value, other.fields[name]) for name, value in self.fields.items()}
+            return Instance(self.cls, self.context, fields, max(self._nesting, other._nesting))
         return Instance(self.cls) if self.cls is other.cls else None
 
     def widen(self) -> Value:
