@@ -17,6 +17,7 @@ from tclint.sources.tree import nodes
 from tclint.values import (
     NONE,
     UNKNOWN,
+    Compiled,
     External,
     FunctionValue,
     Instance,
@@ -92,6 +93,11 @@ class Functions:
         elif isinstance(func, Partial) and isinstance(func.func, External) and self._compiles(func.func):
             return self._compile(frame, decorator, func.func, value, dict(func.keywords))
         elif isinstance(func, FunctionValue):
+            if wrappers.compiles(func.function):
+                made = evaluate(frame, decorator) if isinstance(decorator, ast.Call) else func
+                made = made.call(frame, decorator, [value], {})
+                if isinstance(made, (FunctionValue, Compiled)):
+                    return made
             return wrappers.wrap(func, value)
         return value
 
