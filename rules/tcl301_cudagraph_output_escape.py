@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import ast
 import fnmatch
-import re
 from collections.abc import Iterator
 
 from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.program import Module, Program
+from tclint.rules._kept_outputs import KEEPING_CALLS, Kept, KeptOutputs, function_name, line_of
 from tclint.ruleset.rule import Rule
-from tclint.sources.tree import nodes
-from tclint.values import DETACHED, NONE, OWNED, PARAMETER, Seq, Tensor, Value, contains
-
-_MATERIALISE = tuple(f"builtins.{n}" for n in ("list", "tuple", "set", "sorted", "dict"))
-_KEEPERS = ("append", "extend", "insert", "add", "appendleft", "update", "setdefault", "put", "push", "store", "write")
+from tclint.values import Tensor
 
 
 class CudagraphOutputEscape(Rule):
@@ -65,192 +60,37 @@ class CudagraphOutputEscape(Rule):
     code, name = "TCL301", "cudagraph-output-escape"
     effect, severity = Effect.CUDAGRAPH, Severity.HIGH
     scope = "eager"
-    calls = (
-        *(f"list.{n}" for n in _KEEPERS),
-        *(f"dict.{n}" for n in _KEEPERS),
-        *(f"?.{n}" for n in _KEEPERS),
-        *(
-            "heapq.heappush",
-            "builtins.setattr",
-            "collections.deque.append",
-            "queue.Queue.put",
-            "torch.cuda.make_graphed_callables.__call__",
-        ),
-        *_MATERIALISE,
-    )
+    calls = (*KEEPING_CALLS, "torch.cuda.make_graphed_callables.__call__")
 
     def __init__(self) -> None:
         super().__init__()
-        self._kept: dict[tuple[str, str, str], list[Event]] = {}
-        """The stores that put an output where a name of a function (or `self.name`) still holds it."""
-        self._yielded: dict[object, Event] = {}
-        """By the call that made it, where a generator hands an output out."""
-        self._called: dict[tuple[str, str, object], set[int]] = {}
-        self._last_run: tuple[str, int] = ("", 0)
-        self._told: set[object] = set()
-        """The calls whose outputs were told."""
+        self._outputs = KeptOutputs(manual=False)
 
     def on_store(self, event: Store) -> Iterator[Finding]:
-        tensor = self._owned(event, event.value)
-        if event.target == "name":
-            self._bind(event, tensor)
-            return
-        if tensor is None or event.target == "subscript" and isinstance(event.receiver, Tensor):
-            return
-        if event.augmented and (isinstance(event.value, Tensor) or event.target == "subscript"):
-            return  # in place, or a list that already has it
-        if event.target == "subscript" and self._in_local(
-            event, event.receiver.with_item(event.index or NONE, event.value)
-        ):
-            return
-        if event.target == "attribute" and self._read_in_step(event, tensor):
-            return
-        where = {
-            "attribute": f"in `.{event.name}`",
-            "subscript": "in a container",
-            "comprehension": "for every element",
-            "global": f"in the global `{event.name}`",
-            "nonlocal": f"in `{event.name}`",
-        }[event.target]
-        yield self._finding(event, tensor, f"is kept {where} without a copy")
+        return self._findings(event, self._outputs.at_store(event))
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        if event.name == "builtins.setattr":
-            return  # a store of its own
-        if event.name.endswith(".__call__"):
-            return
-        if event.name in _MATERIALISE:
-            yield from self._materialised(event)
-            return
-        for value in (*event.args, *event.keywords.values()):
-            tensor = self._owned(event, value)
-            if tensor is not None:
-                grows = event.name in ("list.append", "list.extend", "list.insert", "list.add", "list.appendleft")
-                if grows and self._in_local(event, Seq("list", tuple(event.args))):
-                    return
-                yield self._finding(event, tensor, "is kept in a container without a copy")
-                return
+        return self._findings(event, self._outputs.at_call(event))
 
     def on_reuse(self, event: Reuse) -> Iterator[Finding]:
-        tensor = event.value
-        if not tensor.flags & DETACHED or self._is_helper(event):
-            return
-        kept = self._kept.get(self._place(event, event.name), [])
-        if not kept and tensor.origin.node in self._told:
-            return  # an element of what was told, under another name
-        after = f", after the run at line {self._last_run[1]}" if self._last_run[0] == event.module.path else ""
-        for at in kept or [event]:
-            yield self._finding(at, tensor, f"is still read at line {_line(event)} (`{event.name}`){after}")
+        return self._findings(event, self._outputs.at_reuse(event))
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
-        """A CUDA-graph output handed straight to the next call, while the graph is still being recorded."""
-        if not event.callee.site.cudagraphs:
-            return
-        self._last_run = (event.module.path, _line(event))
-        key = (event.module.path, _function(event), event.callee.key)
-        lines = self._called.setdefault(key, set())
-        warmed = any(line < _line(event) for line in lines)
-        lines.add(_line(event))
-        if warmed:
-            return
-        for value in (*event.args, *event.keywords.values()):
-            if isinstance(value, Tensor) and value.flags & OWNED and value.flags & DETACHED:
-                if value.site is not event.callee.site:
-                    continue
-                kept = next((s for s in self._stores() if s.value is value and s.same_call(event)), None)
-                yield self._finding(kept or event, value, "is fed back into the next call without a copy")
-                return
+        return self._findings(event, self._outputs.at_compiled_call(event))
 
     def on_return(self, event: Return) -> Iterator[Finding]:
-        tensor = self._owned(event, event.value)
-        if tensor is None:
-            return
-        if event.yields:
-            self._yielded[tensor.origin.node] = event
-        elif event.enclosing is not None and any(_caches(d) for d in event.enclosing.decorators):
-            yield self._finding(event, tensor, "is kept in the function's cache without a copy")
-        elif event.cls is not None and _calls_it(event):
-            yield self._finding(event, tensor, "is returned without a copy")
+        return self._findings(event, self._outputs.at_return(event))
 
-    def _bind(self, event: Store, tensor: Tensor | None) -> None:
-        """A name of a function is bound: to an output, or to something else that takes its place."""
-        place = self._place(event, event.name)
-        if tensor is None or not isinstance(event.node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
-            if not event.augmented:  # a loop variable holds what it is given, no longer than a turn
-                self._kept.pop(place, None)
-        elif not event.augmented:
-            self._kept[place] = [event]
-        elif not isinstance(event.value, Tensor):
-            self._add(place, event)
-
-    def _add(self, place: tuple[str, str, str], event: Event) -> None:
-        events = self._kept.setdefault(place, [])
-        if all(e.node is not event.node for e in events):
-            events.append(event)
-
-    def _in_local(self, event: Store | Call, holds: Value) -> bool:
-        """Whether a container gets an output that only names of this function hold: reading it too late tells (`Reuse`)."""
-        target = _container(event.node)
-        if target is None or event.enclosing is None or holds.contains(OWNED) is None:
-            return False
-        if target.id not in event.ask.of_scope(_own_containers):
-            return False
-        self._add(self._place(event, target.id), event)
-        return True
-
-    def _read_in_step(self, event: Store, tensor: Tensor) -> bool:
-        """Whether an attribute is read only where it is stored, and there before the graph runs again."""
-        function, made = event.enclosing, tensor.origin.node
-        target = _attribute_target(event.node, event.name)
-        if (
-            function is None
-            or target is None
-            or not isinstance(made, ast.Call)
-            or not isinstance(target.value, ast.Name)
-        ):
-            return False
-        reads = event.ask.of_program(_AttributeReads).of(event.module, event.name)
-        first, last = function.node.lineno, function.node.end_lineno or 0
-        stored = (event.node.lineno, event.node.col_offset) if isinstance(event.node, ast.stmt) else (0, 0)
-        if not reads or not first <= made.lineno <= last:
-            return False
-        if any(isinstance(a, ast.Attribute) and a.attr == event.name for a in made.args):
-            return False  # fed back into the next call
-        for path, line, column in reads:
-            if path != event.module.path or not first <= line <= last:
-                return False
-            if (made.end_lineno, made.end_col_offset) <= (line, column) < stored:
-                return False  # what an earlier step left there, after this step's run
-        self._kept[self._place(event, ast.unparse(target))] = [event]
-        return True
-
-    def _materialised(self, event: Call) -> Iterator[Finding]:
-        """`list(…)` of a generator: every output is made before one is read."""
-        for value in event.args[:1]:
-            if not isinstance(value, Seq) or value.kind != "generator":
-                continue
-            tensor = self._owned(event, value)
-            if tensor is not None:
-                at = self._yielded.get(tensor.origin.node, event)
-                yield self._finding(at, tensor, f"is collected by `{event.method}` at line {_line(event)} without a copy")
-
-    def _stores(self) -> Iterator[Store]:
-        return (e for events in self._kept.values() for e in events if isinstance(e, Store))
-
-    def _owned(self, event: Event, value: Value) -> Tensor | None:
-        tensor = contains(value, OWNED)
-        if tensor is None or tensor.flags & PARAMETER or self._is_helper(event):
-            return None
-        if not tensor.flags & DETACHED:
-            return None  # autograd holds on to it, and the graph waits for the backward pass
-        return tensor
+    def _findings(self, event: Event, kept: Iterator[Kept]) -> Iterator[Finding]:
+        for at, tensor, what in kept:
+            if not self._is_helper(event):
+                yield self._finding(at, tensor, what)
 
     def _is_helper(self, event: Event) -> bool:
         helpers = self.settings.cudagraph.clone_helpers if self.settings is not None else ()
-        return any(fnmatch.fnmatch(_function(event), p) or fnmatch.fnmatch(_function(event), f"*.{p}") for p in helpers)
-
-    def _place(self, event: Event, name: str) -> tuple[str, str, str]:
-        return (event.module.path, _function(event), name)
+        return any(
+            fnmatch.fnmatch(function_name(event), p) or fnmatch.fnmatch(function_name(event), f"*.{p}") for p in helpers
+        )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         node = node_at(event, finding.span, (ast.stmt, ast.expr))
@@ -270,7 +110,7 @@ class CudagraphOutputEscape(Rule):
             node = node.value
         if isinstance(event, Call) and isinstance(node, ast.Call):
             values = zip(node.args, event.args, strict=False)
-            owned = [n for n, v in values if isinstance(v, Tensor) and self._owned(event, v) is not None]
+            owned = [n for n, v in values if isinstance(v, Tensor) and self._outputs.owned(event, v) is not None]
             return owned[0] if len(owned) == 1 and not isinstance(owned[0], ast.Starred) else None
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
             return None
@@ -282,109 +122,13 @@ class CudagraphOutputEscape(Rule):
         return value if isinstance(value, ast.expr) and not isinstance(value, (ast.Tuple, ast.List, ast.Dict)) else None
 
     def _finding(self, event: Event, tensor: Tensor, what: str) -> Finding:
-        self._told.add(tensor.origin.node)
         site = tensor.site
         where = f" (compiled at {site.path}:{site.line})" if site is not None else ""
         made = tensor.origin.line
-        by = f", made by the call at line {made}," if made and made != _line(event) else ""
+        by = f", made by the call at line {made}," if made and made != line_of(event) else ""
         return self.finding(
             event,
             f"an output of a CUDA graph{where}{by} {what}; the next run overwrites it",
             confidence=Confidence.HIGH if event.grad is not None else Confidence.MEDIUM,
             help="clone it where it leaves the call",
         )
-
-
-class _AttributeReads:
-    """Where attributes are read, in all files; looked for when first asked."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._found: dict[str, list[tuple[str, int, int]]] = {}
-
-    def of(self, module: Module, name: str) -> list[tuple[str, int, int]]:
-        """File, line and column of every `.name` that is read."""
-        if name not in self._found:
-            written = re.compile(rb"\.\s*" + name.encode() + rb"\b")
-            self._found[name] = [
-                (m.path, node.lineno, node.col_offset)
-                for m in {module, *self._program.modules}
-                if written.search(m.data)
-                for node in nodes(m.tree)
-                if type(node) is ast.Attribute and node.attr == name and type(node.ctx) is ast.Load
-            ]
-        return self._found[name]
-
-
-def _own_containers(root: ast.AST) -> frozenset[str]:
-    """The names of a function that hold containers made there, and that no function inside it reads."""
-    made: set[str] = set()
-    foreign: set[str] = set()
-    for node in ast.walk(root):
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target, value in _pairs(targets, node.value):
-                if isinstance(target, ast.Name) and isinstance(
-                    value, (ast.List, ast.Dict, ast.Set, ast.Call, ast.Tuple)
-                ):
-                    made.add(target.id)
-        elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            foreign.update(node.names)
-        elif node is not root and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            foreign.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
-    arguments = getattr(root, "args", None)
-    if isinstance(arguments, ast.arguments):
-        foreign.update(a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
-    return frozenset(made - foreign)
-
-
-def _pairs(targets: list[ast.expr], value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The targets of an assignment with what each gets: `kept, log = [], {}` too."""
-    for target in targets:
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            yield from zip(target.elts, value.elts, strict=True)
-        else:
-            yield target, value
-
-
-def _container(node: ast.AST) -> ast.Name | None:
-    """`kept` in `kept.append(x)` and in `kept[i] = x`."""
-    if isinstance(node, ast.Expr):
-        node = node.value
-    inner: ast.expr | None = None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        inner = node.func.value
-    elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
-        inner = node.targets[0].value
-    return inner if isinstance(inner, ast.Name) else None
-
-
-def _attribute_target(node: ast.AST, name: str) -> ast.Attribute | None:
-    """`self.name` in `self.name = …`."""
-    for target in node.targets if isinstance(node, ast.Assign) else ():
-        if isinstance(target, ast.Attribute) and target.attr == name:
-            return target
-    return None
-
-
-def _caches(decorator: ast.expr) -> bool:
-    """Whether a decorator keeps what the function returns: `functools.lru_cache`, `cache`, `cached_property`."""
-    called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-    return name in ("lru_cache", "cache", "cached_property")
-
-
-def _calls_it(event: Return) -> bool:
-    """Whether the method itself runs the graph: then it is the place for the copy."""
-    value = getattr(event.node, "value", None)
-    while isinstance(value, (ast.Subscript, ast.Attribute)):
-        value = value.value
-    return isinstance(value, ast.Call)
-
-
-def _line(event: Event) -> int:
-    return int(getattr(event.node, "lineno", 0))
-
-
-def _function(event: Event) -> str:
-    return event.enclosing.qualname if event.enclosing is not None else "<module>"

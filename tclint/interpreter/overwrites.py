@@ -7,24 +7,26 @@ from collections.abc import Sequence
 
 from tclint import events
 from tclint.interpreter.frame import Frame
-from tclint.values import OWNED, STALE, Value, tensor_of
+from tclint.values import OWNED, STALE, STATIC_OUT, Value, tensor_of
 
 
-def overwrite(frame: Frame | None) -> None:
+def overwrite(frame: Frame | None, graph: object = None) -> None:
     """A CUDA graph runs: what the names of this frame and of its callers hold of earlier runs is overwritten."""
     while frame is not None and frame.region is None:
         for name, value in frame.env.items():
-            if value.contains(OWNED) is not None:
-                frame.env[name] = value.overwritten()
+            if value.contains(OWNED | STATIC_OUT) is not None:
+                frame.env[name] = value.overwritten(graph)
         frame = frame.parent
 
 
-def read(frame: Frame, node: ast.AST, name: str, value: Value) -> None:
+def read(frame: Frame, node: ast.AST, name: str, value: Value) -> Value:
     """Eager code reads what a name (or `self.name`) holds: told to the rules where a graph has overwritten it."""
-    if frame.interp.compile_sites.graph_runs:
-        stale = value.contains(STALE)
-        if stale is not None:
-            frame.interp.emitter.emit(events.Reuse, frame, node, name, stale)
+    if not frame.interp.compile_sites.graph_runs:
+        return value
+    stale = value.contains(STALE)
+    if stale is not None:
+        frame.interp.emitter.emit(events.Reuse, frame, node, name, stale)
+    return value.taken()
 
 
 def operands_read(frame: Frame, operands: Sequence[tuple[ast.AST, Value]]) -> None:

@@ -180,9 +180,12 @@ class CompileSites:
         self.run_graph(frame)
         return value.owned(OWNED, None, frame.origin(node))
 
-    def run_graph(self, frame: Frame | None) -> None:
-        """A CUDA graph runs: in the pool that all of them share, the outputs of earlier runs are overwritten."""
-        overwrite(frame)
+    def run_graph(self, frame: Frame | None, graph: object = None) -> None:
+        """A CUDA graph runs, or is replayed (`graph`) where it was captured by hand: it overwrites what it gave before.
+
+        All graphs that Inductor records share one pool of memory.
+        """
+        overwrite(frame, graph)
         self.graph_runs += 1
 
 

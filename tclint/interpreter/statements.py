@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tclint import events
-from tclint.interpreter import expressions, hints, stores
+from tclint.interpreter import captures, expressions, hints, stores
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env, settled
 from tclint.program import absolute_name
@@ -225,9 +225,14 @@ def _with(frame: Frame, node: ast.With) -> None:
         called = item.context_expr.func if isinstance(item.context_expr, ast.Call) else item.context_expr
         if isinstance(called, ast.Attribute) and called.attr in ("no_grad", "inference_mode"):
             frame.grad = False
+    graphs = [captures.captured_graph(frame, item.context_expr) for item in node.items]
+    before = dict(frame.env)
     frame.blocks.append("with")
     run_block(frame, node.body)
     frame.blocks.pop()
+    for graph in graphs:
+        if graph is not None:
+            captures.finish(frame, graph, before)
     frame.grad = grad
 
 

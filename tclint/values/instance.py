@@ -11,7 +11,7 @@ from tclint.values.external import External
 from tclint.values.function import FunctionValue
 from tclint.values.library import MODELS
 from tclint.values.method import Method
-from tclint.values.tensor import OWNED
+from tclint.values.tensor import OWNED, STATIC_OUT
 from tclint.values.types import TENSOR_TYPES
 from tclint.values.union import first_containing, join
 from tclint.values.value import OBJECT, UNKNOWN, Value
@@ -128,10 +128,10 @@ class Instance(Value):
         fields = {k: v.owned(flags, site, origin) for k, v in self.fields.items()}
         return Instance(self.cls, self.context, fields, self._nesting)
 
-    def overwritten(self) -> Value:
-        if self.fields is None or self.contains(OWNED) is None:
+    def overwritten(self, graph: object = None) -> Value:
+        if self.fields is None or self.contains(OWNED | STATIC_OUT) is None:
             return self
-        fields = {k: v.overwritten() for k, v in self.fields.items()}
+        fields = {k: v.overwritten(graph) for k, v in self.fields.items()}
         return Instance(self.cls, self.context, fields, self._nesting)
 
     def join_alike(self, other: Instance) -> Value | None:

@@ -195,8 +195,15 @@ class Value:
         """
         return self
 
-    def overwritten(self) -> Value:
-        """The value once a CUDA graph has run again: what the graph owns of it holds another run's numbers."""
+    def overwritten(self, graph: object = None) -> Value:
+        """The value once a CUDA graph has run again: what the graph owns of it holds another run's numbers.
+
+        `graph` is the one that ran where it was captured by hand; all others share one pool of memory.
+        """
+        return self
+
+    def taken(self) -> Value:
+        """The value as a reader takes it: what a replayed graph wrote is there until the next replay."""
         return self
 
     def as_input(self, name: str, origin: Origin) -> Value:

@@ -15,9 +15,7 @@ from tclint.values import (
 def _name(frame: Frame, node: ast.Name) -> Value:
     value = frame.env.get(node.id)
     if value is not None:
-        if frame.region is None:
-            read(frame, node, node.id, value)
-        return value
+        return read(frame, node, node.id, value) if frame.region is None else value
     return lookup(frame, node.id)
 
 
@@ -26,9 +24,7 @@ def _attribute(frame: Frame, node: ast.Attribute) -> Value:
     if type(base) is ast.Name and base.id in frame.paths:
         value = frame.env.get(f"{base.id}.{node.attr}")
         if value is not None:
-            if frame.region is None:
-                read(frame, node, f"{base.id}.{node.attr}", value)
-            return value
+            return read(frame, node, f"{base.id}.{node.attr}", value) if frame.region is None else value
     receiver = evaluate(frame, base)
     return receiver.attribute(frame, node, node.attr)
 
