@@ -27,6 +27,7 @@ class Frame:
         "blocks",
         "breaks",
         "call_node",
+        "capturing",
         "closure",
         "cls",
         "constructing",
@@ -84,6 +85,7 @@ class Frame:
         # False under no_grad, True where nothing around turns gradients off, None where the caller is not in sight.
         self.grad: bool | None = parent.grad if parent is not None else (None if self.cls is not None else True)
         self.constructing = False
+        self.capturing: bool = parent is not None and parent.capturing  # in a CUDA-graph capture by hand
         self.in_lambda = False
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it
 

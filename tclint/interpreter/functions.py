@@ -218,7 +218,7 @@ class Functions:
         compile_sites = self._interp.compile_sites
         region_key = region.key if region is not None else None
         if region is None and frame is not None:
-            region_key = ("eager", frame.grad)
+            region_key = ("eager", frame.grad, frame.capturing)
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         known = memo.results.get(key)

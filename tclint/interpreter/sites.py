@@ -178,7 +178,7 @@ class CompileSites:
     def own(self, value: Value, frame: Frame, node: ast.AST) -> Value:
         """The output of a graphed callable: the next call overwrites it."""
         self.run_graph(frame)
-        return value.owned(OWNED, None, frame.origin(node))
+        return value.owned(OWNED | DETACHED, None, frame.origin(node))
 
     def run_graph(self, frame: Frame | None, graph: object = None) -> None:
         """A CUDA graph runs, or is replayed (`graph`) where it was captured by hand: it overwrites what it gave before.

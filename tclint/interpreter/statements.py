@@ -226,10 +226,12 @@ def _with(frame: Frame, node: ast.With) -> None:
         if isinstance(called, ast.Attribute) and called.attr in ("no_grad", "inference_mode"):
             frame.grad = False
     graphs = [captures.captured_graph(frame, item.context_expr) for item in node.items]
-    before = dict(frame.env)
+    before, capturing = dict(frame.env), frame.capturing
+    frame.capturing = capturing or any(g is not None for g in graphs)
     frame.blocks.append("with")
     run_block(frame, node.body)
     frame.blocks.pop()
+    frame.capturing = capturing
     for graph in graphs:
         if graph is not None:
             captures.finish(frame, graph, before)
