@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from tclint.program import Assignment, Function, Module
 from tclint.sources.tree import FUNCTIONS, own
-from tclint.values import Instance, Scalar
+from tclint.values import Const, Instance, Value
+from tclint.values.evidence import Variation
+from tclint.values.moments import Place
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -75,10 +77,6 @@ class _Reads:
                 self.all += [(name, node) for name in _names_read(node) if _root(name) not in mine]
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id in declared:
                 self.all.append((node.target.id, node.target))
-        self.at: dict[int, list[int]] = {}
-        """By the identity of a node, its places in the list."""
-        for place, (_, read) in enumerate(self.all):
-            self.at.setdefault(id(read), []).append(place)
 
 
 def settles(value: ast.expr | None) -> bool:
@@ -90,35 +88,92 @@ def settles(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Call) and ast.unparse(value.func).startswith(("torch.", "nn."))
 
 
-def changing(event: Event, node: ast.AST) -> str:
-    """The state in an expression of compiled code that changes from call to call, as it stands there; or nothing."""
-    parts = list(ast.walk(node))
-    for part in parts:
+def changing(event: Event, node: ast.AST) -> tuple[str, Variation] | None:
+    """The state in an expression that is written between calls, as it stands there, and what it costs where it is burnt in."""
+    function = event.enclosing
+    if function is None:
+        return None
+    for part in ast.walk(node):
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
             owner = event.ask.local(part.value.id)
-            if isinstance(owner, Instance) and _varies(event, owner, part.attr):
-                return ast.unparse(part)
-    function = event.enclosing
-    if function is None or not any(isinstance(part, ast.Name) for part in parts):
-        return ""
-    changed = changed_globals(event.module)
-    if function.parent is not None:
-        changed = {**changed, **changed_captures(function)}
-    if changed:
-        known = event.ask.of_function(_Reads)
-        places = sorted(place for part in parts for place in known.at.get(id(part), ()))
-        for name, read in (known.all[place] for place in places):
-            if name in changed:
-                return ast.unparse(read)
-    return ""
+            if isinstance(owner, Instance):
+                varied = attribute_change(event, owner, part.attr, burned=True)
+                if not varied.hazard:
+                    varied = object_difference(event, owner, part.attr)
+                if varied.hazard:
+                    return ast.unparse(part), varied
+    wanted = {id(part) for part in ast.walk(node)}
+    for _, read, varied in changed_reads(event, burned=True):
+        if id(read) in wanted:
+            return ast.unparse(read), varied
+    return None
 
 
-def _varies(event: Event, owner: Instance, name: str) -> bool:
-    if event.ask.rebound(owner.cls, name):
-        return True
-    held = event.ask.attributes(owner).get(name)
-    many = event.site is not None and event.site.many
-    return many and isinstance(held, Scalar) and held.type in ("int", "float", "number") and not held.source
+def object_difference(event: Event, owner: Instance, name: str) -> Variation:
+    """What an attribute costs that differs between objects whose code is compiled once for all: layers compiled one by
+    one, a compiled method."""
+    site = event.site
+    if site is None or not (site.many or site.decorator):
+        return Variation(0, "")
+    init = owner.cls.methods.get("__init__")
+    best = Variation(0, "")
+    for parameter in _parameters_of(init, name) if init is not None else ():
+        for values in event.ask.made_with(owner.cls, parameter):
+            if len(values) > best.programs:
+                where, shown = next(iter(values.values())), ", ".join(f"{value}" for value in list(values)[:3])
+                best = Variation(len(values), f"made at {where} with {parameter} = {shown}, …")
+    return best
+
+
+def _parameters_of(init: Function, attribute: str) -> set[str]:
+    """The parameters of a constructor that an attribute is computed from."""
+    known = {argument.arg for argument in (*init.node.args.args[1:], *init.node.args.kwonlyargs)}
+    return known & init.node_index(_sources).get(attribute, set())
+
+
+def _sources(constructor: ast.AST) -> dict[str, set[str]]:
+    """The names that attributes are first computed from."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(constructor):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Attribute):
+                assert isinstance(node, ast.Assign)
+                found.setdefault(target.attr, {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)})
+    return found
+
+
+def attribute_change(event: Event, owner: Instance, name: str, burned: bool = False) -> Variation:
+    """What an attribute costs that eager code writes between the calls in sight."""
+    if event.evidence is None:
+        return Variation(0, "")
+    place: Place = ("attribute", owner.cls.module.path, owner.cls.qualname, name)
+    first = event.ask.attributes(owner).get(name)
+    settles = not event.ask.is_nn_module(owner.cls)
+    return event.evidence.change(place, first, burned, settles)
+
+
+def changed_reads(event: Event, burned: bool = False) -> Iterator[tuple[Place, ast.expr, Variation]]:
+    """What the function reads of its file, or captures, that is written between the calls in sight and costs programs."""
+    evidence, function = event.evidence, event.enclosing
+    if evidence is None or function is None:
+        return
+    path = event.module.path
+    outer = function.parent.qualname if function.parent is not None else None
+    names: dict[str, Place] = {}
+    for place in (*evidence.writes("global"), *evidence.writes("cell")):
+        if place[1] == path and place[2] in ("", outer):
+            names[place[3]] = place
+    if not names:
+        return
+    firsts = {**changed_globals(event.module), **changed_captures(function)}
+    for name, node in reads(function, dict.fromkeys(names)):
+        varied = evidence.change(names[name], _constant(firsts.get(name)), burned)
+        if varied.hazard:
+            yield names[name], node, varied
+
+
+def _constant(node: ast.expr | None) -> Value | None:
+    return Const(node.value) if isinstance(node, ast.Constant) else None
 
 
 def _names_read(node: ast.AST) -> Iterator[str]:

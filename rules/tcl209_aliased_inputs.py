@@ -77,7 +77,7 @@ class AliasedInputs(Rule):
         evidence = event.evidence
         if evidence is None or not event.at_entry:
             return
-        columns = [v for v in evidence.values.values() if len(v) == evidence.calls()]
+        columns = [v for v in evidence.values.values() if len(v) == len(evidence.rows)]
         patterns = set()
         for row in zip(*columns, strict=True):
             same = [

@@ -65,12 +65,12 @@ class MissingDynamicMark(Rule):
             marks = frozenset.intersection(*(v.marks for v in values if isinstance(v, Tensor)))
             if not marks and (b"mark_dynamic" in event.module.data or b"mark_unbacked" in event.module.data):
                 continue  # marked somehow, through a helper or under a condition: how many programs is not ours to say
-            count = variation.compilations(shapes, marks, site.dynamic)
-            if count <= variation.SETTLES:
+            varied = evidence.argument(name)
+            if not varied.hazard:
                 continue
             yield self.finding(
                 event,
-                f"the shapes of `{name}` in the calls in sight cost {count} compilations",
+                f"the shapes of `{name}` cost {varied.programs} compilations ({varied.said})",
                 node=header(event.node),
                 confidence=Confidence.HIGH,
                 help=f"mark every dimension of `{name}` that varies with torch._dynamo.mark_dynamic before the call",

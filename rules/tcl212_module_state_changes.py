@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from tclint.events import Attribute, Event, Loop, Operation, Store
 from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rules._state import attribute_change
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import nodes
-from tclint.values import PARAMETER, Const, Dict, Instance, Object, Scalar, Seq, Tensor
+from tclint.values import PARAMETER, Dict, Instance, Object, Scalar, Seq, Tensor
 
 
 class ModuleStateChanges(Rule):
@@ -46,28 +47,23 @@ class ModuleStateChanges(Rule):
     subjects = {"attribute": (Instance,), "loop": (Object,)}
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
-        if not isinstance(event.receiver, Instance):
+        """An attribute that eager code binds anew between calls."""
+        if event.evidence is None or not isinstance(event.receiver, Instance):
             return
-        cls = event.receiver.cls
-        held = event.ask.attributes(event.receiver).get(event.name)
-        kind = held.type if isinstance(held, Scalar) else type(held.value).__name__ if isinstance(held, Const) else ""
-        if kind == "float":
-            return  # becomes dynamic, unless an operation burns it in: TCL204
-        if event.ask.rebound(cls, event.name):
-            yield self._finding(event, f"`self.{event.name}` is changed by eager code after compilation")
+        varied = attribute_change(event, event.receiver, event.name)
+        if varied.hazard:
+            yield self._finding(event, f"`self.{event.name}` is {varied.said}")
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
-        """A ModuleList that forward walks and another method of the class extends."""
+        """A ModuleList that forward walks and eager code extends between calls."""
         node = event.node.iter if isinstance(event.node, ast.For) else event.node
-        cls = event.cls
-        if not (isinstance(event.iterable, Object) and event.iterable.name == "torch.nn.ModuleList") or cls is None:
+        if event.evidence is None or not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
             return
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            for name, method in cls.methods.items():
-                if name not in ("__init__", "forward") and node.attr in method.node_index(_extended):
-                    what = f"`{ast.unparse(node)}` is extended by `{name}`, so its length changes between calls"
-                    yield self._finding(event, what, node)
-                    return
+        owner = event.ask.local(node.value.id)
+        if isinstance(owner, Instance) and isinstance(event.iterable, Object):
+            varied = attribute_change(event, owner, node.attr)
+            if varied.hazard:
+                yield self._finding(event, f"`{ast.unparse(node)}` is {varied.said}", node)
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.constructing:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tclint.events import CompiledCall, Store, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
-from tclint.values import PARAMETER, Scalar, Tensor, tensor_of
+from tclint.values import PARAMETER, Const, Scalar, Tensor, tensor_of
 
 
 class CudagraphRerecord(Rule):
@@ -47,20 +47,31 @@ class CudagraphRerecord(Rule):
     effect, severity = Effect.CUDAGRAPH, Severity.MEDIUM
     scope = "eager"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._passed: dict[tuple[str, int, int, object], set[object]] = {}
+        """The numbers and shapes that a call passes, by its place and the argument: a loop passes one after the other."""
+
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         if not event.callee.site.cudagraphs or not isinstance(event.node, ast.Call):
             return
-        for value in (*event.args, *event.keywords.values()):
+        for argument, value in (*enumerate(event.args), *event.keywords.items()):
             if isinstance(value, Scalar) and value.type == "float" and not value.source and _in_loop(event):
                 yield self._finding(event, "a Python float that varies is passed to a CUDA-graph callable")
                 return
-            if (
-                isinstance(value, Tensor)
-                and isinstance(value.shape, frozenset)
-                and len(value.shape) > variation.SETTLES
-            ):
-                yield self._finding(event, f"a CUDA-graph callable gets {len(value.shape)} shapes, each recorded anew")
-                return
+            seen = self._passed.setdefault(
+                (event.module.path, event.node.lineno, event.node.col_offset, argument), set()
+            )
+            if isinstance(value, Const) and isinstance(value.value, float):
+                seen.add(value.value)
+                if len(seen) > variation.SETTLES:
+                    yield self._finding(event, "a Python float that varies is passed to a CUDA-graph callable")
+                    return
+            if isinstance(value, Tensor) and value.shape is not None:
+                seen |= value.shape if isinstance(value.shape, frozenset) else {value.shape}
+                if len(seen) > variation.SETTLES:
+                    yield self._finding(event, f"a CUDA-graph callable gets {len(seen)} shapes, each recorded anew")
+                    return
             if isinstance(value, Tensor) and value.marks:
                 yield self._finding(event, "a CUDA-graph callable gets a tensor with a dimension marked dynamic")
                 return

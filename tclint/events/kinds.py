@@ -189,6 +189,11 @@ class CompiledCall(Event):
         self.keywords = keywords
         self.result = result
 
+    @property
+    def evidence(self) -> Evidence | None:
+        """What is known of the calls of the callable, of which this is one."""
+        return self.frame.interp.account.evidence(self.callee.target, self.callee.site)
+
 
 class Reuse(Event):
     """A name is read that holds the output of a CUDA graph which has run again since."""

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Any, Protocol, TypeVar
 
 from tclint.model.finding import Step
 from tclint.program import Class, Function, Module, Program
-from tclint.values import CompileSite, Instance, Region, Value
+from tclint.values import CompileSite, Evidence, Instance, Region, Value
 
 Index = TypeVar("Index")
 
@@ -55,11 +54,20 @@ class Learned(Protocol):
     def sites(self) -> Mapping[Any, CompileSite]: ...
 
     @property
-    def rebound(self) -> AbstractSet[tuple[str, str, str]]: ...
+    def made_with(self) -> Mapping[tuple[str, str, str], Mapping[Any, Mapping[Any, str]]]: ...
+
+
+class Account(Protocol):
+    """What eager code does to compiled callables, moment by moment."""
+
+    def evidence(self, target: Value, site: CompileSite) -> Evidence | None: ...
 
 
 class Interpretation(Protocol):
     """What the interpreter knows of the program: the parts of it that answer questions."""
+
+    @property
+    def account(self) -> Account: ...
 
     @property
     def names(self) -> Names: ...
@@ -165,9 +173,10 @@ class Queries:
         """What an object holds, as far as its constructor and the stores seen tell."""
         return self._frame.interp.instance_attributes.of(instance)
 
-    def rebound(self, cls: Class, attribute: str) -> bool:
-        """Whether eager code was seen to bind an attribute of a class's objects to several things."""
-        return (cls.module.path, cls.qualname, attribute) in self._frame.interp.learned.rebound
+    def made_with(self, cls: Class, parameter: str) -> Sequence[Mapping[Any, str]]:
+        """What functions pass for a parameter of a class's constructor: for each function the values, and where."""
+        known = self._frame.interp.learned.made_with
+        return tuple(known.get((cls.module.path, cls.qualname, parameter), {}).values())
 
     def method(self, cls: Class, name: str) -> Function | None:
         """A method of a class, its own or inherited."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tclint import events
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.modes import set_mode
 from tclint.values import Instance, Object, Scalar, Seq, Tensor, Union, Value
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Emitter:
         result: Value,
     ) -> None:
         """A call of something outside the program, by its dotted name."""
+        if frame.region is None and name.startswith("torch."):
+            set_mode(frame, node, name, args, receiver)
         if self.quiet or not frame.module.report:
             return
         handlers = self.dispatcher.call_handlers(name, frame.region)

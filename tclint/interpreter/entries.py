@@ -22,6 +22,7 @@ from tclint.values import (
     Value,
     join_all,
 )
+from tclint.values.moments import Call
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -48,10 +49,9 @@ class Entries:
         bound = self._interp.functions.value(function).bound_to(receiver)
         return bound.call(frame, function.node, marked, rest)
 
-    def with_calls(
-        self, function: Function, receiver: Value | None, site: CompileSite | None, seen: Sequence[Arguments]
-    ) -> Value:
+    def with_calls(self, function: Function, receiver: Value | None, site: CompileSite | None, target: Value) -> Value:
         """Interpret the entry of a region with what eager code was seen to pass, or else with its signature."""
+        seen: Sequence[Arguments] = self._interp.learned.calls_seen.get(target.key, ())
         # A function interpreted on its own passes on arguments nobody knows: no evidence where real calls are in sight.
         known = [c for c in seen if not any(v is UNKNOWN for v in (*c[0], *c[1].values()))]
         seen = known or seen
@@ -59,10 +59,7 @@ class Entries:
             return self.by_signature(function, receiver, Region(site))
         bound = [receiver] if receiver is not None else []
         envs = [parameters.bind(self._interp, function, [*bound, *args], keywords, False) for args, keywords in seen]
-        names = parameters.signature(function).names[len(bound) :]
-        variadic = [n for n in parameters.variadic(function) if n]
-        evidence = Evidence({n: tuple(e[n] for e in envs if n in e) for n in (*names, *variadic)})
-        region = Region(site, evidence)
+        region = Region(site, self._evidence(function, bound, site, target))
         env: Env = dict(zip(parameters.signature(function).names, bound, strict=False))
         by_signature = parameters.entry(self._interp, function, receiver, region=region)
         for name in envs[0]:
@@ -76,6 +73,20 @@ class Entries:
         if isinstance(decorated, FunctionValue) and decorated.function is not function:
             return self.by_signature(function, receiver, region)
         return self._run(function, env, region)
+
+    def _evidence(
+        self, function: Function, bound: Sequence[Value], site: CompileSite | None, target: Value
+    ) -> Evidence | None:
+        """The walk through the program whose calls of a target cost most."""
+        names = {*parameters.signature(function).names[len(bound) :], *parameters.variadic(function)}
+        found: list[Evidence] = []
+        for walk in self._interp.learned.walks.values():
+            calls = [m for m in walk if isinstance(m, Call) and m.callee == target.key]
+            if calls:
+                envs = (parameters.bind(self._interp, function, [*bound, *c.args], c.keywords, False) for c in calls)
+                rows = [{name: value for name, value in env.items() if name in names} for env in envs]
+                found.append(Evidence(target.key, walk, rows, site.dynamic if site is not None else None))
+        return max(found, key=lambda each: each.weight, default=None)
 
     def by_signature(self, function: Function, receiver: Value | None, region: Region | None) -> Value:
         """Interpret a function as the entry of a region (or of eager code) with what its signature says."""

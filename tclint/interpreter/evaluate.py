@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tclint.interpreter.frame import Frame
-from tclint.values import UNKNOWN, External, Value
+from tclint.values import NONE, UNKNOWN, External, Value
 
 _HANDLERS: Final[dict[type[ast.AST], Callable[[Frame, Any], Value]]] = {}
 _BUILTINS: Final = frozenset(dir(builtins))
@@ -37,6 +37,9 @@ def lookup(frame: Frame, name: str) -> Value:
         if value is not None:
             return value
     value = frame.interp.names.value(frame.module, name)
+    if (value is None or value is NONE) and frame.region is None:
+        # `model = None` at first, or nothing at all, until a function binds it.
+        value = frame.interp.learned.set_globals.get((frame.module.path, name), value)
     if value is not None:
         return value
     if name in _BUILTINS:

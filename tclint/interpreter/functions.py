@@ -12,6 +12,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.models import torch_wrappers
+from tclint.interpreter.modes import enter_mode
 from tclint.program import Class, Function
 from tclint.sources.tree import nodes
 from tclint.values import (
@@ -223,18 +224,23 @@ class Functions:
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         known = memo.results.get(key)
         if known is not None:
+            if region is None:
+                self._interp.account.replay(key)
             if key in memo.graphing:
                 compile_sites.run_graph(frame)
             return known
         if key in memo.running:
             return UNKNOWN
         runs = compile_sites.graph_runs
+        begun = self._interp.account.length
         count = memo.contexts.get(identity, 0)
         if count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
             env = {n: widen(v) for n, v in env.items()}
             key = (*identity, "wide", tuple((n, v.key) for n, v in env.items()))
             known = memo.results.get(key)
             if known is not None:
+                if region is None:
+                    self._interp.account.replay(key)
                 return known
             if key in memo.running or count >= 4 * _MAX_CONTEXTS:
                 return UNKNOWN
@@ -248,6 +254,8 @@ class Functions:
         finally:
             memo.running.discard(key)
         memo.results[key] = result
+        if region is None:
+            self._interp.account.keep(key, begun)
         if compile_sites.graph_runs != runs:
             memo.graphing.add(key)
         return result
@@ -261,9 +269,7 @@ class Functions:
         if region is None:
             frame.constructing = function.name == "__init__" or (caller is not None and caller.constructing)
             for decorator in function.decorators:
-                called = decorator.func if isinstance(decorator, ast.Call) else decorator
-                if isinstance(called, ast.Attribute) and called.attr in ("no_grad", "inference_mode"):
-                    frame.grad = False
+                enter_mode(frame, decorator)
         elif not self._emitter.quiet:
             self._interp.results.reach_function(region.site, function)
         self._emitter.emit(events.Enter, frame, body)
@@ -272,6 +278,8 @@ class Functions:
             return evaluate(frame, body.body)
         execute.run_block(frame, body.body)
         if frame.yields:
+            if region is None and not frame.inexact:
+                return Seq("generator", tuple(frame.yields))
             return Seq("generator", None, join_all(frame.yields))
         if not frame.dead:
             frame.returns.append(NONE)

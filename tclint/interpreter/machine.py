@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tclint.interpreter import expressions, statements  # noqa: F401  what expressions give and statements do
+from tclint.interpreter import expressions, loops, statements  # noqa: F401  what expressions give and statements do
+from tclint.interpreter.account import Account
 from tclint.interpreter.attributes import InstanceAttributes
 from tclint.interpreter.classes import Classes
 from tclint.interpreter.emitter import Emitter
@@ -46,6 +47,7 @@ class Interpreter:
         self.results = Results()
         # What it is made of; each part reaches the others through here.
         self.emitter = Emitter(dispatcher)
+        self.account = Account(self)
         self.names = Names(self)
         self.classes = Classes(self)
         self.functions = Functions(self)

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
+from tclint.interpreter import parameters
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import modules, tokenizers
 from tclint.program import Class, Function
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 _MAX_CONSTRUCTIONS: Final = 12
+COUNTED_TURNS: Final = ("0", "1", "2")
+"""What stands for the numbers of a loop whose length nobody knows."""
 _NEVER_INSTANCES: Final = frozenset(
     {"builtins.list", "builtins.tuple", "builtins.str", "builtins.int", "builtins.float", "builtins.dict"}
     | {"builtins.bool", "torch.Tensor", "numpy.ndarray"}
@@ -70,6 +73,7 @@ class Objects:
     ) -> Value:
         """The value of `Class(*args, **keywords)`."""
         self._emitter.emit(events.ProgramCall, frame, node, ClassValue(cls), args, keywords)
+        self._note_made(frame, node, cls, args, keywords)
         classes = self._interp.classes
         if classes.find_method(cls, "__init__") is None:
             fields = classes.fields(cls)
@@ -99,6 +103,28 @@ class Objects:
         self._learned.construction_count[cls] = count + 1
         self._learned.constructions[instance.key] = (list(args), dict(keywords))
         return instance
+
+    def _note_made(
+        self, frame: Frame, node: ast.AST, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> None:
+        """Remember the numbers and names that one function makes objects of a class with: they share their code."""
+        init = self._interp.classes.find_method(cls, "__init__")
+        if init is None or frame.region is not None:
+            return
+        names = parameters.signature(init).names[1:]
+        for name, value in (*zip(names, args, strict=False), *keywords.items()):
+            maker = (frame.module.path, frame.function.qualname if frame.function is not None else "")
+            told: tuple[object, ...] = ()
+            if isinstance(value, Const) and type(value.value) in (int, float, str):
+                told = (value.value,)
+            elif value.source == "counted":
+                told = COUNTED_TURNS
+            if told:
+                made = self._learned.made_with.setdefault((cls.module.path, cls.qualname, name), {})
+                known = made.setdefault(maker, {})
+                for each in told:
+                    if len(known) < _MAX_CONSTRUCTIONS:
+                        known.setdefault(each, f"{frame.module.path}:{getattr(node, 'lineno', 0)}")
 
     def _join_construction(self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         """Instances built alike but for numbers share one description, in which those numbers are unknown."""

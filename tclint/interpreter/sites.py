@@ -139,6 +139,7 @@ class CompileSites:
         if frame.region is not None:
             return value.target.call(frame, node, args, keywords, open_ended)
         self.note_call(value.target, args, keywords)
+        self._interp.account.call(frame, node, value.target, args, keywords)
         inside = Frame(self._interp, frame.module, frame.function, {}, Region(value.site), None, node)
         names = [f"argument {i}" for i in range(len(args))]
         inner_args = [a.as_input(n, NOWHERE) for a, n in zip(args, names, strict=True)]

@@ -17,6 +17,7 @@ from tclint.program import Class, Function, Module
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.values import CompileSite, External, Value
+    from tclint.values.moments import Moment
 
 Arguments = tuple[tuple["Value", ...], dict[str, "Value"]]
 """What a call passes: by position, by keyword."""
@@ -69,6 +70,13 @@ class SiteKnowledge:
     """Objects compiled in place (`model.compile()`), by their keys."""
     calls_seen: dict[Any, list[Arguments]] = field(default_factory=dict)
     """How compiled callables are called, by their keys."""
+    walks: dict[Any, list[Moment]] = field(default_factory=dict)
+    """What happened, moment by moment, by the entry from which it was walked."""
+    made_with: dict[tuple[str, str, str], dict[tuple[str, str], dict[Any, str]]] = field(default_factory=dict)
+    """What constructors were given: by file, class and parameter, and by the function that makes the objects, the values
+    and where they are passed."""
+    set_globals: dict[tuple[str, str], Value] = field(default_factory=dict)
+    """What functions bind to module-level names (`global model`), by file and name."""
     callees: dict[Any, Value] = field(default_factory=dict)
     """The callables of `calls_seen`."""
     closures: dict[Function, Mapping[str, Value] | None] = field(default_factory=dict)
@@ -79,9 +87,7 @@ class SiteKnowledge:
     late: dict[tuple[str, str], dict[str, Value]] = field(default_factory=dict)
     """Compiled callables that are stored in attributes after the constructor, by file and class."""
     rebound: set[AttributeName] = field(default_factory=set)
-    """Attributes of modules that eager code binds to more values than Dynamo takes lightly."""
-    bound: dict[AttributeName, set[Any]] = field(default_factory=dict)
-    """What eager code was seen to bind to an attribute, where it is no tensor."""
+    """Attributes that eager code binds anew after the constructor."""
 
     def copy(self) -> SiteKnowledge:
         """The same knowledge, for an interpreter that will add to it."""
@@ -90,13 +96,15 @@ class SiteKnowledge:
             targets=list(self.targets),
             compiled_instances=dict(self.compiled_instances),
             calls_seen={key: list(seen) for key, seen in self.calls_seen.items()},
+            walks={key: list(walk) for key, walk in self.walks.items()},
+            made_with={key: dict(made) for key, made in self.made_with.items()},
+            set_globals=dict(self.set_globals),
             callees=dict(self.callees),
             closures=dict(self.closures),
             constructions=dict(self.constructions),
             construction_count=dict(self.construction_count),
             late={key: dict(values) for key, values in self.late.items()},
             rebound=set(self.rebound),
-            bound={key: set(values) for key, values in self.bound.items()},
         )
 
 
@@ -108,6 +116,8 @@ class Memo:
     """What a function gave, by function and arguments."""
     contexts: dict[Any, int] = field(default_factory=dict)
     """With how many different arguments a function was interpreted."""
+    moments: dict[Any, tuple[Moment, ...]] = field(default_factory=dict)
+    """What a function did to compiled callables and to what they read, by function and arguments."""
     graphing: set[Any] = field(default_factory=set)
     """The results whose computation ran a CUDA graph."""
     attributes: dict[Any, dict[str, Value]] = field(default_factory=dict)
@@ -127,8 +137,9 @@ class Memo:
 
     def forget(self) -> None:
         """Forget what was concluded, so that a second pass sees what the first one learned."""
-        for part in (self.results, self.contexts, self.graphing, self.attributes, self.shared_setup):
+        for part in (self.results, self.contexts, self.moments, self.graphing, self.attributes):
             part.clear()
+        self.shared_setup.clear()
         self.class_values.clear()
         self.function_values.clear()
         self.defaults.clear()

@@ -6,13 +6,12 @@ Importing this module fills the table of `tclint.interpreter.execute`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import Final
 
 from tclint import events
 from tclint.interpreter import captures, expressions, hints, stores
 from tclint.interpreter.execute import handles, run_block
-from tclint.interpreter.frame import Env, Frame, join_env, settled
+from tclint.interpreter.frame import Env, Frame, join_env
+from tclint.interpreter.modes import enter_mode
 from tclint.program import absolute_name
 from tclint.values import (
     NONE,
@@ -20,14 +19,11 @@ from tclint.values import (
     External,
     FunctionValue,
     ModuleValue,
-    Seq,
     Tensor,
     Value,
     tensor_of,
 )
 from tclint.values.operators import binary
-
-_LOOP_PASSES: Final = 3
 
 
 def _expr(frame: Frame, node: ast.Expr) -> None:
@@ -112,119 +108,15 @@ def _if(frame: Frame, node: ast.If) -> None:
     frame.env = after
 
 
-def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable[[], Env | None], keyword: str) -> None:
-    """Run a loop's body until its names stop changing. `head` gives the environment in which the body starts."""
-    frame.blocks.append(keyword)
-    exits: Env | None = None
-    entry = dict(frame.env)
-    broken: list[Env] = []
-    for _ in range(_LOOP_PASSES):
-        frame.breaks.append([])
-        frame.continues.append([])
-        before = dict(frame.env)
-        start = head()
-        exits = join_env(exits, frame.env if keyword == "while" else before)
-        if start is None:
-            frame.breaks.pop()
-            frame.continues.pop()
-            break
-        frame.env = start
-        run_block(frame, node.body)
-        ends: Env | None = None if frame.dead else frame.env
-        frame.dead = False
-        for env in frame.continues.pop():
-            ends = join_env(ends, env)
-        broken.extend(frame.breaks.pop())
-        if ends is None:
-            frame.env = entry
-            break
-        merged = join_env(dict(before), ends)
-        assert merged is not None
-        frame.env = merged
-        exits = join_env(exits, dict(merged))
-        if settled(before, merged):
-            break
-    frame.blocks.pop()
-    frame.env = exits if exits is not None else entry
-    if node.orelse:
-        run_block(frame, node.orelse)
-    after: Env | None = None if frame.dead else frame.env
-    for env in broken:
-        after = join_env(after, env)
-    if after is not None:
-        frame.env = after
-        frame.dead = False
-
-
-def _for(frame: Frame, node: ast.For) -> None:
-    iterable = expressions.evaluate(frame, node.iter)
-    frame.interp.emitter.emit(events.Loop, frame, node, iterable, False)
-    if isinstance(node.iter, (ast.Tuple, ast.List)) and isinstance(iterable, Seq) and iterable.items is not None:
-        if _unroll(frame, node, iterable.items):
-            return
-
-    def head() -> Env:
-        env = dict(frame.env)
-        frame.env = env
-        stores.store(frame, node.target, iterable.iterate(frame, node), node, quiet=True)
-        return frame.env
-
-    _loop(frame, node, head, "for")
-
-
-def _unroll(frame: Frame, node: ast.For, items: tuple[Value, ...]) -> bool:
-    """`for t in (x, mask): …` written out, where nothing leaves the loop early."""
-    if (
-        len(items) > 4
-        or node.orelse
-        or any(isinstance(n, (ast.Break, ast.Continue, ast.Return)) for n in ast.walk(node))
-    ):
-        return False
-    frame.blocks.append("for")
-    for element, item in zip(getattr(node.iter, "elts", ()), items, strict=False):
-        if isinstance(element, ast.Name):
-            item = frame.env.get(element.id, item)  # an earlier round may have changed what the name holds
-        stores.store(frame, node.target, item, node, quiet=True)
-        run_block(frame, node.body)
-    frame.blocks.pop()
-    return True
-
-
-def _while(frame: Frame, node: ast.While) -> None:
-    def head() -> Env | None:
-        then, otherwise = expressions.branch(frame, node.test, "while")
-        if otherwise is not None:
-            frame.env = otherwise
-        return None if then is None else dict(then)
-
-    _loop(frame, node, head, "while")
-
-
-def _break(frame: Frame, node: ast.Break) -> None:
-    if frame.breaks:
-        frame.breaks[-1].append(frame.env)
-        frame.env = dict(frame.env)
-    frame.dead = True
-
-
-def _continue(frame: Frame, node: ast.Continue) -> None:
-    if frame.continues:
-        frame.continues[-1].append(frame.env)
-        frame.env = dict(frame.env)
-    frame.dead = True
-
-
 def _with(frame: Frame, node: ast.With) -> None:
     for item in node.items:
         context = expressions.evaluate(frame, item.context_expr)
         frame.interp.emitter.emit(events.With, frame, item.context_expr, context)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, context, node, quiet=True)
-    grad = frame.grad
+    grad, modes = frame.grad, frame.modes
     for item in node.items:
-        called = item.context_expr.func if isinstance(item.context_expr, ast.Call) else item.context_expr
-        if isinstance(called, ast.Attribute) and called.attr in ("no_grad", "inference_mode"):
-            frame.grad = False
+        enter_mode(frame, item.context_expr)
     graphs = [captures.captured_graph(frame, item.context_expr) for item in node.items]
     before, capturing = dict(frame.env), frame.capturing
     frame.capturing = capturing or any(g is not None for g in graphs)
@@ -235,7 +127,7 @@ def _with(frame: Frame, node: ast.With) -> None:
     for graph in graphs:
         if graph is not None:
             captures.finish(frame, graph, before)
-    frame.grad = grad
+    frame.grad, frame.modes = grad, modes
 
 
 def _try(frame: Frame, node: ast.Try) -> None:
@@ -378,11 +270,6 @@ handles(ast.AugAssign, _aug_assign)
 handles(ast.Return, _return)
 handles(ast.Raise, _raise)
 handles(ast.If, _if)
-handles(ast.For, _for)
-handles(ast.AsyncFor, _for)
-handles(ast.While, _while)
-handles(ast.Break, _break)
-handles(ast.Continue, _continue)
 handles(ast.With, _with)
 handles(ast.AsyncWith, _with)
 handles(ast.Try, _try)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 
 from tclint import events
+from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
 from tclint.values import (
     UNKNOWN,
+    Compiled,
+    Const,
     Instance,
+    ModuleValue,
     Object,
     Scalar,
     Seq,
@@ -19,6 +23,7 @@ from tclint.values import (
     join,
 )
 from tclint.values.constant import is_none
+from tclint.values.moments import Place
 from tclint.values.place import path_of
 
 
@@ -51,7 +56,26 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
     scope = "global" if name in frame.globals else "nonlocal" if name in frame.nonlocals else "name"
     if scope != "name" or augmented or frame.region is None:
         frame.interp.emitter.emit(events.Store, frame, statement, scope, UNKNOWN, name, value, None, augmented, old)
+    if frame.region is None and (scope != "name" or frame.function is None):
+        frame.interp.account.write_name(frame, statement, name, name, value, _again(statement, value))
+        if scope == "global":
+            frame.interp.learned.set_globals[(frame.module.path, name)] = value
     frame.set(name, value)
+
+
+def _again(statement: ast.AST, value: Value) -> str:
+    """Why `x += 1` gives another value each time it runs."""
+    if not isinstance(statement, ast.AugAssign) or isinstance(value, Tensor):
+        return ""
+    number = value.python_type in ("int", "float", "number") or isinstance(statement.value, ast.Constant)
+    return "counted up" if number else ""
+
+
+def _made_with(frame: Frame, layer: Object, made: ast.Call) -> Value:
+    """What another layer in the place of one is told apart by: the arguments it is made with. Alike it costs nothing."""
+    with frame.interp.emitter.silence:
+        given = [evaluate(frame, node) for node in (*made.args, *(keyword.value for keyword in made.keywords))]
+    return Seq("tuple", (Const(layer.name), *given))
 
 
 def _attribute(
@@ -61,15 +85,30 @@ def _attribute(
     frame.interp.emitter.emit(
         events.Store, frame, statement, "attribute", receiver, target.attr, value, None, augmented, old
     )
+    if frame.region is None and not frame.constructing:
+        again, told = _again(statement, value), value
+        if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            told = _made_with(frame, value, statement.value)
+        for owner in receiver.options:
+            if isinstance(owner, Compiled):
+                owner = owner.target
+            if isinstance(owner, Instance):
+                frame.interp.account.write_attribute(frame, statement, owner, target.attr, told, again)
+            elif isinstance(owner, ModuleValue):
+                place: Place = ("global", owner.module.path, "", target.attr)
+                frame.interp.account.write(frame, statement, place, value, again)
+        if isinstance(target.value, ast.Name):
+            base = target.value.id
+            frame.interp.account.write_name(frame, statement, base, f"{base}.{target.attr}", value, again)
     if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
         frame.interp.instance_attributes.store(frame, receiver, target.attr, value)
-        if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-            frame.interp.instance_attributes.store_layer(frame, receiver, target.attr, statement.value)
     elif isinstance(receiver, Object) and isinstance(target.value, ast.Attribute):
         owner = evaluate(frame, target.value.value)
         if isinstance(owner, Instance) and not frame.constructing:
             # `net.drop.p = p`: what the layer is configured with.
-            frame.interp.instance_attributes.store_setting(frame, owner, target.value.attr, value)
+            told = Const(f"{target.attr} = {value.value!r}") if isinstance(value, Const) else value
+            again = _again(statement, value)
+            frame.interp.account.write_attribute(frame, statement, owner, target.value.attr, told, again)
     if isinstance(target.value, ast.Name):
         frame.set_path(f"{target.value.id}.{target.attr}", value)
 
@@ -83,6 +122,9 @@ def _subscript(
     place = path_of(target.value)
     if place is None:
         return
+    if isinstance(target.value, ast.Name) and key_text(index):
+        again = _again(statement, value)
+        frame.interp.account.write_name(frame, statement, place, f"{place}{key_text(index)}", value, again)
     updated = receiver.with_item(index, value)
     if updated is not receiver:
         if "." in place:

@@ -165,7 +165,7 @@ class PartRunner:
         seen = [t for t in interp.learned.callees.values() if isinstance(t, Instance) and t.cls is cls]
         if seen:
             for target in seen:
-                interp.entries.with_calls(method, target, None, interp.learned.calls_seen[target.key])
+                interp.entries.with_calls(method, target, None, target)
             return
         given = examples.arguments(cls)
         if given is not None:
@@ -195,14 +195,12 @@ class PartRunner:
 
     # -- the compile sites --------------------------------------------------------------------------------------
 
-    def find_sites(self, eager: Sequence[Module], with_examples: Sequence[Module]) -> None:
+    def find_sites(self, eager: Sequence[Module]) -> None:
         """A silent pass over eager code: which callables are compiled, where and how."""
-        if not eager and not with_examples:
+        if not eager:
             return
         interp = self.main
         with interp.emitter.silence:
-            for module in with_examples:
-                self._drive(module)
             for module in eager:
                 self._enter_module(module, self.mentions_compile)
             # Who calls what is compiled need not mention it: the rest of those files tells how.
@@ -210,6 +208,7 @@ class PartRunner:
             for module in eager:
                 if module.path in sites:
                     self._enter_module(module)
+        interp.account.settle()
         # The second pass must not reuse what the first one did not know yet.
         interp.memo.forget()
 
@@ -222,7 +221,7 @@ class PartRunner:
             roots = list(_roots_of(interp, target))
             for function, receiver in roots:
                 with interp.results.guarded(function):
-                    interp.entries.with_calls(function, receiver, site, interp.learned.calls_seen.get(target.key, []))
+                    interp.entries.with_calls(function, receiver, site, target)
             is_model = any(f.cls is not None and interp.classes.is_nn_module(f.cls) for f, _ in roots)
             if is_model and not site.test:
                 precise.append(site.path)
@@ -232,34 +231,25 @@ class PartRunner:
         interp.emitter.dispatcher.forget()
         return Sites(result, precise, unresolved, knowledge.lessons(interp))
 
-    def around(
-        self, eager: Sequence[Module], with_examples: Sequence[Module], asking: Sequence[Module], reached: set[Place]
-    ) -> Result:
+    def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[Place]) -> Result:
         """The eager code around compiled callables, now that they are known; what is compiled is not entered again."""
         interp = self.main
         interp.results.reached |= reached
         sites = {site.path for site in interp.learned.sites.values()}
         cudagraph = self.settings.cudagraph
         named = bool(cudagraph.callables or cudagraph.only_through or cudagraph.clone_helpers)
-        for module in with_examples:
-            if module.path in sites:
-                self._drive(module)
         for module in eager:
             if named or module in asking or module.path in sites:
                 self._enter_module(module)
-        for module in {m.path: m for m in (*eager, *with_examples)}.values():
+        for module in eager:
             self._module_rules(interp, module)
         return self._harvest(interp)
-
-    def _drive(self, module: Module) -> None:
-        """Play the calls that a file lists."""
-        with self.main.results.guarded(module):
-            Examples(self.main).drive(module)
 
     def _enter_module(self, module: Module, only: re.Pattern[bytes] | None = None) -> None:
         """Interpret a file's eager code: its top level, then its functions (those whose text matches `only`)."""
         interp = self.main
         frame = Frame(interp, module, None, {}, None)
+        interp.account.begin(module.path)
         with interp.results.guarded(module):
             for statement in module.tree.body:
                 if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
@@ -275,6 +265,7 @@ class PartRunner:
                     interp.functions.value(function)  # a decorator may be a compile site
                 source = b"" if only is None else source_of(module, function.node)
                 if only is None or only.search(source) or any(name in source for name in shorthands):
+                    interp.account.begin(place_of(function))
                     interp.entries.by_signature(function, _receiver(interp, function), None)
 
     # -- results ------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from tclint.values.class_value import ClassValue
 from tclint.values.compiled import Compiled
 from tclint.values.constant import FALSE, NONE, TRUE, Const
 from tclint.values.dict import Dict
+from tclint.values.evidence import Evidence
 from tclint.values.external import External
 from tclint.values.function import FunctionValue
 from tclint.values.instance import Instance
@@ -15,13 +16,8 @@ from tclint.values.object import ENUM, Object
 from tclint.values.origin import NOWHERE, Origin
 from tclint.values.partial import Partial
 from tclint.values.questions import contains, may_be_none, truth, widen, without_none
-from tclint.values.region import (
-    CompileSite,
-    Evidence,
-    Region,
-    uses_cudagraphs,
-)
-from tclint.values.scalar import BOOL, FLOAT, INT, SIZE, STR, Scalar, scalar_type
+from tclint.values.region import CompileSite, Region, uses_cudagraphs
+from tclint.values.scalar import BOOL, COUNTED, FLOAT, INT, SIZE, STR, Scalar, scalar_type
 from tclint.values.sequence import Seq
 from tclint.values.super_value import Super
 from tclint.values.tensor import (
@@ -59,6 +55,7 @@ __all__ = [
     "BOOL",
     "CALLABLES",
     "CONSTANT",
+    "COUNTED",
     "DATA_SIZED",
     "DETACHED",
     "ENUM",

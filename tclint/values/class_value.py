@@ -6,11 +6,13 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tclint.timeline import guarded
 from tclint.values.value import Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.program import Class
+    from tclint.timeline.guarded import Guarded
 
 
 class ClassValue(Value):
@@ -29,6 +31,9 @@ class ClassValue(Value):
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return frame.interp.classes.attribute(frame, node, self.cls, name)
+
+    def guarded(self) -> Guarded:
+        return guarded.Exact(self.key, self.cls.name)
 
     def call(
         self,

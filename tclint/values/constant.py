@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.timeline import guarded
 from tclint.values.external import External
 from tclint.values.library import MODELS
 from tclint.values.method import Method
@@ -15,6 +16,7 @@ from tclint.values.value import NUMBER, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
     from tclint.values.origin import Origin
 
 
@@ -98,6 +100,11 @@ class Const(Value):
         if name == "builtins.int" and have == "builtins.bool":
             return True
         return name == have if name in PYTHON_TYPES else (False if name in TENSOR_TYPES else None)
+
+    def guarded(self) -> Guarded:
+        if type(self.value) in (int, float):
+            return guarded.Number(self.value)
+        return guarded.Exact(self.key, f"{self.value!r}")
 
     def as_input(self, name: str, origin: Origin) -> Value:
         if type(self.value) in (int, float):

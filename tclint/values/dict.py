@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.timeline import guarded
 from tclint.values.constant import NONE, Const
 from tclint.values.external import External
 from tclint.values.method import Method
@@ -20,6 +21,7 @@ from tclint.values.value import UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
     from tclint.values.region import CompileSite
     from tclint.values.tensor import Tensor
 
@@ -157,6 +159,11 @@ class Dict(Value):
             return UNKNOWN
         return join_all([*keys, STR]) if self.elem is not None else join_all(keys)
 
+    def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
+        if self.elem is not None:
+            return super().turns(frame, node, most, later)
+        return [_key(k) for k in self.items][:most], len(self.items) <= most
+
     def has(self, element: Value) -> bool | None:
         return element.value in self.items if type(element) is Const and self.elem is None else None
 
@@ -195,6 +202,11 @@ class Dict(Value):
             return self
         items = {k: v.taken() for k, v in self.items.items()}
         return Dict(items, self.elem.taken() if self.elem is not None else None, self.kind)
+
+    def guarded(self) -> Guarded:
+        if self.elem is not None:
+            return guarded.UNKNOWN
+        return guarded.Table("dict", tuple((key, value.guarded()) for key, value in self.items.items()))
 
     def as_input(self, name: str, origin: Origin) -> Value:
         if self.elem is None:

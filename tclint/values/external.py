@@ -6,11 +6,14 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tclint.timeline import guarded
+from tclint.torch_facts.dtypes import DTYPES
 from tclint.values.library import MODELS
 from tclint.values.value import Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
 
 
 class External(Value):
@@ -29,6 +32,15 @@ class External(Value):
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return frame.interp.names.external_attribute(self, name)
+
+    def truth(self) -> bool | None:
+        return True if self.name in DTYPES else None
+
+    def is_none(self) -> bool | None:
+        return False if self.name in DTYPES else None
+
+    def guarded(self) -> Guarded:
+        return guarded.Exact(self.key, self.name)
 
     def call(
         self,

@@ -6,12 +6,14 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tclint.timeline import guarded
 from tclint.values.scalar import STR
 from tclint.values.value import MAX_NESTING, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.program import Function
+    from tclint.timeline.guarded import Guarded
 
 
 class FunctionValue(Value):
@@ -48,6 +50,9 @@ class FunctionValue(Value):
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return STR if name in ("__name__", "__qualname__", "__doc__") else UNKNOWN
+
+    def guarded(self) -> Guarded:
+        return guarded.Exact(self.key, self.function.name)
 
     def call(
         self,

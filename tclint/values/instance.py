@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.timeline import guarded
 from tclint.values.constant import NONE
 from tclint.values.external import External
 from tclint.values.function import FunctionValue
@@ -19,6 +20,7 @@ from tclint.values.value import OBJECT, UNKNOWN, Value
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.program import Class
+    from tclint.timeline.guarded import Guarded
     from tclint.values.origin import Origin
     from tclint.values.region import CompileSite
     from tclint.values.tensor import Tensor
@@ -133,6 +135,12 @@ class Instance(Value):
             return self
         fields = {k: v.overwritten(graph) for k, v in self.fields.items()}
         return Instance(self.cls, self.context, fields, self._nesting)
+
+    def guarded(self) -> Guarded:
+        if self.fields is None:
+            return guarded.UNKNOWN
+        fields = tuple((name, value.guarded()) for name, value in sorted(self.fields.items()))
+        return guarded.Table(self.cls.qualname, fields)
 
     def join_alike(self, other: Instance) -> Value | None:
         if self.key == other.key:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from tclint.timeline import guarded
 from tclint.values.compiled import Compiled
 from tclint.values.constant import NONE
 from tclint.values.library import MODELS
@@ -15,6 +16,7 @@ from tclint.values.value import MAX_NESTING, OBJECT, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
 
 ENUM: Final = "enum.Enum"
 """The name of an `Object` that is a member of an enumeration; its `kind` says which."""
@@ -50,6 +52,9 @@ class Object(Value):
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return MODELS.objects.attribute(frame, node, self, name, quiet)
+
+    def guarded(self) -> Guarded:
+        return guarded.Exact(self.key, self.kind) if self.name == ENUM else guarded.UNKNOWN
 
     def call(
         self,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tclint.values.value import UNKNOWN, Value
+
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
-    from tclint.values.value import Value
 
 
 def path_of(node: ast.expr) -> str | None:
@@ -19,12 +20,23 @@ def path_of(node: ast.expr) -> str | None:
     return None
 
 
+def _note_growth(frame: Frame, node: ast.AST, place: str, changed: Value) -> None:
+    """A container that outlives the function grows or shrinks."""
+    base, _, name = place.partition(".")
+    if name:
+        for owner in (frame.env.get(base) or UNKNOWN).options:
+            frame.interp.account.grow_attribute(frame, node, owner, name, changed)
+    else:
+        frame.interp.account.write_name(frame, node, base, f"{base}()", changed, "grows")
+
+
 def rebind(frame: Frame, node: ast.AST, changed: Value) -> None:
     """After `x.append(1)`: put the changed container back where it was read from."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         place = path_of(node.func.value)
         if place is None:
             return
+        _note_growth(frame, node, place, changed)
         if "." in place:
             frame.set_path(place, changed)
         elif place in frame.env:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.timeline import guarded
 from tclint.values.external import External
 from tclint.values.library import MODELS
 from tclint.values.method import Method
@@ -15,6 +16,7 @@ from tclint.values.value import NUMBER, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
 
 _NUMBERS: Final = frozenset({"int", "float", "bool", "number"})
 # A source that matters more than others: what is computed from it comes from it.
@@ -25,7 +27,8 @@ class Scalar(Value):
     """A Python scalar of unknown value. `source` says where its value comes from:
 
     `size` from a tensor's shape, `data` out of a tensor, `arg` an argument of the compiled callable, `attr` an attribute
-    of a module, `global` a module-level name, or nothing.
+    of a module, `global` a module-level name, `counted` another number in each turn of a loop, `random` in each call, or
+    nothing.
     """
 
     __slots__ = ("key", "origin", "ref", "source", "type")
@@ -80,6 +83,11 @@ class Scalar(Value):
             return False
         return name == "builtins." + self.type if name in PYTHON_TYPES else None
 
+    def guarded(self) -> Guarded:
+        if self.source == "random":
+            return guarded.Varies("a random number", "int" if self.type == "int" else "float")
+        return guarded.UNKNOWN
+
     def as_input(self, name: str, origin: Origin) -> Value:
         return Scalar(self.type, "arg", origin, (name, -1))
 
@@ -107,6 +115,7 @@ INT: Final = Scalar("int")
 FLOAT: Final = Scalar("float")
 BOOL: Final = Scalar("bool")
 STR: Final = Scalar("str")
+COUNTED: Final = Scalar("int", "counted")
 
 
 def scalar_type(value: Any) -> str:
@@ -120,6 +129,8 @@ def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, r
     type_a, type_b = left.python_type, right.python_type
     source_a, source_b = left.source, right.source
     source = source_a if source_a in _STRONG else source_b if source_b in _STRONG else source_a or source_b
+    if source == "counted" and operator not in ("Add", "Sub", "Mult", "Div"):
+        source = ""  # `i % 2` is no other number in each turn
     if type_a == "str" or type_b == "str":
         return STR
     if isinstance(left, Scalar) and left.source:

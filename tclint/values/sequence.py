@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.timeline import guarded
 from tclint.values.constant import NONE, Const
 from tclint.values.external import External
 from tclint.values.method import Method
@@ -19,6 +20,7 @@ from tclint.values.value import NUMBER, SEQUENCE, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
     from tclint.values.region import CompileSite
     from tclint.values.tensor import Tensor
 
@@ -27,12 +29,22 @@ _MAX_ITEMS: Final = 64
 
 
 class Seq(Value):
-    """A list, tuple, set, torch.Size or other iterable. `items` is None where the length is unknown."""
+    """A list, tuple, set, torch.Size or other iterable. `items` is None where the length is unknown.
 
-    __slots__ = ("_key", "depth", "elem", "items", "kind", "length")
+    `counted` is where numbers begin that count its turns, and by what they grow: `range(2, n)`, `enumerate(loader)`.
+    """
+
+    __slots__ = ("_key", "counted", "depth", "elem", "items", "kind", "length")
     rank = SEQUENCE
 
-    def __init__(self, kind: str, items: tuple[Value, ...] | None, elem: Value = UNKNOWN, length: str = "") -> None:
+    def __init__(
+        self,
+        kind: str,
+        items: tuple[Value, ...] | None,
+        elem: Value = UNKNOWN,
+        length: str = "",
+        counted: tuple[int, int] | None = None,
+    ) -> None:
         inner = 0
         if items is None:
             inner = elem.depth
@@ -48,6 +60,7 @@ class Seq(Value):
         self.items = items
         self.elem = elem
         self.length = length  # where the length comes from: "size", "data", "arg" …
+        self.counted = counted
         self._key: Any = None
 
     @property
@@ -94,7 +107,7 @@ class Seq(Value):
     def method(self, frame: Frame, node: ast.AST, name: str, args: Sequence[Value]) -> tuple[Value, Value | None]:
         """A method of a list, tuple or set: its value, and the changed container if it changes it."""
         if name in ("append", "add", "appendleft") and args:
-            if self.items is not None and len(self.items) < 16 and not frame.blocks:
+            if self.items is not None and len(self.items) < 16 and (frame.once or not frame.blocks):
                 return NONE, Seq(self.kind, (*self.items, args[0]))
             return NONE, self._grown(args[0], self.length)
         if name == "extend" and args:
@@ -182,6 +195,17 @@ class Seq(Value):
 
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
         return self.element()
+
+    def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
+        if self.items is not None:
+            return self.items[:most], len(self.items) <= most
+        if self.counted is None:
+            return super().turns(frame, node, most, later)
+        start, step = self.counted
+        numbers = [Const(start + step * turn) for turn in range(later)]
+        if isinstance(self.elem, Seq) and self.elem.items is not None:
+            return [Seq("tuple", (number, *self.elem.items[1:])) for number in numbers], False
+        return numbers, False
 
     @property
     def length_source(self) -> str:
@@ -272,6 +296,11 @@ class Seq(Value):
         if self.items is not None:
             return Seq(self.kind, tuple(v.taken() for v in self.items), UNKNOWN, self.length)
         return Seq(self.kind, None, self.elem.taken(), self.length)
+
+    def guarded(self) -> Guarded:
+        if self.items is None or self.kind not in ("list", "tuple", "set"):
+            return guarded.UNKNOWN
+        return guarded.Items(self.kind, tuple(item.guarded() for item in self.items))
 
     def as_input(self, name: str, origin: Origin) -> Value:
         if self.items is not None:

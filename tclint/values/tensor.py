@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.timeline import guarded
 from tclint.values.class_value import ClassValue
 from tclint.values.external import External
 from tclint.values.library import MODELS
@@ -15,6 +16,7 @@ from tclint.values.value import TENSOR, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
     from tclint.values.region import CompileSite
 
 # How strong the evidence is that a value is a tensor.
@@ -162,6 +164,19 @@ class Tensor(Value):
 
     def taken(self) -> Value:
         return self.with_(flags=self.flags | OWNED) if self.flags & REPLAYED else self
+
+    def guarded(self) -> Guarded:
+        shape = self.shape if isinstance(self.shape, tuple) else None
+        made = self.conf == PROVEN and shape is not None
+        rank = len(shape) if shape else 1
+        return guarded.Tensor(
+            shape,
+            self.dtype if self.dtype in ("b", "i", "c") else "",
+            True if self.flags & NEEDS_GRAD else False if made else None,
+            bool(self.flags & PARAMETER),
+            marked=frozenset(dim % rank for dim in self.marks if dim < UNBACKED // 2),
+            unbacked=frozenset((dim - UNBACKED) % rank for dim in self.marks if dim >= UNBACKED // 2),
+        )
 
     def as_input(self, name: str, origin: Origin) -> Value:
         flags = self.flags & ~(CONSTANT | OWNED | STALE) | INPUT | RAW

@@ -10,12 +10,14 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from tclint.timeline import guarded
 from tclint.values.library import MODELS
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
     from tclint.values.origin import Origin
     from tclint.values.region import CompileSite
     from tclint.values.tensor import Tensor
@@ -102,6 +104,14 @@ class Value:
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
         """What iterating over it gives."""
         return UNKNOWN
+
+    def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
+        """What a loop over it binds turn by turn, and whether these are all of its turns.
+
+        Of a sequence that is known these are its first items, `most` at most; of any other one what its turns have in
+        common, `later` times.
+        """
+        return [self.iterate(frame, node)] * later, False
 
     @property
     def length_source(self) -> str:
@@ -205,6 +215,10 @@ class Value:
     def taken(self) -> Value:
         """The value as a reader takes it: what a replayed graph wrote is there until the next replay."""
         return self
+
+    def guarded(self) -> Guarded:
+        """What of it Dynamo holds against the next call, as far as that is known."""
+        return guarded.UNKNOWN
 
     def as_input(self, name: str, origin: Origin) -> Value:
         """The value as the compiled callable sees it that gets it for a parameter."""

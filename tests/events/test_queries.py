@@ -72,10 +72,10 @@ def test_the_class_and_its_objects(project: Project) -> None:
         ask.method(event.cls, "helper").qualname,
         ask.method(event.cls, "nothing"),
         sorted(ask.attributes(ask.local("self"))),
-        ask.rebound(event.cls, "scale"),
+        ask.made_with(event.cls, "scale"),
     ]"""
     (answer,) = asked(project, question, MODEL)
-    assert answer == ("[True, False, ['Net', 'Base'], 'torch.nn.Module', 'Base.helper', None, ['fc', 'scale'], False]")
+    assert answer == ("[True, False, ['Net', 'Base'], 'torch.nn.Module', 'Base.helper', None, ['fc', 'scale'], ()]")
 
 
 def test_names_and_values(project: Project) -> None:

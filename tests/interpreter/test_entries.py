@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from small_programs import cls, function, given, interpreter
 
+from tclint.interpreter.state import Arguments
 from tclint.values import INPUT, UNKNOWN, Const, Instance, Region, Scalar, Seq, Tensor, Value
 
 NET = """
@@ -44,8 +45,9 @@ def test_eager_code_is_not_reached() -> None:
 def test_with_calls_that_were_seen() -> None:
     interp = interpreter(a=NET)
     forward, net = function(interp, "Net.forward"), Instance(cls(interp, "Net"))
-    seen = [((Tensor(), Const(1)), {}), ((Tensor(), Const(2)), {"flag": Const("on")})]
-    x, n, _ = entered(interp.entries.with_calls(forward, net, None, seen))
+    seen: list[Arguments] = [((Tensor(), Const(1)), {}), ((Tensor(), Const(2)), {"flag": Const("on")})]
+    interp.learned.calls_seen[net.key] = seen
+    x, n, _ = entered(interp.entries.with_calls(forward, net, None, net))
     assert isinstance(x, Tensor)
     assert x.flags & INPUT
     assert isinstance(n, Scalar)
@@ -56,9 +58,8 @@ def test_with_calls_that_were_seen() -> None:
 def test_calls_of_which_nothing_is_known_do_not_count_beside_others() -> None:
     interp = interpreter(a=NET)
     forward, net = function(interp, "Net.forward"), Instance(cls(interp, "Net"))
-    _, n, _ = entered(
-        interp.entries.with_calls(forward, net, None, [((UNKNOWN, UNKNOWN), {}), ((Tensor(), Const("s")), {})])
-    )
+    interp.learned.calls_seen[net.key] = [((UNKNOWN, UNKNOWN), {}), ((Tensor(), Const("s")), {})]
+    _, n, _ = entered(interp.entries.with_calls(forward, net, None, net))
     assert isinstance(n, Const)
     assert n.value == "s"
 
@@ -103,5 +104,5 @@ def test_a_site_knows_what_it_reaches() -> None:
     )
     interp.functions.value(function(interp, "step"))
     ((target, site),) = interp.learned.targets
-    interp.entries.with_calls(function(interp, "step"), None, site, interp.learned.calls_seen.get(target.key, []))
+    interp.entries.with_calls(function(interp, "step"), None, site, target)
     assert interp.results.reach == {("a.py", 4): {("a.py", "step", 5), ("a.py", "helper", 2)}}

@@ -93,7 +93,9 @@ def containers(value: object) -> list[object]:
 def test_what_a_fresh_one_learns_is_its_own() -> None:
     """Every part of the knowledge is copied, with the lists and sets in it."""
     old = told()
-    old.learned.bound[("a.py", "Net", "width")] = {1}
+    old.learned.made_with[("a.py", "Net", "width")] = {("a.py", "f"): {1: "a.py:1"}}
+    old.learned.walks["a.py"] = []
+    old.learned.set_globals[("a.py", "x")] = Const(1)
     new = old.learned.copy()
     for part in dataclasses.fields(SiteKnowledge):
         mine, theirs = getattr(old.learned, part.name), getattr(new, part.name)

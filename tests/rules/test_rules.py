@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from judge import FIXTURES, Expectation, expectations
-from lintkit import PRELUDE, ROOT, TORCH, Project, lint, told, with_callers
+from lintkit import PRELUDE, ROOT, TORCH, Project, lint, told, with_caller
 
 from tclint.model.finding import Finding
 from tclint.ruleset.loading import load_rules
@@ -152,7 +152,7 @@ def linted(path: Path) -> tuple[Finding, ...]:
     code = path.parent.name[:6]
     source = path.read_text()
     with TemporaryDirectory() as folder:
-        Path(folder, path.name).write_text(with_callers(source))
+        Path(folder, path.name).write_text(with_caller(source))
         selected = [code] if code in BY_CODE else []
         report = lint(
             path.name, cwd=Path(folder), extend_select=selected, **CONFIGURED.get(code, {}), **configuration(source)

@@ -12,6 +12,7 @@ from value_samples import BOX, DOUBLE, PROGRAM, SAMPLES, SITE, kinds
 
 from tclint import events
 from tclint.interpreter.frame import Frame
+from tclint.timeline.guarded import Guarded
 from tclint.values import (
     BOOL,
     INPUT,
@@ -59,6 +60,8 @@ OPERATIONS: dict[str, tuple[Callable[[Value, Frame], Any], Any]] = {
     "item": (lambda v, f: [v.item(f, NODE, i) for i in SAMPLES], list),
     "with_item": (lambda v, f: [v.with_item(i, Tensor()) for i in SAMPLES], list),
     "iterate": (lambda v, f: v.iterate(f, NODE), Value),
+    "turns": (lambda v, f: v.turns(f, NODE, 8, 3), tuple),
+    "guarded": (lambda v, f: v.guarded(), Guarded),
     "known_items": (lambda v, f: v.known_items(f), tuple | None),
     "known_length": (lambda v, f: v.known_length(), int | None),
     "has": (lambda v, f: v.has(Const("a")), TRUTH),

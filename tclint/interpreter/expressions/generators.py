@@ -22,12 +22,15 @@ def _yield(frame: Frame, node: ast.Yield) -> Value:
     value = NONE if node.value is None else evaluate(frame, node.value)
     frame.interp.emitter.emit(events.Return, frame, node, value, True)
     frame.yields.append(value)
+    frame.inexact |= not frame.once
     return UNKNOWN
 
 
 def _yield_from(frame: Frame, node: ast.YieldFrom) -> Value:
     value = evaluate(frame, node.value)
-    frame.yields.append(value.iterate(frame, node))
+    items = value.known_items(frame) if frame.region is None else None
+    frame.yields.extend(items if items is not None else [value.iterate(frame, node)])
+    frame.inexact |= items is None or not frame.once
     return UNKNOWN
 
 

@@ -11,6 +11,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.values import (
     BOOL,
+    COUNTED,
     FALSE,
     FLOAT,
     INT,
@@ -56,18 +57,29 @@ def _len(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return Scalar("int", source, frame.origin(node)) if source else INT
 
 
+def _number(frame: Frame) -> Scalar:
+    """What counts the turns of a loop. In compiled code it is a constant of the program, whichever."""
+    return COUNTED if frame.region is None else INT
+
+
 def _range(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     source = ""
     for a in args:
         if isinstance(a, Scalar) and a.source:
             source = a.source if source != "size" else source
-    if args and all(isinstance(a, Const) and isinstance(a.value, int) for a in args):
+    whole = [a.value for a in args if isinstance(a, Const) and isinstance(a.value, int)]
+    if args and len(whole) == len(args):
         try:
-            values = range(*(a.value for a in args if isinstance(a, Const)))
+            values = range(*whole)
         except (ValueError, TypeError):
             return Seq("range", None, INT)
         if len(values) <= 8:
             return Seq("range", tuple(Const(v) for v in values))
+        return Seq("range", None, _number(frame), source, (values.start, values.step))
+    start = args[0] if len(args) > 1 else Const(0)
+    step = args[2] if len(args) > 2 else Const(1)
+    if isinstance(start, Const) and isinstance(step, Const) and type(start.value) is type(step.value) is int:
+        return Seq("range", None, _number(frame), source, (start.value, step.value))
     return Seq("range", None, INT, source)
 
 
@@ -132,12 +144,14 @@ def _enumerate(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> V
     if not args:
         return UNKNOWN
     items = args[0].known_items(frame)
-    if items is not None:
-        start = args[1] if len(args) > 1 else keywords.get("start", Const(0))
-        if isinstance(start, Const) and isinstance(start.value, int):
-            return Seq("list", tuple(Seq("tuple", (Const(start.value + i), v)) for i, v in enumerate(items)))
+    start = args[1] if len(args) > 1 else keywords.get("start", Const(0))
+    first = start.value if isinstance(start, Const) and isinstance(start.value, int) else None
+    if items is not None and first is not None:
+        return Seq("list", tuple(Seq("tuple", (Const(first + i), v)) for i, v in enumerate(items)))
     length = args[0].length if isinstance(args[0], Seq) else ""
-    return Seq("list", None, Seq("tuple", (INT, args[0].iterate(frame, node))), length)
+    counted = (first, 1) if first is not None else None
+    number = _number(frame) if counted is not None else INT
+    return Seq("list", None, Seq("tuple", (number, args[0].iterate(frame, node))), length, counted)
 
 
 def _same_items(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:

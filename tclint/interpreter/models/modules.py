@@ -190,8 +190,7 @@ def _note_container(frame: Frame, node: ast.AST, receiver: Object, changed: Valu
             if isinstance(owner, Compiled):
                 owner = owner.target
             if isinstance(owner, Instance) and not frame.constructing:
-                if frame.region is None:
-                    frame.interp.learned.rebound.add((owner.cls.module.path, owner.cls.qualname, base.attr))
+                frame.interp.account.write_attribute(frame, node, owner, base.attr, changed, "grows")
             elif isinstance(owner, Instance):
                 frame.interp.instance_attributes.store(
                     frame, owner, base.attr, receiver.with_args(changed), replace=True

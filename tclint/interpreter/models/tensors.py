@@ -70,8 +70,12 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
     if kind is None:
         return UNKNOWN
     if name == "size":
+        sizes = _sizes(frame, tensor)
         if args or "dim" in keywords:
-            return size_of(tensor, args[0] if args else keywords["dim"], origin)
+            dim = args[0] if args else keywords["dim"]
+            return Seq("size", sizes).item(frame, node, dim) if sizes is not None else size_of(tensor, dim, origin)
+        if sizes is not None:
+            return Seq("size", sizes)
         return Seq("size", None, SIZE, tensor.base if tensor.flags & RAW else "")
     if name == "to" or name == "type":
         dtype = dtype_argument(args, keywords) or (tensor.dtype if name == "to" else "")
@@ -140,6 +144,8 @@ def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords
         return Tensor(tensor.conf, tensor.dtype, tensor.ndim, tensor.flags & ~HOST, origin, tensor.base, tensor.site)
     if name in ("expand", "expand_as", "broadcast_to"):
         grows = any(isinstance(v, Scalar) and v.source in ("size", "arg", "data") for v in flat(args))
+        # A size that is known here may be another one in the next call, unless it is written out.
+        grows = grows or (frame.region is None and any(_computed(n) for n in getattr(origin.node, "args", ())))
         grows = grows or name == "expand_as"
         result = tensor.view(origin, -1, STRIDED)
         return result.with_(flags=result.flags | EXPANDED) if grows else result
@@ -173,6 +179,18 @@ def _view_ndim(tensor: Tensor, name: str) -> int:
     return -1
 
 
+def _computed(node: ast.AST) -> bool:
+    """Whether a number is taken from something else: `x.shape[0]`, `batch`."""
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+
+
+def _sizes(frame: Frame, tensor: Tensor) -> tuple[Value, ...] | None:
+    """The sizes of a tensor that eager code has made; in compiled code they may be symbols."""
+    if frame.region is not None or not isinstance(tensor.shape, tuple) or None in tensor.shape:
+        return None
+    return tuple(Const(size) for size in tensor.shape)
+
+
 def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str, quiet: bool) -> Value:
     """The value of `tensor.name`, where it is no method call."""
     if not quiet:
@@ -182,6 +200,9 @@ def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str, quiet: boo
     kind = facts.ATTRIBUTES.get(name)
     origin = frame.origin(node)
     if name == "shape":
+        sizes = _sizes(frame, tensor)
+        if sizes is not None:
+            return Seq("size", sizes)
         return Seq("size", None, SIZE, tensor.base if tensor.flags & RAW else "")
     if name in ("ndim", "itemsize", "nbytes"):
         return SIZE
