@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
 from tclint.program import Module, Program
 from tclint.sources.tree import nodes
-from tclint.values import DETACHED, NONE, OWNED, PARAMETER, STATIC_OUT, Seq, Tensor, Value, contains
+from tclint.values import DETACHED, NONE, OWNED, PARAMETER, STALE, STATIC_OUT, Seq, Tensor, Value, contains
 
 MATERIALISE = tuple(f"builtins.{n}" for n in ("list", "tuple", "set", "sorted", "dict"))
 _KEEPERS = ("append", "extend", "insert", "add", "appendleft", "update", "setdefault", "put", "push", "store", "write")
@@ -126,6 +126,8 @@ class KeptOutputs:
         if tensor is None or not isinstance(event.node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
             if not event.augmented:  # a loop variable holds what it is given, no longer than a turn
                 self._kept.pop(place, None)
+        elif event.value.contains(STALE) is not None:
+            return  # what it holds was kept before
         elif not event.augmented:
             self._kept[place] = [event]
         elif not isinstance(event.value, Tensor):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
 from tclint.fixes.places import Place, node_at
-from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity, Span
 from tclint.rules._kept_outputs import KEEPING_CALLS, Kept, KeptOutputs, function_name, line_of
 from tclint.ruleset.rule import Rule
 from tclint.values import Tensor
@@ -65,6 +65,8 @@ class CudagraphOutputEscape(Rule):
     def __init__(self) -> None:
         super().__init__()
         self._outputs = KeptOutputs(manual=False)
+        self._kept_at: dict[tuple[str, Span], Event] = {}
+        """Where the output of each finding is kept, for the fix: it may be told by a later event."""
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         return self._findings(event, self._outputs.at_store(event))
@@ -84,7 +86,9 @@ class CudagraphOutputEscape(Rule):
     def _findings(self, event: Event, kept: Iterator[Kept]) -> Iterator[Finding]:
         for at, tensor, what in kept:
             if not self._is_helper(event):
-                yield self._finding(at, tensor, what)
+                finding = self._finding(at, tensor, what)
+                self._kept_at[finding.path, finding.span] = at
+                yield finding
 
     def _is_helper(self, event: Event) -> bool:
         helpers = self.settings.cudagraph.clone_helpers if self.settings is not None else ()
@@ -93,6 +97,7 @@ class CudagraphOutputEscape(Rule):
         )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
+        event = self._kept_at.get((finding.path, finding.span), event)
         node = node_at(event, finding.span, (ast.stmt, ast.expr))
         value = self._escaping(node, event)
         if value is None:
@@ -125,7 +130,7 @@ class CudagraphOutputEscape(Rule):
         site = tensor.site
         where = f" (compiled at {site.path}:{site.line})" if site is not None else ""
         made = tensor.origin.line
-        by = f", made by the call at line {made}," if made and made != line_of(event) else ""
+        by = f", made at line {made}," if made and made != line_of(event) else ""
         return self.finding(
             event,
             f"an output of a CUDA graph{where}{by} {what}; the next run overwrites it",

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Event, ModuleEvent, Return, Reuse, Store
 from tclint.fixes.places import Place, node_at
-from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity, Span
 from tclint.rules._captures import TRIGGERS, Capture, Scope, captures, replay_lines, scope_of
-from tclint.rules._kept_outputs import KEEPING_CALLS, Kept, KeptOutputs
+from tclint.rules._kept_outputs import KEEPING_CALLS, MATERIALISE, Kept, KeptOutputs
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
 
@@ -63,6 +63,7 @@ class CaptureOutputKept(Rule):
     def __init__(self) -> None:
         super().__init__()
         self._outputs = KeptOutputs(manual=True)
+        self._kept_at: dict[tuple[str, Span], Event] = {}
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         return self._findings(self._outputs.at_store(event))
@@ -106,19 +107,22 @@ class CaptureOutputKept(Rule):
 
     def _findings(self, kept: Iterator[Kept]) -> Iterator[Finding]:
         for at, _, what in kept:
-            yield self._finding(at, at.node, what)
+            finding = self._finding(at, at.node, what)
+            self._kept_at[finding.path, finding.span] = at
+            yield finding
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        node = node_at(event, finding.span, (ast.Call, ast.Return, ast.Assign))
+        at = self._kept_at.get((finding.path, finding.span), event)
+        node = node_at(at, finding.span, (ast.Call, ast.Return, ast.Assign))
+        if isinstance(at, Reuse) or isinstance(at, Call) and at.name in MATERIALISE:
+            return None
         if isinstance(node, ast.Call):
             value = node.args[-1] if node.args else None
         else:
             value = getattr(node, "value", None)
-        if isinstance(event, Reuse):
-            return None
         if value is None or isinstance(value, (ast.Tuple, ast.List, ast.Starred)):
             return None
-        return Fix("clone it", Applicability.SAFE, (Place(event, value).append(value, ".clone()"),), "")
+        return Fix("clone it", Applicability.SAFE, (Place(at, value).append(value, ".clone()"),), "")
 
     def _finding(self, event: Event, node: ast.AST, what: str) -> Finding:
         return self.finding(

@@ -9,7 +9,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
-from tclint.values import DETACHED, NONE, STATIC_OUT, External, Object, Value
+from tclint.values import DETACHED, NONE, STATIC_OUT, UNKNOWN, External, Object, Tensor, Value
 
 _GRAPH: Final = "torch.cuda.CUDAGraph"
 _CAPTURES: Final = frozenset({"torch.cuda.graph", "torch.cuda.graphs.graph"})
@@ -32,7 +32,8 @@ def finish(frame: Frame, graph: Object, before: Env) -> None:
     """The capture ends: what it bound to names lives in the graph's memory from here on."""
     for name, value in frame.env.items():
         if before.get(name) is not value:
-            frame.env[name] = value.owned(STATIC_OUT | DETACHED, graph.origin, graph.origin)  # type: ignore[arg-type]
+            made = Tensor(origin=graph.origin) if value is UNKNOWN else value
+            frame.env[name] = made.owned(STATIC_OUT | DETACHED, graph.origin, graph.origin)  # type: ignore[arg-type]
 
 
 def _graph_method(

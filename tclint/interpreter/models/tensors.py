@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Final
+from typing import Any, Final
 
 from tclint import events
 from tclint.interpreter.frame import Frame
@@ -34,6 +34,7 @@ from tclint.values import (
     HOST,
     NEEDS_GRAD,
     NONE,
+    PARAMETER,
     RAW,
     SIZE,
     SPARSE,
@@ -295,6 +296,9 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
         ndim = tensor.ndim - ints + adds if tensor.ndim >= 0 else -1
         steps = STRIDED if _leaves_gaps(parts, node) else 0
         result = tensor.view(origin, ndim, steps)
+        shape = _sliced_shape(tensor.shape, parts) if frame.region is None else None
+        if shape is not None and not tensor.flags & PARAMETER:  # a view of a parameter is none, and has free sizes
+            result = result.with_(shape=shape)
     frame.interp.emitter.emit(events.Subscript, frame, node, tensor, index_value, result)
     return result
 
@@ -323,6 +327,22 @@ def _is_int(part: Value) -> bool:
     if isinstance(part, Const):
         return isinstance(part.value, int) and not isinstance(part.value, bool)
     return isinstance(part, Scalar) and part.type == "int"
+
+
+def _sliced_shape(shape: Any, parts: list[Value]) -> tuple[int | None, ...] | None:
+    """The shape of `x[:n, 0]`, where the shape of x and all bounds are numbers."""
+    if not isinstance(shape, tuple) or len(parts) > len(shape):
+        return None
+    left: list[int | None] = []
+    for size, part in zip(shape, parts, strict=False):
+        if isinstance(part, Seq) and part.kind == "slice" and part.items is not None:
+            bounds = [None if is_none(b) else b.value if isinstance(b, Const) else "?" for b in part.items]
+            if size is None or not all(b is None or isinstance(b, int) for b in bounds):
+                return None
+            left.append(len(range(*slice(*bounds).indices(size))))
+        elif not _is_int(part):
+            return None
+    return (*left, *shape[len(parts) :])
 
 
 def _leaves_gaps(parts: list[Value], node: ast.AST) -> bool:
