@@ -9,33 +9,52 @@ from dataclasses import dataclass, field
 from tclint.fixes.places import FunctionNode
 from tclint.sources.tree import text
 
+Scope = FunctionNode | ast.Module
+TRIGGERS = (b"cuda.graph(", b"CUDAGraph")
+"""What a file that captures graphs by hand has in it."""
+
 
 @dataclass
 class Capture:
     """One `with torch.cuda.graph(g):` block and what belongs to it."""
 
-    function: FunctionNode
+    function: Scope
     cls: ast.ClassDef | None
     block: ast.With
     graph: str
     outputs: set[str] = field(default_factory=set)
     inputs: set[str] = field(default_factory=set)
+    """Names and attributes that the block reads: tensors, and numbers that are written into the graph."""
     called: set[str] = field(default_factory=set)
 
 
 def captures(tree: ast.Module) -> Iterator[Capture]:
-    for cls, function in functions(tree):
-        for node in ast.walk(function):
+    names = _capture_names(tree)
+    for cls, function in scopes(tree):
+        for node in _own_nodes(function):
             if not isinstance(node, ast.With):
                 continue
             for item in node.items:
                 call = item.context_expr
-                if isinstance(call, ast.Call) and text(call.func) in ("torch.cuda.graph", "cuda.graph"):
+                if isinstance(call, ast.Call) and text(call.func) in names:
                     graph = text(call.args[0]) if call.args else text(_keyword(call, "cuda_graph"))
                     yield _describe(Capture(function, cls, node, graph))
 
 
-def functions(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, FunctionNode]]:
+def _capture_names(tree: ast.Module) -> set[str]:
+    """The names under which a file knows `torch.cuda.graph`."""
+    names = {"torch.cuda.graph", "cuda.graph"}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "torch.cuda":
+            names.update(a.asname or a.name for a in node.names if a.name == "graph")
+        elif isinstance(node, ast.Import):
+            names.update(f"{a.asname}.graph" for a in node.names if a.name == "torch.cuda" and a.asname)
+    return names
+
+
+def scopes(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, Scope]]:
+    """The top level of a file, its functions and the methods of its classes."""
+    yield None, tree
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield None, node
@@ -45,39 +64,70 @@ def functions(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, FunctionN
                     yield node, inner
 
 
+def _own_nodes(scope: Scope) -> Iterator[ast.AST]:
+    """The nodes of a scope; of a file those that stand in no function or class."""
+    if not isinstance(scope, ast.Module):
+        yield from ast.walk(scope)
+        return
+    for statement in scope.body:
+        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield from ast.walk(statement)
+
+
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((k.value for k in call.keywords if k.arg == name), None)
 
 
 def _describe(capture: Capture) -> Capture:
     bound: set[str] = set()
-    for node in ast.walk(capture.block):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                for leaf in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
-                    bound.add(text(leaf))
-        elif isinstance(node, ast.Call) and not text(node.func).startswith("torch.cuda.graph"):
-            func = text(node.func)
-            if not func.startswith("torch.") and "." not in func or func.startswith("self."):
-                capture.called.add(func)
-            for argument in node.args:
-                if isinstance(argument, (ast.Name, ast.Attribute)):
-                    capture.inputs.add(text(argument))
+    read: set[str] = set()
+    for statement in capture.block.body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    for leaf in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
+                        bound.add(text(leaf))
+            elif isinstance(node, ast.Call):
+                func = text(node.func)
+                if not func.startswith("torch.") and "." not in func or func.startswith("self."):
+                    capture.called.add(func)
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                read.add(text(node))
     capture.outputs = bound
-    capture.inputs -= bound
+    capture.inputs = read - bound
     return capture
 
 
-def scope_of(capture: Capture) -> list[FunctionNode]:
+def scope_of(capture: Capture) -> list[Scope]:
     """Where the graph may be replayed: its own function, and the methods of its class if it is kept on self."""
     if capture.graph.startswith("self.") and capture.cls is not None:
         return [n for n in capture.cls.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
     return [capture.function]
 
 
-def replay_lines(capture: Capture, function: FunctionNode) -> list[int]:
+def replay_lines(capture: Capture, function: Scope) -> list[int]:
     return [
         node.lineno
-        for node in ast.walk(function)
+        for node in _own_nodes(function)
         if isinstance(node, ast.Call) and text(node.func) == f"{capture.graph}.replay"
     ]
+
+
+def calls_of(tree: ast.Module, function: Scope) -> Iterator[tuple[Scope, ast.Call]]:
+    """The calls of a function of the file by its name, with the scopes they stand in."""
+    if isinstance(function, ast.Module):
+        return
+    for _, scope in scopes(tree):
+        for node in _own_nodes(scope):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function.name:
+                yield scope, node
+
+
+def passed(function: Scope, call: ast.Call) -> dict[str, ast.expr]:
+    """What a call passes, by the names of the function's parameters."""
+    if isinstance(function, ast.Module):
+        return {}
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    given = dict(zip(names, call.args, strict=False))
+    given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
+    return given

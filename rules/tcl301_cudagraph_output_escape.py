@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
 from tclint.fixes.places import Place, node_at
-from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity, Span
+from tclint.rules._kept_outputs import KEEPING_CALLS, Kept, KeptOutputs, function_name, line_of
 from tclint.ruleset.rule import Rule
-from tclint.values import DETACHED, OWNED, PARAMETER, Instance, Tensor, Value, contains
-
-_KEEPERS = ("append", "extend", "insert", "add", "appendleft", "update", "setdefault", "put", "push", "store", "write")
+from tclint.values import Tensor
 
 
 class CudagraphOutputEscape(Rule):
@@ -61,104 +60,44 @@ class CudagraphOutputEscape(Rule):
     code, name = "TCL301", "cudagraph-output-escape"
     effect, severity = Effect.CUDAGRAPH, Severity.HIGH
     scope = "eager"
-    calls = (
-        *(f"list.{n}" for n in _KEEPERS),
-        *(f"dict.{n}" for n in _KEEPERS),
-        *(f"?.{n}" for n in _KEEPERS),
-        *(
-            "heapq.heappush",
-            "builtins.setattr",
-            "collections.deque.append",
-            "queue.Queue.put",
-            "torch.cuda.make_graphed_callables.__call__",
-        ),
-    )
+    calls = (*KEEPING_CALLS, "torch.cuda.make_graphed_callables.__call__")
 
     def __init__(self) -> None:
         super().__init__()
-        self._bound: dict[tuple[str, str, str], Store] = {}
-        self._called: dict[tuple[str, str, object], set[int]] = {}
+        self._outputs = KeptOutputs(manual=False)
+        self._kept_at: dict[tuple[str, Span], Event] = {}
+        """Where the output of each finding is kept, for the fix: it may be told by a later event."""
 
     def on_store(self, event: Store) -> Iterator[Finding]:
-        tensor = self._owned(event, event.value)
-        if event.target == "name":
-            if tensor is not None and not event.augmented:
-                self._bound[self._place(event, event.name)] = event
-            return
-        if tensor is None or event.augmented or event.target == "subscript" and isinstance(event.receiver, Tensor):
-            return
-        where = {
-            "attribute": f"in `.{event.name}`",
-            "subscript": "in a container",
-            "comprehension": "for every element",
-            "global": f"in the global `{event.name}`",
-            "nonlocal": f"in `{event.name}`",
-        }[event.target]
-        yield self._finding(event, tensor, f"kept {where} without a copy")
+        return self._findings(event, self._outputs.at_store(event))
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        if event.name == "builtins.setattr":
-            return  # a store of its own
-        if event.name.endswith(".__call__"):
-            return
-        for value in (*event.args, *event.keywords.values()):
-            tensor = self._owned(event, value)
-            if tensor is not None:
-                yield self._finding(event, tensor, "kept in a container without a copy")
-                return
+        return self._findings(event, self._outputs.at_call(event))
 
     def on_reuse(self, event: Reuse) -> Iterator[Finding]:
-        if not event.value.flags & DETACHED:
-            return
-        kept = self._bound.get(self._place(event, event.name))
-        at: Event = kept if kept is not None else event
-        yield self._finding(
-            at, event.value, f"`{event.name}` is read after the graph has run again (line {_line(event)})"
-        )
+        return self._findings(event, self._outputs.at_reuse(event))
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
-        """A CUDA-graph output handed straight to the next call, while the graph is still being recorded."""
-        if not event.callee.site.cudagraphs:
-            return
-        key = (event.module.path, _function(event), event.callee.key)
-        lines = self._called.setdefault(key, set())
-        warmed = any(line < _line(event) for line in lines)
-        lines.add(_line(event))
-        if warmed:
-            return
-        for value in (*event.args, *event.keywords.values()):
-            if isinstance(value, Tensor) and value.flags & OWNED and value.flags & DETACHED:
-                if value.site is not event.callee.site:
-                    continue
-                kept = next((s for s in self._bound.values() if s.value is value and s.same_call(event)), None)
-                yield self._finding(kept or event, value, "fed back into the next call without a copy")
-                return
+        return self._findings(event, self._outputs.at_compiled_call(event))
 
     def on_return(self, event: Return) -> Iterator[Finding]:
-        tensor = self._owned(event, event.value)
-        if tensor is None:
-            return
-        if event.yields:
-            yield self._finding(event, tensor, "yielded without a copy")
-        elif event.cls is not None and _calls_it(event):
-            yield self._finding(event, tensor, "returned without a copy")
+        return self._findings(event, self._outputs.at_return(event))
 
-    def _owned(self, event: Event, value: Value) -> Tensor | None:
-        tensor = contains(value, OWNED)
-        if tensor is None or tensor.flags & PARAMETER or self._is_helper(event):
-            return None
-        if not tensor.flags & DETACHED:
-            return None  # autograd holds on to it, and the graph waits for the backward pass
-        return tensor
+    def _findings(self, event: Event, kept: Iterator[Kept]) -> Iterator[Finding]:
+        for at, tensor, what in kept:
+            if not self._is_helper(event):
+                finding = self._finding(at, tensor, what)
+                self._kept_at[finding.path, finding.span] = at
+                yield finding
 
     def _is_helper(self, event: Event) -> bool:
         helpers = self.settings.cudagraph.clone_helpers if self.settings is not None else ()
-        return any(fnmatch.fnmatch(_function(event), p) or fnmatch.fnmatch(_function(event), f"*.{p}") for p in helpers)
-
-    def _place(self, event: Event, name: str) -> tuple[str, str, str]:
-        return (event.module.path, _function(event), name)
+        return any(
+            fnmatch.fnmatch(function_name(event), p) or fnmatch.fnmatch(function_name(event), f"*.{p}") for p in helpers
+        )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
+        event = self._kept_at.get((finding.path, finding.span), event)
         node = node_at(event, finding.span, (ast.stmt, ast.expr))
         value = self._escaping(node, event)
         if value is None:
@@ -176,7 +115,7 @@ class CudagraphOutputEscape(Rule):
             node = node.value
         if isinstance(event, Call) and isinstance(node, ast.Call):
             values = zip(node.args, event.args, strict=False)
-            owned = [n for n, v in values if isinstance(v, Tensor) and self._owned(event, v) is not None]
+            owned = [n for n, v in values if isinstance(v, Tensor) and self._outputs.owned(event, v) is not None]
             return owned[0] if len(owned) == 1 and not isinstance(owned[0], ast.Starred) else None
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
             return None
@@ -190,28 +129,11 @@ class CudagraphOutputEscape(Rule):
     def _finding(self, event: Event, tensor: Tensor, what: str) -> Finding:
         site = tensor.site
         where = f" (compiled at {site.path}:{site.line})" if site is not None else ""
+        made = tensor.origin.line
+        by = f", made at line {made}," if made and made != line_of(event) else ""
         return self.finding(
             event,
-            f"an output of a CUDA graph{where} is {what}; the next run overwrites it",
+            f"an output of a CUDA graph{where}{by} {what}; the next run overwrites it",
             confidence=Confidence.HIGH if event.grad is not None else Confidence.MEDIUM,
             help="clone it where it leaves the call",
         )
-
-
-def _calls_it(event: Return) -> bool:
-    """Whether the method itself runs the graph: then it is the place for the copy."""
-    value = getattr(event.node, "value", None)
-    while isinstance(value, (ast.Subscript, ast.Attribute)):
-        value = value.value
-    return isinstance(value, ast.Call)
-
-
-def _line(event: Event) -> int:
-    return int(getattr(event.node, "lineno", 0))
-
-
-def _function(event: Event) -> str:
-    return event.enclosing.qualname if event.enclosing is not None else "<module>"
-
-
-__all__ = ["CudagraphOutputEscape", "Instance"]

@@ -14,11 +14,11 @@ from tclint.values import Seq, Tensor, tensor_of
 
 
 class BoolMaskAssign(Rule):
-    """`x[mask] = tensor` goes through `nonzero`: it cuts a CUDA graph in three, and in training breaks the backend.
+    """`x[mask] = tensor` goes through `nonzero`: it cuts a CUDA graph in three, and in training falls back to eager.
 
     Dynamo itself does not break on it (a scalar value costs nothing at all). Inductor lowers it to `nonzero` plus a scatter:
-    under `reduce-overhead` the graph is cut into three partitions; where the value needs a gradient, torch 2.13 gives up the
-    function with a backend exception (`aten.nonzero`).
+    under `reduce-overhead` the graph is cut into three partitions; where the value needs a gradient, torch 2.13 cannot compile
+    it (`aten.nonzero`): the function runs eagerly, with `fullgraph=True` it is an error.
 
     Bad::
 
@@ -98,7 +98,9 @@ class BoolMaskAssign(Rule):
         if event.cudagraphs:
             what = "the CUDA graph is cut into three partitions"
         else:
-            what = "it goes through nonzero in Inductor, cuts a CUDA graph in three, and fails in training"
+            what = (
+                "it goes through nonzero in Inductor, cuts a CUDA graph in three, and in training falls back to eager"
+            )
         return self.finding(
             event,
             f"{subject}: {what}",

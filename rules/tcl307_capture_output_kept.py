@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Event, ModuleEvent
-from tclint.fixes.places import FunctionNode, Place, node_at
-from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules._captures import Capture, captures, replay_lines, scope_of
+from tclint.events import Call, Event, ModuleEvent, Return, Reuse, Store
+from tclint.fixes.places import Place, node_at
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity, Span
+from tclint.rules._captures import TRIGGERS, Capture, Scope, captures, replay_lines, scope_of
+from tclint.rules._kept_outputs import KEEPING_CALLS, MATERIALISE, Kept, KeptOutputs
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
 
@@ -55,45 +56,78 @@ class CaptureOutputKept(Rule):
 
     code, name = "TCL307", "capture-output-kept"
     effect, severity = Effect.CUDAGRAPH, Severity.HIGH
-    triggers = (b"cuda.graph(",)
+    triggers = TRIGGERS
+    scope = "eager"
+    calls = KEEPING_CALLS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._outputs = KeptOutputs(manual=True)
+        self._kept_at: dict[tuple[str, Span], Event] = {}
+
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        return self._findings(self._outputs.at_store(event))
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        return self._findings(self._outputs.at_call(event))
+
+    def on_reuse(self, event: Reuse) -> Iterator[Finding]:
+        return self._findings(self._outputs.at_reuse(event))
+
+    def on_return(self, event: Return) -> Iterator[Finding]:
+        return self._findings(self._outputs.at_return(event))
 
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
+        """A graph kept on self is captured in one method and replayed in another: there the text tells."""
         for capture in captures(event.node):
+            if not capture.graph.startswith("self."):
+                continue
             for function in scope_of(capture):
                 replays = replay_lines(capture, function)
                 if replays:
                     yield from self._kept(event, capture, function, min(replays))
 
-    def _kept(self, event: ModuleEvent, capture: Capture, function: FunctionNode, replay: int) -> Iterator[Finding]:
-        for node in ast.walk(function):
+    def _kept(self, event: ModuleEvent, capture: Capture, function: Scope, replay: int) -> Iterator[Finding]:
+        outputs = set(capture.outputs)
+        for node in sorted(ast.walk(function), key=lambda n: getattr(n, "lineno", 0)):
             if getattr(node, "lineno", 0) < replay:
                 continue
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 if node.func.attr in ("append", "extend", "add", "put", "insert") and any(
-                    _aliases(a, capture.outputs) for a in node.args
+                    _aliases(a, outputs) for a in node.args
                 ):
-                    yield self._finding(event, node, "kept in a container")
-            elif isinstance(node, ast.Return) and node.value is not None and _aliases(node.value, capture.outputs):
-                if capture.graph.startswith("self.") and function is not capture.function:
-                    yield self._finding(event, node, "returned")
-            elif isinstance(node, ast.Assign) and _aliases(node.value, capture.outputs):
+                    yield self._finding(event, node, "is kept in a container without a copy")
+            elif isinstance(node, ast.Return) and node.value is not None and _aliases(node.value, outputs):
+                if function is not capture.function:
+                    yield self._finding(event, node, "is returned without a copy")
+            elif isinstance(node, ast.Assign) and _aliases(node.value, outputs):
                 if any(isinstance(t, (ast.Subscript, ast.Attribute)) for t in node.targets):
-                    yield self._finding(event, node, "stored")
+                    yield self._finding(event, node, "is stored without a copy")
+                outputs.update(t.id for t in node.targets if isinstance(t, ast.Name))
+
+    def _findings(self, kept: Iterator[Kept]) -> Iterator[Finding]:
+        for at, _, what in kept:
+            finding = self._finding(at, at.node, what)
+            self._kept_at[finding.path, finding.span] = at
+            yield finding
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        node = node_at(event, finding.span, (ast.Call, ast.Return, ast.Assign))
+        at = self._kept_at.get((finding.path, finding.span), event)
+        node = node_at(at, finding.span, (ast.Call, ast.Return, ast.Assign))
+        if isinstance(at, Reuse) or isinstance(at, Call) and at.name in MATERIALISE:
+            return None
         if isinstance(node, ast.Call):
             value = node.args[-1] if node.args else None
         else:
             value = getattr(node, "value", None)
         if value is None or isinstance(value, (ast.Tuple, ast.List, ast.Starred)):
             return None
-        return Fix("clone it", Applicability.SAFE, (Place(event, value).append(value, ".clone()"),), "")
+        return Fix("clone it", Applicability.SAFE, (Place(at, value).append(value, ".clone()"),), "")
 
-    def _finding(self, event: ModuleEvent, node: ast.AST, what: str) -> Finding:
+    def _finding(self, event: Event, node: ast.AST, what: str) -> Finding:
         return self.finding(
             event,
-            f"the captured graph's output is {what} without a copy; the next replay() overwrites it",
+            f"the captured graph's output {what}; the next replay() overwrites it",
             node=node,
             confidence=Confidence.HIGH,
             help="clone it",

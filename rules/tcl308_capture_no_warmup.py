@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from tclint.events import ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._captures import captures
+from tclint.rules._captures import TRIGGERS, Capture, Scope, calls_of, captures, passed
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
 
@@ -38,18 +39,17 @@ class CaptureNoWarmup(Rule):
 
     code, name = "TCL308", "capture-no-warmup"
     effect, severity = Effect.CUDAGRAPH, Severity.MEDIUM
-    triggers = (b"cuda.graph(",)
+    triggers = TRIGGERS
 
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
         for capture in captures(event.node):
-            before = {
-                text(node.func)
-                for node in ast.walk(capture.function)
-                if isinstance(node, ast.Call) and node.lineno < capture.block.lineno
-            }
-            if not capture.called or capture.called & before or any("warm" in name.lower() for name in before):
+            before = _called_before(capture.function, capture.block.lineno)
+            called = {n for n in capture.called if not _needs_no_handle(event.node, n)}
+            if not called or called & before or any("warm" in name.lower() for name in before):
                 continue
-            names = ", ".join(f"`{n}`" for n in sorted(capture.called))
+            if any(_warmed(scope, call, capture, called) for scope, call in calls_of(event.node, capture.function)):
+                continue
+            names = ", ".join(f"`{n}`" for n in sorted(called))
             yield self.finding(
                 event,
                 f"{names} is captured without a warm-up call before",
@@ -57,3 +57,30 @@ class CaptureNoWarmup(Rule):
                 confidence=Confidence.HIGH,
                 help="call it a few times before the capture, on a side stream",
             )
+
+
+def _called_before(scope: Scope, line: int) -> set[str]:
+    return {text(node.func) for node in ast.walk(scope) if isinstance(node, ast.Call) and node.lineno < line}
+
+
+def _warmed(scope: Scope, call: ast.Call, capture: Capture, called: set[str]) -> bool:
+    """Whether the caller of the function that captures has called what it hands over."""
+    given = passed(capture.function, call)
+    return bool({text(given[n]) for n in called if n in given} & _called_before(scope, call.lineno))
+
+
+def _needs_no_handle(tree: ast.Module, name: str) -> bool:
+    """Whether a function of the file calls nothing but torch's functions that need no library handle."""
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
+            return not any(
+                isinstance(n, ast.BinOp)
+                and isinstance(n.op, ast.MatMult)
+                or isinstance(n, ast.Call)
+                and (not isinstance(n.func, ast.Attribute) or _HANDLES.search(n.func.attr) is not None)
+                for n in ast.walk(node)
+            )
+    return False
+
+
+_HANDLES = re.compile(r"mm|matmul|einsum|linear|conv|attention|norm|^dot$|^forward$|svd|eig|solve|fft|[A-Z]")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import ModuleEvent
+from tclint.events import Branch, Call, Event, ModuleEvent, Subscript
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._captures import captures
+from tclint.rules._captures import TRIGGERS, captures
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
+from tclint.torch_facts import generated as facts
+from tclint.values import DATA_SIZED, Const, Tensor, Value, tensor_of
 
 _SYNCS = frozenset({"item", "tolist", "cpu", "numpy", "nonzero"})
 _BUILDS = frozenset({"torch.tensor", "torch.as_tensor", "torch.from_numpy", "torch.Tensor"})
@@ -46,7 +48,29 @@ class SyncInCapture(Rule):
 
     code, name = "TCL309", "sync-in-capture"
     effect, severity = Effect.CUDAGRAPH, Severity.HIGH
-    triggers = (b"cuda.graph(",)
+    triggers = TRIGGERS
+    scope = "eager"
+    calls = (
+        *(f"Tensor.{n}" for n in ("item", "tolist", "cpu", "numpy", "to", "cuda")),
+        *(f"builtins.{n}" for n in ("float", "int", "bool", "print")),
+        *(n for n in facts.DYNAMIC_SHAPE_OPS),
+        *_BUILDS,
+    )
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        what = _waits(event)
+        if what and event.capturing:
+            yield self._finding(event, event.node, what)
+
+    def on_branch(self, event: Branch) -> Iterator[Finding]:
+        if isinstance(event.test, Tensor) and event.capturing:
+            yield self._finding(event, event.node, f"`{event.keyword}` on a tensor waits for the device")
+
+    def on_subscript(self, event: Subscript) -> Iterator[Finding]:
+        result = event.result
+        if isinstance(event.receiver, Tensor) and isinstance(result, Tensor) and result.flags & DATA_SIZED:
+            if not event.receiver.flags & DATA_SIZED and event.capturing:
+                yield self._finding(event, event.node, "a boolean mask as index waits for the device")
 
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
         for capture in captures(event.node):
@@ -54,13 +78,46 @@ class SyncInCapture(Rule):
                 for node in ast.walk(statement):
                     what = _fault(node)
                     if what:
-                        yield self.finding(
-                            event,
-                            f"{what} inside a CUDA-graph capture",
-                            node=node,
-                            confidence=Confidence.HIGH,
-                            help="move it before the capture or after replay()",
-                        )
+                        yield self._finding(event, node, what)
+
+    def _finding(self, event: Event, node: ast.AST, what: str) -> Finding:
+        return self.finding(
+            event,
+            f"{what} inside a CUDA-graph capture",
+            node=node,
+            confidence=Confidence.HIGH,
+            help="move it before the capture or after replay()",
+        )
+
+
+def _waits(event: Call) -> str:
+    """Why a call of eager code cannot be captured; nothing where it can."""
+    if event.name in ("Tensor.to", "Tensor.cuda"):
+        if any(isinstance(a, Const) and a.value == "cpu" for a in event.args):
+            return '`.to("cpu")` waits for the device'
+        return ""
+    if event.name.startswith("Tensor.") and event.name not in facts.DYNAMIC_SHAPE_OPS:
+        return f"`.{event.method}()` waits for the device"
+    if event.name.startswith("builtins."):
+        if event.name == "builtins.print":
+            held = any(tensor_of(a) is not None for a in event.args)
+            return "`print` of a tensor waits for the device" if held else ""
+        return (
+            f"`{event.method}()` of a tensor waits for the device" if event.args and _is_tensor(event.args[0]) else ""
+        )
+    if event.name in _BUILDS:
+        return f"`{event.name}` copies from the host" if _fresh(event) else ""
+    if isinstance(event.result, Tensor) and event.result.flags & DATA_SIZED:
+        return f"`{event.method}` has a result whose size depends on values: it waits for the device"
+    return ""
+
+
+def _is_tensor(value: Value) -> bool:
+    return isinstance(value, Tensor)
+
+
+def _fresh(event: Call) -> bool:
+    return not (event.args and isinstance(event.args[0], Tensor))
 
 
 def _fault(node: ast.AST) -> str:

@@ -15,8 +15,8 @@ class CudagraphRerecord(Rule):
     """A CUDA-graph callable gets inputs that vary: a new recording for every shape, or none at all.
 
     A CUDA graph is one fixed piece of work. Every new shape is recorded anew (a warning after 8), also where `dynamic=True`
-    or a mark makes one program serve them all; a Python float that varies becomes a CPU input, which skips the graph; a
-    parameter whose `.data` is replaced moves to another address, which records again.
+    or a mark makes one program serve them all; so is every new value of a Python int (a counted position); a Python float
+    that varies becomes a CPU input, which skips the graph; a parameter whose `.data` is replaced moves to another address, which records again.
 
     Bad::
 
@@ -49,28 +49,36 @@ class CudagraphRerecord(Rule):
 
     def __init__(self) -> None:
         super().__init__()
-        self._passed: dict[tuple[str, int, int, object], set[object]] = {}
+        self._passed: dict[tuple[object, ...], list[object]] = {}
         """The numbers and shapes that a call passes, by its place and the argument: a loop passes one after the other."""
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         if not event.callee.site.cudagraphs or not isinstance(event.node, ast.Call):
             return
+        place = (event.module.path, event.node.lineno, event.node.col_offset, event.callee.key)
         for argument, value in (*enumerate(event.args), *event.keywords.items()):
-            if isinstance(value, Scalar) and value.type == "float" and not value.source and _in_loop(event):
-                yield self._finding(event, "a Python float that varies is passed to a CUDA-graph callable")
-                return
-            seen = self._passed.setdefault(
-                (event.module.path, event.node.lineno, event.node.col_offset, argument), set()
-            )
-            if isinstance(value, Const) and isinstance(value.value, float):
-                seen.add(value.value)
+            if isinstance(value, Scalar) and _in_loop(event):
+                if value.source in ("counted", "random") or (value.type == "float" and not value.source):
+                    yield self._finding(event, f"a Python {value.type} that varies is passed to a CUDA-graph callable")
+                    return
+            seen = self._passed.setdefault((*place, argument), [])
+            if isinstance(value, Const) and type(value.value) in (int, float) and value.value not in seen:
+                seen.append(value.value)
                 if len(seen) > variation.SETTLES:
-                    yield self._finding(event, "a Python float that varies is passed to a CUDA-graph callable")
+                    numbers = ", ".join(map(str, seen))
+                    kind = type(value.value).__name__
+                    yield self._finding(
+                        event, f"a Python {kind} that varies ({numbers}, …) is passed to a CUDA-graph callable"
+                    )
                     return
             if isinstance(value, Tensor) and value.shape is not None:
-                seen |= value.shape if isinstance(value.shape, frozenset) else {value.shape}
+                shapes = value.shape if isinstance(value.shape, frozenset) else {value.shape}
+                seen.extend(shape for shape in shapes if shape not in seen)
                 if len(seen) > variation.SETTLES:
-                    yield self._finding(event, f"a CUDA-graph callable gets {len(seen)} shapes, each recorded anew")
+                    some = ", ".join(map(_sizes, sorted(map(str, seen))[:3]))
+                    yield self._finding(
+                        event, f"a CUDA-graph callable gets {len(seen)} shapes ({some}, …), each recorded anew"
+                    )
                     return
             if isinstance(value, Tensor) and value.marks:
                 yield self._finding(event, "a CUDA-graph callable gets a tensor with a dimension marked dynamic")
@@ -96,6 +104,10 @@ class CudagraphRerecord(Rule):
             confidence=Confidence.HIGH,
             help="pad to fixed shapes, pass device tensors, write parameters in place",
         )
+
+
+def _sizes(shape: str) -> str:
+    return shape.replace("None", "?").strip("(),").replace(", ", "×")
 
 
 def _in_loop(event: CompiledCall) -> bool:

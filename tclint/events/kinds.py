@@ -73,6 +73,11 @@ class Event:
         return self.frame.grad
 
     @property
+    def capturing(self) -> bool:
+        """Whether eager code is being captured by hand: in `with torch.cuda.graph(g):`, or in what is called from there."""
+        return self.frame.capturing
+
+    @property
     def site(self) -> CompileSite | None:
         region = self.frame.region
         return region.site if region is not None else None

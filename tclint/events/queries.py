@@ -124,6 +124,9 @@ class Frame(Protocol):
     def constructing(self) -> bool: ...
 
     @property
+    def capturing(self) -> bool: ...
+
+    @property
     def grad(self) -> bool | None: ...
 
     @property

@@ -48,3 +48,14 @@ def lookup(frame: Frame, name: str) -> Value:
     if name in _BUILTINS:
         return External("builtins." + name)
     return UNKNOWN
+
+
+def holder(frame: Frame, node: ast.expr) -> Value:
+    """The value of an expression of which only the object itself is needed: nothing that it holds is read."""
+    if type(node) is ast.Name:
+        return lookup(frame, node.id)
+    if type(node) is ast.Attribute and type(node.value) is ast.Name and node.value.id in frame.paths:
+        value = frame.env.get(f"{node.value.id}.{node.attr}")
+        if value is not None:
+            return value
+    return evaluate(frame, node)

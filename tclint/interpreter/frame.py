@@ -31,6 +31,7 @@ class Frame:
         "breaks",
         "budget",
         "call_node",
+        "capturing",
         "closure",
         "cls",
         "constructing",
@@ -95,6 +96,7 @@ class Frame:
         self.grad: bool | None = parent.grad if parent is not None else (None if self.cls is not None else True)
         self.modes: tuple[Mode, ...] = parent.modes if parent is not None else ()
         self.constructing = False
+        self.capturing: bool = parent is not None and parent.capturing  # in a CUDA-graph capture by hand
         self.in_lambda = False
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it
 

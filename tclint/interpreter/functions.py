@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import execute, hints, parameters, sites, wrappers
+from tclint.interpreter import execute, hints, parameters, wrappers
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import Env, Frame
@@ -18,6 +18,7 @@ from tclint.sources.tree import nodes
 from tclint.values import (
     NONE,
     UNKNOWN,
+    Compiled,
     External,
     FunctionValue,
     Instance,
@@ -93,6 +94,11 @@ class Functions:
         elif isinstance(func, Partial) and isinstance(func.func, External) and self._compiles(func.func):
             return self._compile(frame, decorator, func.func, value, dict(func.keywords))
         elif isinstance(func, FunctionValue):
+            if wrappers.compiles(func.function):
+                made = evaluate(frame, decorator) if isinstance(decorator, ast.Call) else func
+                made = made.call(frame, decorator, [value], {})
+                if isinstance(made, (FunctionValue, Compiled)):
+                    return made
             return wrappers.wrap(func, value)
         return value
 
@@ -213,7 +219,7 @@ class Functions:
         compile_sites = self._interp.compile_sites
         region_key = region.key if region is not None else None
         if region is None and frame is not None:
-            region_key = ("eager", frame.grad)
+            region_key = ("eager", frame.grad, frame.capturing)
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         known = memo.results.get(key)
@@ -221,8 +227,7 @@ class Functions:
             if region is None:
                 self._interp.account.replay(key)
             if key in memo.graphing:
-                sites.make_stale(frame)
-                compile_sites.graph_runs += 1
+                compile_sites.run_graph(frame)
             return known
         if key in memo.running:
             return UNKNOWN

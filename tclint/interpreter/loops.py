@@ -14,7 +14,7 @@ from tclint import events
 from tclint.interpreter import expressions, stores
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env, settled
-from tclint.values import Seq, Value
+from tclint.values import OWNED, Seq, Value
 
 _LOOP_PASSES: Final = 3
 _TURNS: Final = 8
@@ -83,6 +83,8 @@ def _for(frame: Frame, node: ast.For) -> None:
             if item is None:
                 return False, None
             leaves = None if exact else dict(frame.env)
+            if isinstance(iterable, Seq) and iterable.kind == "generator" and item.contains(OWNED) is not None:
+                frame.interp.compile_sites.run_graph(frame)  # the generator runs on to its next `yield`
             stores.store(frame, node.target, item, node, quiet=True)
             return True, leaves
 

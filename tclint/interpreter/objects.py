@@ -145,12 +145,9 @@ class Objects:
         interp = self._interp
         cls = instance.cls
         order = interp.classes.mro(cls)
-        late = self._learned.late
-        if late:
-            for ancestor in order:
-                stored = late.get((ancestor.module.path, ancestor.qualname))
-                if stored is not None and name in stored:
-                    return stored[name]
+        late = self._late(cls, name)
+        if late is not None:
+            return late
         attributes = interp.instance_attributes.of(instance)
         value = attributes.get(name)
         if value is not None:
@@ -179,6 +176,16 @@ class Objects:
         if dynamic is not None and "*" not in name and interp.classes.find_method(cls, "__getattr__") is None:
             return dynamic
         return self._by_name(UNKNOWN, name, frame, node)
+
+    def _late(self, cls: Class, name: str) -> Value | None:
+        """A compiled callable that was stored in an attribute after the constructor."""
+        late = self._learned.late
+        if late:
+            for ancestor in self._interp.classes.mro(cls):
+                stored = late.get((ancestor.module.path, ancestor.qualname))
+                if stored is not None and name in stored:
+                    return stored[name]
+        return None
 
     def _worth_telling(self, frame: Frame, instance: Instance, name: str, value: Value) -> bool:
         """An attribute whose reading can cost recompiles: rebound by eager code, or different for each compiled layer."""
@@ -260,6 +267,11 @@ class Objects:
             return self._interp.compile_sites.call(frame, node, compiled, args, keywords, open_ended)
         for name in ("__call__", "forward"):
             method = self._interp.classes.find_method(instance.cls, name)
+            patched = self._late(instance.cls, name) if method is not None and name == "forward" else None
+            if isinstance(patched, Compiled) and method is not None:
+                # `net.forward = torch.compile(net.forward)`
+                forward = self._interp.functions.value(method).bound_to(instance)
+                return Compiled(forward, patched.site).call(frame, node, args, keywords, open_ended)
             if method is not None:
                 return self._call_method(frame, node, instance, method, args, keywords, open_ended)
         base = self._interp.classes.external_base(instance.cls)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.overwrites import overwrite
 from tclint.values import (
     DETACHED,
     NOWHERE,
     OWNED,
     PROVEN,
-    STALE,
     UNKNOWN,
     Compiled,
     CompileSite,
@@ -28,7 +28,6 @@ from tclint.values import (
     Tensor,
     Union,
     Value,
-    tensor_of,
     uses_cudagraphs,
 )
 
@@ -151,7 +150,7 @@ class CompileSites:
         flags = 0
         if value.site.cudagraphs:
             flags = OWNED
-            self._run_graph(frame)
+            self.run_graph(frame)
         if frame.grad is not True:
             flags |= DETACHED
         outcome = result.owned(flags, value.site, frame.origin(node))
@@ -179,11 +178,15 @@ class CompileSites:
 
     def own(self, value: Value, frame: Frame, node: ast.AST) -> Value:
         """The output of a graphed callable: the next call overwrites it."""
-        self._run_graph(frame)
-        return value.owned(OWNED, None, frame.origin(node))
+        self.run_graph(frame)
+        return value.owned(OWNED | DETACHED, None, frame.origin(node))
 
-    def _run_graph(self, frame: Frame) -> None:
-        make_stale(frame)
+    def run_graph(self, frame: Frame | None, graph: object = None) -> None:
+        """A CUDA graph runs, or is replayed (`graph`) where it was captured by hand: it overwrites what it gave before.
+
+        All graphs that Inductor records share one pool of memory.
+        """
+        overwrite(frame, graph)
         self.graph_runs += 1
 
 
@@ -202,15 +205,3 @@ def _text(node: ast.AST) -> str:
         return "torch.compile"
     text = " ".join(text.split())
     return text if len(text) <= 80 else text[:77] + "…"
-
-
-def make_stale(frame: Frame | None) -> None:
-    """A CUDA graph runs: what the names of this frame and of its callers hold of earlier runs is overwritten."""
-    while frame is not None and frame.region is None:
-        for name, value in frame.env.items():
-            tensor = tensor_of(value)
-            if tensor is not None and tensor.flags & OWNED and not tensor.flags & STALE:
-                stale = tensor.with_(flags=tensor.flags | STALE)
-                others = [o for o in value.options if o is not tensor]
-                frame.env[name] = stale if not others else Union((stale, *others))
-        frame = frame.parent

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from tclint import events
-from tclint.interpreter import expressions, hints, stores
+from tclint.interpreter import captures, expressions, hints, stores
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.interpreter.modes import enter_mode
@@ -54,7 +54,10 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
         old = expressions.lookup(frame, target.id)
     else:
         old = expressions.evaluate(frame, target)
+    runs = frame.interp.compile_sites.graph_runs
     value = expressions.evaluate(frame, node.value)
+    if frame.interp.compile_sites.graph_runs != runs:
+        old = old.overwritten()
     result = binary(frame, node, type(node.op).__name__, old, value)
     tensor = tensor_of(old)
     if tensor is not None and isinstance(result, Tensor):
@@ -114,9 +117,16 @@ def _with(frame: Frame, node: ast.With) -> None:
     grad, modes = frame.grad, frame.modes
     for item in node.items:
         enter_mode(frame, item.context_expr)
+    graphs = [captures.captured_graph(frame, item.context_expr) for item in node.items]
+    before, capturing = dict(frame.env), frame.capturing
+    frame.capturing = capturing or any(g is not None for g in graphs)
     frame.blocks.append("with")
     run_block(frame, node.body)
     frame.blocks.pop()
+    frame.capturing = capturing
+    for graph in graphs:
+        if graph is not None:
+            captures.finish(frame, graph, before)
     frame.grad, frame.modes = grad, modes
 
 

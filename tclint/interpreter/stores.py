@@ -6,7 +6,7 @@ import ast
 
 from tclint import events
 from tclint.interpreter.account import key_text
-from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
 from tclint.values import (
     UNKNOWN,
@@ -117,7 +117,7 @@ def _attribute(
 def _subscript(
     frame: Frame, target: ast.Subscript, value: Value, statement: ast.AST, augmented: bool, old: Value | None
 ) -> None:
-    receiver = evaluate(frame, target.value)
+    receiver = holder(frame, target.value)
     index = evaluate(frame, target.slice)
     frame.interp.emitter.emit(events.Store, frame, statement, "subscript", receiver, "", value, index, augmented, old)
     place = path_of(target.value)

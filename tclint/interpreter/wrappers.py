@@ -17,6 +17,15 @@ def wrap(decorator: FunctionValue, value: Value) -> Value:
     return FunctionValue(wrapper, None, {captured: value})
 
 
+def compiles(decorator: Function) -> bool:
+    """Whether a decorator of the program hands what it decorates to a compile function itself."""
+    return any(
+        isinstance(n, ast.Call)
+        and (n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")) == "compile"
+        for n in ast.walk(decorator.node)
+    )
+
+
 def _wrapper(decorator: Function) -> tuple[Function, str] | None:
     """The innermost returned function that calls a parameter of a function around it, and that parameter's name."""
     node = decorator.node

@@ -257,13 +257,16 @@ class PartRunner:
                 if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
                     execute.run_block(frame, [statement])
                     frame.dead = False
+        # `fast = partial(torch.compile, mode=…)`: who calls `fast` need not mention torch.compile.
+        shorthands = [name.encode() for name, value in frame.env.items() if _compiles_later(interp, value)]
         for function in list(module.functions):
             if place_of(function) in interp.results.reached:
                 continue
             with interp.results.guarded(function):
                 if function.decorators:
                     interp.functions.value(function)  # a decorator may be a compile site
-                if only is None or only.search(source_of(module, function.node)):
+                source = b"" if only is None else source_of(module, function.node)
+                if only is None or only.search(source) or any(name in source for name in shorthands):
                     interp.account.begin(place_of(function))
                     interp.entries.by_signature(function, _receiver(interp, function), None)
 
@@ -380,6 +383,15 @@ def _mode(site: CompileSite) -> str:
     if site.options:
         return "options"
     return str(site.mode or "default")
+
+
+def _compiles_later(interp: Interpreter, value: Value) -> bool:
+    """Whether calling a value compiles: `torch.compile` with some of its arguments given."""
+    return (
+        isinstance(value, Partial)
+        and isinstance(value.func, External)
+        and interp.compile_sites.is_compile_function(value.func.name)
+    )
 
 
 def _external(target: Value) -> bool:

@@ -55,7 +55,7 @@ def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Se
         forward=forward,
         compiles=compiling,
         torch=b"torch" in data,
-        asks=b"graphed_callables" in data or b"mark_unbacked" in data,
+        asks=b"CUDAGraph" in data or b"graphed_callables" in data or b"mark_unbacked" in data,
         comments=b"tclint:" in data or b"noqa" in data,
         built=_built(data) if forward else frozenset(),
         words=_import_words(data) if forward or compiling else frozenset(),

@@ -12,8 +12,9 @@ from tclint.values.external import External
 from tclint.values.function import FunctionValue
 from tclint.values.library import MODELS
 from tclint.values.method import Method
+from tclint.values.tensor import OWNED, STATIC_OUT
 from tclint.values.types import TENSOR_TYPES
-from tclint.values.union import first_containing
+from tclint.values.union import first_containing, join
 from tclint.values.value import OBJECT, UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -129,6 +130,12 @@ class Instance(Value):
         fields = {k: v.owned(flags, site, origin) for k, v in self.fields.items()}
         return Instance(self.cls, self.context, fields, self._nesting)
 
+    def overwritten(self, graph: object = None) -> Value:
+        if self.fields is None or self.contains(OWNED | STATIC_OUT) is None:
+            return self
+        fields = {k: v.overwritten(graph) for k, v in self.fields.items()}
+        return Instance(self.cls, self.context, fields, self._nesting)
+
     def guarded(self) -> Guarded:
         if self.fields is None:
             return guarded.UNKNOWN
@@ -138,6 +145,9 @@ class Instance(Value):
     def join_alike(self, other: Instance) -> Value | None:
         if self.key == other.key:
             return self
+        if self.fields and other.fields and self.cls is other.cls and self.fields.keys() == other.fields.keys():
+            fields = {name: join(value, other.fields[name]) for name, value in self.fields.items()}
+            return Instance(self.cls, self.context, fields, max(self._nesting, other._nesting))
         return Instance(self.cls) if self.cls is other.cls else None
 
     def widen(self) -> Value:

@@ -34,10 +34,11 @@ HOST: Final = 32  # built on the CPU inside the region
 STRIDED: Final = 64  # a view that is surely not contiguous
 NEEDS_GRAD: Final = 128  # requires_grad was asked for
 RAW: Final = 256  # not derived: a fresh input of the root
-STATIC_OUT: Final = 512  # bound inside a manual CUDA-graph capture
+STATIC_OUT: Final = 512  # bound inside a manual CUDA-graph capture: `site` is the graph
 SPARSE: Final = 1024  # a sparse layout
 ARRAY: Final = 2048  # a numpy array, which Dynamo traces as a tensor
 CONSTANT: Final = 4096  # built from constants alone: Dynamo can fold some reads
+REPLAYED: Final = 8192  # bound inside a manual capture that was replayed since
 STALE: Final = 16384  # owned by a CUDA graph that has run again since
 DETACHED: Final = 32768  # cut off from autograd, so nothing keeps its storage alive
 
@@ -151,6 +152,18 @@ class Tensor(Value):
         if self.flags & (INPUT | PARAMETER):
             return Tensor(self.conf, self.dtype, self.ndim, self.flags & ~INPUT, origin)
         return Tensor(self.conf, self.dtype, self.ndim, flags, origin, "", site)
+
+    def overwritten(self, graph: object = None) -> Value:
+        if self.flags & STATIC_OUT:
+            if self.site != graph:
+                return self
+            return self.with_(flags=self.flags | (STALE if self.flags & OWNED else REPLAYED))
+        if graph is not None or self.flags & (OWNED | STALE) != OWNED:
+            return self
+        return self.with_(flags=self.flags | STALE)
+
+    def taken(self) -> Value:
+        return self.with_(flags=self.flags | OWNED) if self.flags & REPLAYED else self
 
     def guarded(self) -> Guarded:
         shape = self.shape if isinstance(self.shape, tuple) else None

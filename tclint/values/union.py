@@ -115,6 +115,9 @@ class Union(Value):
     def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
         return Union(tuple(o.owned(flags, site, origin) for o in self._options))
 
+    def overwritten(self, graph: object = None) -> Value:
+        return Union(tuple(o.overwritten(graph) for o in self._options))
+
     def as_input(self, name: str, origin: Origin) -> Value:
         return Union(tuple(o.as_input(name, origin) for o in self._options))
 

@@ -205,6 +205,17 @@ class Value:
         """
         return self
 
+    def overwritten(self, graph: object = None) -> Value:
+        """The value once a CUDA graph has run again: what the graph owns of it holds another run's numbers.
+
+        `graph` is the one that ran where it was captured by hand; all others share one pool of memory.
+        """
+        return self
+
+    def taken(self) -> Value:
+        """The value as a reader takes it: what a replayed graph wrote is there until the next replay."""
+        return self
+
     def guarded(self) -> Guarded:
         """What of it Dynamo holds against the next call, as far as that is known."""
         return guarded.UNKNOWN

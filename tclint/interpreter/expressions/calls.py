@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
-from tclint.interpreter.evaluate import evaluate, handles
+from tclint.interpreter.evaluate import evaluate, handles, holder
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.overwrites import operands_read, receiver_read
 from tclint.values import (
     UNKNOWN,
     Dict,
@@ -17,6 +19,8 @@ from tclint.values import (
 
 Args = list[Value]
 Keywords = dict[str, Value]
+_FILL: Final = frozenset({"append", "appendleft", "extend", "extendleft", "insert", "add", "update", "clear", "put"})
+"""Methods that put something into a container, or empty it, and read nothing that is in it."""
 
 
 def _call(frame: Frame, node: ast.Call) -> Value:
@@ -36,8 +40,12 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         if type(base) is ast.Call and type(base.func) is ast.Name and base.func.id == "super":
             receiver = _super(frame, base)
         else:
-            receiver = evaluate(frame, base)
+            receiver = holder(frame, base) if func_node.attr in _FILL else evaluate(frame, base)
+        runs = frame.interp.compile_sites.graph_runs
         args, keywords, open_ended = arguments(frame, node)
+        if frame.interp.compile_sites.graph_runs != runs:
+            receiver_read(frame, base, receiver)
+            receiver = receiver.overwritten()
         return receiver.call_method(frame, node, func_node.attr, args, keywords, open_ended)
     func = evaluate(frame, func_node)
     if type(func) is External and func.name == "builtins.super":
@@ -66,7 +74,9 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
     args: Args = []
     keywords: Keywords = {}
     open_ended = False
-    for argument in node.args:
+    sites = frame.interp.compile_sites
+    runs = sites.graph_runs
+    for i, argument in enumerate(node.args):
         if type(argument) is ast.Starred:
             value = evaluate(frame, argument.value)
             if isinstance(value, Seq) and value.items is not None:
@@ -76,8 +86,19 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
                 args.append(Seq("star", None, value.iterate(frame, argument)))
         else:
             args.append(evaluate(frame, argument))
+        if sites.graph_runs != runs:
+            runs = sites.graph_runs
+            if i and len(args) == i + 1:
+                operands_read(frame, list(zip(node.args, args[:-1], strict=False)))
+                args[:-1] = [a.overwritten() for a in args[:-1]]
     for keyword in node.keywords:
         value = evaluate(frame, keyword.value)
+        if sites.graph_runs != runs:
+            runs = sites.graph_runs
+            given = {k.arg: k.value for k in node.keywords}
+            operands_read(frame, [(given[k], v) for k, v in keywords.items() if k in given])
+            if len(args) == len(node.args):
+                operands_read(frame, list(zip(node.args, args, strict=True)))
         if keyword.arg is not None:
             keywords[keyword.arg] = value
         elif isinstance(value, Dict):

@@ -25,9 +25,18 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
     kind = {"ListComp": "list", "SetComp": "set", "GeneratorExp": "generator"}[type(node).__name__]
     saved = frame.env
     frame.env = dict(saved)
-    items, length = _generators(frame, node.generators, lambda: evaluate(frame, node.elt))
+    sites, ran = frame.interp.compile_sites, False
+
+    def element() -> Value:
+        nonlocal ran
+        runs = sites.graph_runs
+        value = evaluate(frame, node.elt)
+        ran = ran or sites.graph_runs != runs
+        return value
+
+    items, length = _generators(frame, node.generators, element)
     frame.env = _after_comprehension(frame, saved, node)
-    if frame.region is None and kind != "generator":
+    if ran and kind != "generator":
         gathered = join_all(items) if isinstance(items, list) else items
         frame.interp.emitter.emit(
             events.Store, frame, node.elt, "comprehension", UNKNOWN, "", gathered, None, False, None
@@ -40,15 +49,19 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
 def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
     saved = frame.env
     frame.env = dict(saved)
+    sites, ran = frame.interp.compile_sites, False
 
     def pair() -> Value:
+        nonlocal ran
         key = evaluate(frame, node.key)
+        runs = sites.graph_runs
         value = evaluate(frame, node.value)
+        ran = ran or sites.graph_runs != runs
         return Seq("tuple", (key, value))
 
     items, _ = _generators(frame, node.generators, pair)
     frame.env = _after_comprehension(frame, saved, node)
-    if frame.region is None:
+    if ran:
         gathered = join_all(items) if isinstance(items, list) else items
         frame.interp.emitter.emit(
             events.Store, frame, node.value, "comprehension", UNKNOWN, "", gathered, None, False, None

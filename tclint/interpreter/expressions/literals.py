@@ -8,11 +8,11 @@ from typing import Any
 from tclint import events
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.overwrites import operands_read
 from tclint.values import (
     FALSE,
     NONE,
     OWNED,
-    STALE,
     TRUE,
     UNKNOWN,
     Const,
@@ -20,7 +20,6 @@ from tclint.values import (
     External,
     FunctionValue,
     Seq,
-    Tensor,
     Value,
     join,
     join_all,
@@ -55,6 +54,8 @@ def _set(frame: Frame, node: ast.Set) -> Value:
 def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
     items: list[Value] = []
     known = True
+    sites = frame.interp.compile_sites
+    runs = sites.graph_runs
     for element in elements:
         if type(element) is ast.Starred:
             value = evaluate(frame, element.value)
@@ -66,11 +67,13 @@ def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
                 items.append(value.iterate(frame, element))
         else:
             items.append(evaluate(frame, element))
-    if frame.region is None and len(items) > 1 and elements:
-        owned = [i for i in items if isinstance(i, Tensor) and i.flags & OWNED and not i.flags & STALE]
-        if len({i.origin for i in owned}) > 1 and all(isinstance(e, ast.Call) for e in elements):
-            # Both outputs are made before either is used.
-            frame.interp.emitter.emit(events.Reuse, frame, elements[0], ast.unparse(elements[0]), owned[0])
+        if sites.graph_runs != runs:
+            runs = sites.graph_runs
+            before = items[:-1]
+            if len(before) < len(elements) and any(v.contains(OWNED) is not None for v in before):
+                # Both outputs are made before either is used.
+                operands_read(frame, list(zip(elements, before, strict=False)))
+                items[:-1] = [v.overwritten() for v in before]
     if known and len(items) <= 64:
         return Seq(kind, tuple(items))
     return Seq(kind, None, join_all(items))
@@ -79,8 +82,15 @@ def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
 def _dict(frame: Frame, node: ast.Dict) -> Value:
     items: dict[Any, Value] = {}
     elem: Value | None = None
+    sites = frame.interp.compile_sites
+    runs = sites.graph_runs
     for key, value_node in zip(node.keys, node.values, strict=True):
         value = evaluate(frame, value_node)
+        if sites.graph_runs != runs:
+            runs = sites.graph_runs
+            given = {k.value: v for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant)}
+            operands_read(frame, [(given[k], v) for k, v in items.items() if k in given])
+            items = {k: v.overwritten() for k, v in items.items()}
         if key is None:
             if isinstance(value, Dict):
                 items.update(value.items)

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from tclint import events
 from tclint.interpreter.evaluate import evaluate, handles, lookup
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.overwrites import read
 from tclint.values import (
-    STALE,
     Value,
-    tensor_of,
 )
 
 
 def _name(frame: Frame, node: ast.Name) -> Value:
     value = frame.env.get(node.id)
     if value is not None:
-        if frame.region is None:
-            stale = tensor_of(value)
-            if stale is not None and stale.flags & STALE:
-                frame.interp.emitter.emit(events.Reuse, frame, node, node.id, stale)
-        return value
+        return read(frame, node, node.id, value) if frame.region is None else value
     return lookup(frame, node.id)
 
 
@@ -30,7 +24,7 @@ def _attribute(frame: Frame, node: ast.Attribute) -> Value:
     if type(base) is ast.Name and base.id in frame.paths:
         value = frame.env.get(f"{base.id}.{node.attr}")
         if value is not None:
-            return value
+            return read(frame, node, f"{base.id}.{node.attr}", value) if frame.region is None else value
     receiver = evaluate(frame, base)
     return receiver.attribute(frame, node, node.attr)
 

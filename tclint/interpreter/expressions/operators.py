@@ -7,6 +7,7 @@ import ast
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.expressions.conditions import negate
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.overwrites import operands_read
 from tclint.values import (
     Value,
 )
@@ -28,8 +29,14 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
         chain.append(left_node)
         left_node = left_node.left
     value = evaluate(frame, left_node)
+    sites = frame.interp.compile_sites
+    runs = sites.graph_runs
     for link in reversed(chain):
         right = evaluate(frame, link.right)
+        if sites.graph_runs != runs:
+            runs = sites.graph_runs
+            operands_read(frame, [(link.left, value)])
+            value = value.overwritten()
         value = binary(frame, link, type(link.op).__name__, value, right)
     return value
 

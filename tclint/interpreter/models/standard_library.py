@@ -10,7 +10,9 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords, instance, is_class, library
 from tclint.values import (
+    STR,
     UNKNOWN,
+    Const,
     Dict,
     External,
     Object,
@@ -18,6 +20,7 @@ from tclint.values import (
     Scalar,
     Seq,
     Tensor,
+    Union,
     Value,
     join_all,
     tensor_of,
@@ -153,6 +156,14 @@ def _random(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
     return handler(frame, node, args, keywords) if handler is not None else Object(name, frame.origin(node))
 
 
+def _environment(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """`os.environ.get("MODE", "default")`: the default, unless somebody says otherwise."""
+    default = args[1] if len(args) > 1 else keywords.get("default")
+    if name in ("os.environ.get", "os.getenv") and isinstance(default, Const) and isinstance(default.value, str):
+        return Union((default, STR))
+    return _passes_on(frame, node, name, args, keywords, open_ended)
+
+
 _INTEGER_MATH: Final = frozenset(f"math.{name}" for name in ("ceil", "floor", "gcd", "isqrt", "trunc", "comb"))
 _BOOLEAN_MATH: Final = frozenset(f"math.{name}" for name in ("isnan", "isinf", "isfinite", "isclose"))
 
@@ -170,6 +181,7 @@ def _math(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
 
 library(["functools", "logging", "copy", "typing", "itertools", "collections", "re", "operator", "tclint"], _passes_on)
 library(["math"], _math)
+library(["os"], _environment)
 library(["random"], _random)
 # Whatever these make is an object with a state of its own.
 library(["threading", "queue", "array", "decimal", "contextvars", "datetime"], instance)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Final
+from typing import Any, Final
 
 from tclint import events
 from tclint.interpreter.frame import Frame
@@ -34,6 +34,7 @@ from tclint.values import (
     HOST,
     NEEDS_GRAD,
     NONE,
+    PARAMETER,
     RAW,
     SIZE,
     SPARSE,
@@ -293,8 +294,11 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
         ints = sum(1 for p in parts if _is_int(p))
         adds = sum(1 for p in parts if is_none(p))
         ndim = tensor.ndim - ints + adds if tensor.ndim >= 0 else -1
-        steps = STRIDED if any(_strided_slice(p, i) for i, p in enumerate(parts)) else 0
+        steps = STRIDED if _leaves_gaps(parts, node) else 0
         result = tensor.view(origin, ndim, steps)
+        shape = _sliced_shape(tensor.shape, parts) if frame.region is None else None
+        if shape is not None and not tensor.flags & PARAMETER:  # a view of a parameter is none, and has free sizes
+            result = result.with_(shape=shape)
     frame.interp.emitter.emit(events.Subscript, frame, node, tensor, index_value, result)
     return result
 
@@ -325,14 +329,60 @@ def _is_int(part: Value) -> bool:
     return isinstance(part, Scalar) and part.type == "int"
 
 
-def _strided_slice(part: Value, position: int) -> bool:
-    """A slice that surely leaves gaps: a step, or a bound on any dimension but the first."""
-    if not (isinstance(part, Seq) and part.kind == "slice" and part.items is not None):
-        return _is_int(part) and position > 0
-    lower, upper, step = part.items
-    if isinstance(step, Const) and isinstance(step.value, int) and step.value not in (1,):
-        return True
-    return position > 0 and not (is_none(lower) and is_none(upper))
+def _sliced_shape(shape: Any, parts: list[Value]) -> tuple[int | None, ...] | None:
+    """The shape of `x[:n, 0]`, where the shape of x and all bounds are numbers."""
+    if not isinstance(shape, tuple) or len(parts) > len(shape):
+        return None
+    left: list[int | None] = []
+    for size, part in zip(shape, parts, strict=False):
+        if isinstance(part, Seq) and part.kind == "slice" and part.items is not None:
+            bounds = [None if is_none(b) else b.value if isinstance(b, Const) else "?" for b in part.items]
+            if size is None or not all(b is None or isinstance(b, int) for b in bounds):
+                return None
+            left.append(len(range(*slice(*bounds).indices(size))))
+        elif not _is_int(part):
+            return None
+    return (*left, *shape[len(parts) :])
+
+
+def _leaves_gaps(parts: list[Value], node: ast.AST) -> bool:
+    """Whether basic indices surely leave gaps in memory: a step, or a bound on a dimension after one of several rows."""
+    written = node.slice if isinstance(node, ast.Subscript) else None
+    nodes = written.elts if isinstance(written, ast.Tuple) else [written]
+    one_row = True
+    for i, part in enumerate(parts):
+        if isinstance(part, Seq) and part.kind == "slice" and part.items is not None:
+            lower, upper, step = part.items
+            if isinstance(step, Const) and isinstance(step.value, int) and step.value != 1:
+                return True
+            if is_none(lower) and is_none(upper):
+                one_row = False
+            elif not one_row:
+                return True
+            else:
+                one_row = _is_row(lower, upper, nodes[i] if i < len(nodes) else None)
+        elif _is_int(part):
+            if not one_row:
+                return True
+        elif not is_none(part):
+            one_row = False
+    return False
+
+
+def _is_row(lower: Value, upper: Value, node: ast.AST | None) -> bool:
+    """Whether a slice takes one row: `:1`, `3:4`, `-1:`, `i : i + 1`."""
+    first = 0 if is_none(lower) else lower.value if isinstance(lower, Const) else None
+    if isinstance(first, int) and isinstance(upper, Const):
+        return upper.value == first + 1 if isinstance(upper.value, int) else first == -1
+    return (
+        isinstance(node, ast.Slice)
+        and isinstance(node.upper, ast.BinOp)
+        and isinstance(node.upper.op, ast.Add)
+        and isinstance(node.upper.right, ast.Constant)
+        and node.upper.right.value == 1
+        and node.lower is not None
+        and ast.dump(node.upper.left) == ast.dump(node.lower)
+    )
 
 
 def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value:

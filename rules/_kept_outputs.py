@@ -1,0 +1,301 @@
+"""Outputs of CUDA graphs that are kept past the next run, followed from the call to where they are read too late."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
+from tclint.program import Module, Program
+from tclint.sources.tree import nodes
+from tclint.values import DETACHED, NONE, OWNED, PARAMETER, STALE, STATIC_OUT, Seq, Tensor, Value, contains
+
+MATERIALISE = tuple(f"builtins.{n}" for n in ("list", "tuple", "set", "sorted", "dict"))
+_KEEPERS = ("append", "extend", "insert", "add", "appendleft", "update", "setdefault", "put", "push", "store", "write")
+KEEPING_CALLS = (
+    *(f"list.{n}" for n in _KEEPERS),
+    *(f"dict.{n}" for n in _KEEPERS),
+    *(f"?.{n}" for n in _KEEPERS),
+    *("heapq.heappush", "builtins.setattr", "collections.deque.append", "queue.Queue.put"),
+    *MATERIALISE,
+)
+Kept = tuple[Event, Tensor, str]
+"""Where an output is kept, the output, and what happens to it."""
+
+
+class KeptOutputs:
+    """Follows the outputs of graphs that Inductor records or, if `manual`, of graphs captured by hand."""
+
+    def __init__(self, manual: bool) -> None:
+        self._manual = manual
+        self._kept: dict[tuple[str, str, str], list[Event]] = {}
+        """The stores that put an output where a name of a function (or `self.name`) still holds it."""
+        self._yielded: dict[object, Event] = {}
+        """By the call that made it, where a generator hands an output out."""
+        self._called: dict[tuple[str, str, object], set[int]] = {}
+        self._last_run: tuple[str, int] = ("", 0)
+        self._told: set[object] = set()
+        """The calls whose outputs were told."""
+
+    def at_store(self, event: Store) -> Iterator[Kept]:
+        tensor = self.owned(event, event.value)
+        if event.target == "name":
+            self._bind(event, tensor)
+            return
+        if tensor is None or event.target == "subscript" and isinstance(event.receiver, Tensor):
+            return
+        if event.augmented and (isinstance(event.value, Tensor) or event.target == "subscript"):
+            return  # in place, or a list that already has it
+        if event.target == "subscript" and self._in_local(
+            event, event.receiver.with_item(event.index or NONE, event.value)
+        ):
+            return
+        if event.target == "attribute" and self._read_in_step(event, tensor):
+            return
+        where = {
+            "attribute": f"in `.{event.name}`",
+            "subscript": "in a container",
+            "comprehension": "for every element",
+            "global": f"in the global `{event.name}`",
+            "nonlocal": f"in `{event.name}`",
+        }[event.target]
+        yield self._told_of((event, tensor, f"is kept {where} without a copy"))
+
+    def at_call(self, event: Call) -> Iterator[Kept]:
+        if event.name == "builtins.setattr":
+            return  # a store of its own
+        if event.name.endswith(".__call__"):
+            return
+        if event.name in MATERIALISE:
+            yield from self._materialised(event)
+            return
+        for value in (*event.args, *event.keywords.values()):
+            tensor = self.owned(event, value)
+            if tensor is not None:
+                grows = event.name in ("list.append", "list.extend", "list.insert", "list.add", "list.appendleft")
+                if grows and self._in_local(event, Seq("list", tuple(event.args))):
+                    return
+                yield self._told_of((event, tensor, "is kept in a container without a copy"))
+                return
+
+    def at_reuse(self, event: Reuse) -> Iterator[Kept]:
+        tensor = event.value
+        if not self._mine(tensor):
+            return
+        kept = self._kept.get(self._place(event, event.name), [])
+        if not kept and tensor.origin.node in self._told:
+            return  # an element of what was told, under another name
+        after = f", after the run at line {self._last_run[1]}" if self._last_run[0] == event.module.path else ""
+        for at in kept or [event]:
+            yield self._told_of((at, tensor, f"is still read at line {line_of(event)} (`{event.name}`){after}"))
+
+    def at_compiled_call(self, event: CompiledCall) -> Iterator[Kept]:
+        """A CUDA-graph output handed straight to the next call, while the graph is still being recorded."""
+        if not event.callee.site.cudagraphs:
+            return
+        self._last_run = (event.module.path, line_of(event))
+        key = (event.module.path, function_name(event), event.callee.key)
+        lines = self._called.setdefault(key, set())
+        warmed = any(line < line_of(event) for line in lines)
+        lines.add(line_of(event))
+        if warmed:
+            return
+        for value in (*event.args, *event.keywords.values()):
+            if isinstance(value, Tensor) and value.flags & OWNED and value.flags & DETACHED:
+                if value.site is not event.callee.site:
+                    continue
+                kept = next((s for s in self._stores() if s.value is value and s.same_call(event)), None)
+                yield self._told_of((kept or event, value, "is fed back into the next call without a copy"))
+                return
+
+    def at_return(self, event: Return) -> Iterator[Kept]:
+        tensor = self.owned(event, event.value)
+        if tensor is None:
+            return
+        if event.yields:
+            self._yielded[tensor.origin.node] = event
+        elif event.enclosing is not None and any(_caches(d) for d in event.enclosing.decorators):
+            yield self._told_of((event, tensor, "is kept in the function's cache without a copy"))
+        elif event.cls is not None and _calls_it(event):
+            yield self._told_of((event, tensor, "is returned without a copy"))
+
+    def _bind(self, event: Store, tensor: Tensor | None) -> None:
+        """A name of a function is bound: to an output, or to something else that takes its place."""
+        place = self._place(event, event.name)
+        if tensor is None or not isinstance(event.node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
+            if not event.augmented:  # a loop variable holds what it is given, no longer than a turn
+                self._kept.pop(place, None)
+        elif event.value.contains(STALE) is not None:
+            return  # what it holds was kept before
+        elif not event.augmented:
+            self._kept[place] = [event]
+        elif not isinstance(event.value, Tensor):
+            self._add(place, event)
+
+    def _add(self, place: tuple[str, str, str], event: Event) -> None:
+        events = self._kept.setdefault(place, [])
+        if all(e.node is not event.node for e in events):
+            events.append(event)
+
+    def _in_local(self, event: Store | Call, holds: Value) -> bool:
+        """Whether a container gets an output that only names of this function hold: reading it too late tells (`Reuse`)."""
+        target = _container(event.node)
+        if target is None or event.enclosing is None or holds.contains(OWNED) is None:
+            return False
+        if target.id not in event.ask.of_scope(_own_containers):
+            return False
+        self._add(self._place(event, target.id), event)
+        return True
+
+    def _read_in_step(self, event: Store, tensor: Tensor) -> bool:
+        """Whether an attribute is read only where it is stored, and there before the graph runs again."""
+        function, made = event.enclosing, tensor.origin.node
+        target = _attribute_target(event.node, event.name)
+        if (
+            function is None
+            or target is None
+            or not isinstance(made, ast.Call)
+            or not isinstance(target.value, ast.Name)
+        ):
+            return False
+        reads = event.ask.of_program(_AttributeReads).of(event.module, event.name)
+        first, last = function.node.lineno, function.node.end_lineno or 0
+        stored = (event.node.lineno, event.node.col_offset) if isinstance(event.node, ast.stmt) else (0, 0)
+        if not reads or not first <= made.lineno <= last:
+            return False
+        if any(isinstance(a, ast.Attribute) and a.attr == event.name for a in made.args):
+            return False  # fed back into the next call
+        for path, line, column in reads:
+            if path != event.module.path or not first <= line <= last:
+                return False
+            if (made.end_lineno, made.end_col_offset) <= (line, column) < stored:
+                return False  # what an earlier step left there, after this step's run
+        self._kept[self._place(event, ast.unparse(target))] = [event]
+        return True
+
+    def _materialised(self, event: Call) -> Iterator[Kept]:
+        """`list(…)` of a generator: every output is made before one is read."""
+        for value in event.args[:1]:
+            if not isinstance(value, Seq) or value.kind != "generator":
+                continue
+            tensor = self.owned(event, value)
+            if tensor is not None:
+                at = self._yielded.get(tensor.origin.node, event)
+                yield self._told_of(
+                    (at, tensor, f"is collected by `{event.method}` at line {line_of(event)} without a copy")
+                )
+
+    def _stores(self) -> Iterator[Store]:
+        return (e for events in self._kept.values() for e in events if isinstance(e, Store))
+
+    def owned(self, event: Event, value: Value) -> Tensor | None:
+        """The output of a graph in a value, if nothing but its reader keeps it alive."""
+        tensor = contains(value, OWNED)
+        return tensor if tensor is not None and not tensor.flags & PARAMETER and self._mine(tensor) else None
+
+    def _mine(self, tensor: Tensor) -> bool:
+        # Without DETACHED autograd holds on to it, and the graph waits for the backward pass.
+        return bool(tensor.flags & STATIC_OUT) is self._manual and bool(tensor.flags & DETACHED)
+
+    def _told_of(self, kept: Kept) -> Kept:
+        self._told.add(kept[1].origin.node)
+        return kept
+
+    def _place(self, event: Event, name: str) -> tuple[str, str, str]:
+        return (event.module.path, function_name(event), name)
+
+
+class _AttributeReads:
+    """Where attributes are read, in all files; looked for when first asked."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._found: dict[str, list[tuple[str, int, int]]] = {}
+
+    def of(self, module: Module, name: str) -> list[tuple[str, int, int]]:
+        """File, line and column of every `.name` that is read."""
+        if name not in self._found:
+            written = re.compile(rb"\.\s*" + name.encode() + rb"\b")
+            self._found[name] = [
+                (m.path, node.lineno, node.col_offset)
+                for m in {module, *self._program.modules}
+                if written.search(m.data)
+                for node in nodes(m.tree)
+                if type(node) is ast.Attribute and node.attr == name and type(node.ctx) is ast.Load
+            ]
+        return self._found[name]
+
+
+def _own_containers(root: ast.AST) -> frozenset[str]:
+    """The names of a function that hold containers made there, and that no function inside it reads."""
+    made: set[str] = set()
+    foreign: set[str] = set()
+    for node in ast.walk(root):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            targets: list[ast.expr] = [*node.targets] if isinstance(node, ast.Assign) else [node.target]
+            for target, value in _pairs(targets, node.value):
+                if isinstance(target, ast.Name) and isinstance(
+                    value, (ast.List, ast.Dict, ast.Set, ast.Call, ast.Tuple)
+                ):
+                    made.add(target.id)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            foreign.update(node.names)
+        elif node is not root and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            foreign.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+    arguments = getattr(root, "args", None)
+    if isinstance(arguments, ast.arguments):
+        foreign.update(a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+    return frozenset(made - foreign)
+
+
+def _pairs(targets: list[ast.expr], value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets of an assignment with what each gets: `kept, log = [], {}` too."""
+    for target in targets:
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            yield from zip(target.elts, value.elts, strict=True)
+        else:
+            yield target, value
+
+
+def _container(node: ast.AST) -> ast.Name | None:
+    """`kept` in `kept.append(x)` and in `kept[i] = x`."""
+    if isinstance(node, ast.Expr):
+        node = node.value
+    inner: ast.expr | None = None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        inner = node.func.value
+    elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+        inner = node.targets[0].value
+    return inner if isinstance(inner, ast.Name) else None
+
+
+def _attribute_target(node: ast.AST, name: str) -> ast.Attribute | None:
+    """`self.name` in `self.name = …`."""
+    for target in node.targets if isinstance(node, ast.Assign) else ():
+        if isinstance(target, ast.Attribute) and target.attr == name:
+            return target
+    return None
+
+
+def _caches(decorator: ast.expr) -> bool:
+    """Whether a decorator keeps what the function returns: `functools.lru_cache`, `cache`, `cached_property`."""
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+    return name in ("lru_cache", "cache", "cached_property")
+
+
+def _calls_it(event: Return) -> bool:
+    """Whether the method itself runs the graph: then it is the place for the copy."""
+    value = getattr(event.node, "value", None)
+    while isinstance(value, (ast.Subscript, ast.Attribute)):
+        value = value.value
+    return isinstance(value, ast.Call)
+
+
+def line_of(event: Event) -> int:
+    return int(getattr(event.node, "lineno", 0))
+
+
+def function_name(event: Event) -> str:
+    return event.enclosing.qualname if event.enclosing is not None else "<module>"

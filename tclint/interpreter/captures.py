@@ -1,0 +1,49 @@
+"""Graphs captured by hand: `with torch.cuda.graph(g):` makes tensors that every `g.replay()` writes anew."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.frame import Env, Frame
+from tclint.interpreter.models import objects
+from tclint.interpreter.models.functions import Args, Keywords
+from tclint.values import DETACHED, NONE, STATIC_OUT, UNKNOWN, External, Object, Tensor, Value
+
+_GRAPH: Final = "torch.cuda.CUDAGraph"
+_CAPTURES: Final = frozenset({"torch.cuda.graph", "torch.cuda.graphs.graph"})
+
+
+def captured_graph(frame: Frame, node: ast.expr) -> Object | None:
+    """The graph that `torch.cuda.graph(g)` captures into, None for other context managers."""
+    if frame.region is not None or not isinstance(node, ast.Call):
+        return None
+    with frame.interp.emitter.silence:
+        called = evaluate(frame, node.func)
+        if not isinstance(called, External) or called.name not in _CAPTURES:
+            return None
+        given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "cuda_graph"), None)
+        graph = evaluate(frame, given) if given is not None else None
+    return graph if isinstance(graph, Object) and graph.name == _GRAPH else None
+
+
+def finish(frame: Frame, graph: Object, before: Env) -> None:
+    """The capture ends: what it bound to names lives in the graph's memory from here on."""
+    for name, value in frame.env.items():
+        if before.get(name) is not value:
+            made = Tensor(origin=graph.origin) if value is UNKNOWN else value
+            frame.env[name] = made.owned(STATIC_OUT | DETACHED, graph.origin, graph.origin)  # type: ignore[arg-type]
+
+
+def _graph_method(
+    frame: Frame, node: ast.AST, receiver: Object, name: str, args: Args, keywords: Keywords, open_ended: bool
+) -> Value | None:
+    if name != "replay" or frame.region is not None:
+        return None
+    frame.interp.compile_sites.run_graph(frame, receiver.origin)
+    frame.interp.emitter.call(frame, node, f"{_GRAPH}.replay", args, keywords, receiver, NONE)
+    return NONE
+
+
+objects.register(_GRAPH, method=_graph_method)
