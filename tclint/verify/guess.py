@@ -86,6 +86,14 @@ def number_for(name: str) -> int | float | None:
     return next((value for pattern, value in _NUMBERS if re.search(pattern, lowered)), None)
 
 
+_DEPTH = re.compile(r"depth$|(^|_)n?_?layers?$|num_(hidden_)?layers$|n_layers?$|num_blocks$")
+
+
+def is_depth(name: str) -> bool:
+    """Whether a number of that name counts the layers of a model."""
+    return bool(_DEPTH.search(name.lower()))
+
+
 def is_flag(name: str) -> bool:
     return bool(_FLAGS.search(name.lower()))
 

@@ -36,13 +36,14 @@ def relative(path: str, root: str) -> str:
 
 
 def candidates_of(finding: Finding, root: str) -> tuple[Candidate, ...]:
-    """What to run for a finding, best first: the head of its chain, then what holds the line."""
-    found: list[Candidate] = []
+    """What to run for a finding, best first: the head of its chain, then what holds the line, then what lies between,
+    the nearest to the line first: what is further out is harder to build."""
+    between: list[Candidate] = []
     for step in finding.chain:
         text = step.text.strip().removesuffix("()")
         if _NAME.match(text) and step.path and (candidate := _candidate(absolute(step.path, root), text)):
-            found.append(candidate)
-            break
+            between.append(candidate)
+    found, between = between[:1], between[1:]
     path = absolute(finding.path, root)
     name = finding.function
     if not name and (function := outline(path).function_at(finding.line)) is not None:
@@ -52,7 +53,7 @@ def candidates_of(finding: Finding, root: str) -> tuple[Candidate, ...]:
     if not found:
         # Code at module level, or a name that the file does not define: a convention of the file may still run it.
         found.append(Candidate(path, name or "<module>"))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys([*found, *reversed(between)]))
 
 
 def _candidate(path: str, name: str) -> Candidate | None:

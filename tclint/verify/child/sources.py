@@ -6,15 +6,26 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from tclint.verify.child.infer import inferred
-from tclint.verify.child.inputs import CONVENTIONS, Example, NoInputs
+from tclint.verify.child.inputs import CONVENTIONS, Example, NoInputs, Source
 from tclint.verify.child.pretrained import pretrained
+from tclint.verify.child.replay import replayed
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.job import Candidate, Job
 
 
 def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Example | NoInputs]:
     """Every source that applies to the candidate, best first."""
-    for source in (*CONVENTIONS, pretrained, inferred):
+    yield from _each(job, candidate, module, (*CONVENTIONS, pretrained))
+    for example in replayed(job, candidate, module):
+        leave_if_copy()
+        yield example
+    yield from _each(job, candidate, module, (inferred,))
+
+
+def _each(
+    job: Job, candidate: Candidate, module: ModuleType, makers: tuple[Source, ...]
+) -> Iterator[Example | NoInputs]:
+    for source in makers:
         try:
             example = source(job, candidate, module)
         except NoInputs as missing:
