@@ -131,6 +131,8 @@ def tensor_for(name: str, width: int = WIDTH) -> TensorSpec:
         return TensorSpec((BATCH, SEQUENCE), "int64", 2)
     if lowered in ("bbox",):
         return TensorSpec((BATCH, SEQUENCE, 4), "int64", 2)
+    if lowered in ("input_pos", "cache_position", "cache_positions", "pos"):
+        return TensorSpec((SEQUENCE,), "int64", 2)
     if _TIME.search(lowered):
         return TensorSpec((BATCH,))
     return TensorSpec((BATCH, SEQUENCE, width))

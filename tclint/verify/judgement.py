@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tclint.model.finding import Effect, Finding, Step
+from tclint.verify.claims import Claim, claim_of, is_about, is_varied
 from tclint.verify.heard import Break, Fault, Frame, Heard, Run
 from tclint.verify.spans import Outline
 from tclint.verify.trace import own_name
@@ -76,8 +77,18 @@ def judge(finding: Finding, heard: Heard, outlines: Outlines, others: frozenset[
     judging = _Judge(finding, heard, outlines, others)
     if heard.trouble:
         return judging.verdict(Outcome.INCONCLUSIVE, heard.trouble, hint=_hint_for_trouble(heard.trouble))
+    if heard.stopped:
+        found = _judge(judging) if heard.runs else None
+        if found is not None and found.outcome in (Outcome.CONFIRMED, Outcome.REFUTED):
+            return found
+        return judging.verdict(Outcome.INCONCLUSIVE, heard.stopped, hint=_hint_for_trouble(heard.stopped))
     if not heard.runs:
         return _nothing_ran(judging)
+    return _judge(judging)
+
+
+def _judge(judging: _Judge) -> Verdict:
+    finding = judging.finding
     if finding.effect is Effect.RECOMPILE:
         return _recompile(judging)
     if finding.effect is Effect.CUDAGRAPH:
@@ -237,12 +248,19 @@ def _recompile(judging: _Judge) -> Verdict:
     if not runs:
         return judging.verdict(Outcome.INCONCLUSIVE, "no sequence of calls could be made")
     path = judging.finding.path
+    claim = claim_of(judging.finding)
     best: tuple[Run, Frame] | None = None
+    other: tuple[Run, Frame] | None = None
     for run in runs:
         for frame in run.frames:
             if not (_too_often(frame, run) and _holds(judging, frame)):
                 continue
-            if best is None or _names_finding(judging, frame) > _names_finding(judging, best[1]):
+            about = tuple(reason for reason in frame.reasons if is_about(reason, claim))
+            if frame.reasons and not about:
+                other = other or (run, frame)
+                continue
+            frame = replace(frame, reasons=about)
+            if best is None or _names_finding(judging, frame, claim) > _names_finding(judging, best[1], claim):
                 best = run, frame
     if best is not None:
         run, frame = best
@@ -250,14 +268,32 @@ def _recompile(judging: _Judge) -> Verdict:
     for run in runs:
         if run.fault is not None and _fault_here(judging, run.fault):
             return judging.verdict(Outcome.CONFIRMED, fault_words(run.fault)[0], run, stack=run.fault.stack)
-    for run in runs:
-        if judging.touches(run.traced.get(path, ())) or judging.touches(run.covered.get(path, ())):
+    # Made-up calls refute only what they varied; a sequence that somebody chose is the program's own.
+    telling = [run for run in runs if run.chosen or is_varied(run.varied, claim)]
+    reached = [
+        run for run in runs if judging.touches(run.traced.get(path, ())) or judging.touches(run.covered.get(path, ()))
+    ]
+    if reached and other is not None:
+        words = f"compiled again, but for another reason: {_recompile_words(other[1], other[0])}"
+        return judging.verdict(Outcome.INCONCLUSIVE, words, other[0], hint=_VARY)
+    if reached and not any(run in telling for run in reached):
+        what = ", ".join(claim.names) or ", ".join(sorted(claim.kinds)) or "what the finding speaks of"
+        words = f"the calls that could be made up do not vary {what}"
+        return judging.verdict(Outcome.INCONCLUSIVE, words, reached[0], hint=_VARY)
+    for run in telling:
+        if run in reached:
             if run.fault is not None:
                 return judging.verdict(Outcome.INCONCLUSIVE, f"the calls ended early: {fault_words(run.fault)[0]}", run)
             most = max((frame.compiles for frame in run.frames if _holds(judging, frame)), default=0)
+            if not most:
+                words = "nothing that holds this line was compiled in these calls"
+                return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
             words = f"compiled {_times(most)} over {run.calls} calls ({run.label}), as a correct program is"
             return judging.verdict(Outcome.REFUTED, words, run)
     return _untraced(judging, runs)
+
+
+_VARY = "register an example whose calls differ as the program's do with @tclint.example"
 
 
 def _times(count: int) -> str:
@@ -294,13 +330,14 @@ def _holds(judging: _Judge, frame: Frame) -> bool:
     )
 
 
-def _names_finding(judging: _Judge, frame: Frame) -> int:
-    """How well the guards point at the finding: 2 when one names its line, 1 when its function, else 0."""
+def _names_finding(judging: _Judge, frame: Frame, claim: Claim) -> int:
+    """How well the guards point at the finding: 4 when one names what it names, 2 when its line, 1 when its function."""
+    named = 4 if any(is_about(reason, Claim(claim.names)) for reason in frame.reasons) and claim.names else 0
     path = judging.finding.path.rpartition("/")[2]
     text = "\n".join(frame.reasons)
     if any(f"{path}:{line} " in text + " " or f'{path}", line {line}' in text for line in judging.statement):
-        return 2
-    return 1 if judging.finding.path in frame.traced else 0
+        return named + 2
+    return named + 1 if judging.finding.path in frame.traced else named
 
 
 def _recompile_words(frame: Frame, run: Run) -> str:

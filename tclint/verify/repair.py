@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -188,6 +189,53 @@ def _bigger(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
                 yield _change(inputs, name, replace(spec, shape=(spec.shape[0], length, spec.shape[2])))
 
 
+def _viewed(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A tensor is looked at in a shape that it does not have: it should have had that one, but for its ones."""
+    want = tuple(int(number) for number in found[1].split(","))
+    count = int(found[2])
+    if -1 in want:
+        return
+    plain = tuple(size for size in want if size != 1)
+    for name, spec in _tensors(inputs):
+        if math.prod(spec.shape) == count:
+            yield _change(inputs, name, replace(spec, shape=plain))
+            yield _change(inputs, name, replace(spec, shape=want))
+
+
+def _axis(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A number was taken for an axis."""
+    low, high, had = (int(number) for number in found.groups())
+    for name, value in inputs.items():
+        if type(value) is int and value == had:
+            yield _change(inputs, name, -1)
+            yield _change(inputs, name, low)
+            yield _change(inputs, name, high)
+
+
+def _scalar_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A tensor of one element where a larger one was given."""
+    for name, spec in _tensors(inputs):
+        if spec.shape:
+            yield _change(inputs, name, replace(spec, shape=()))
+
+
+def _broadcast(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A tensor, a mask most often, that must fit a shape: that one, the same for all heads."""
+    first, second = (tuple(int(number) for number in group.split(",") if number.strip()) for group in found.groups())
+    for had, want in ((first, second), (second, first)):
+        for name, spec in _tensors(inputs):
+            if spec.shape == had and len(want) > len(had):
+                yield _change(inputs, name, replace(spec, shape=(want[0], *([1] * (len(want) - 3)), *want[-2:])))
+                yield _change(inputs, name, replace(spec, shape=want))
+
+
+def _one_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A tuple was given where one tensor is wanted."""
+    for name, value in inputs.items():
+        if isinstance(value, Several) and value.items:
+            yield _change(inputs, name, value.items[0])
+
+
 def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _sequences(inputs, (16, 64, 49, 17, 196, 1))
     yield from _spatial(inputs, (28, 64, 224, 16))
@@ -198,6 +246,14 @@ def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 
 _RULES: tuple[tuple[str, Rule], ...] = (
+    (r"had torch\.Size\(\[([\d, ]*)\]\).*?broadcastable to \[([\d, ]+)\]", _broadcast),
+    (r"Target sizes: \[([\d, ]+)\]\.\s+Tensor sizes: \[([\d, ]*)\]", _broadcast),
+    (r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)", _viewed),
+    (r"expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)", _axis),
+    (
+        r"doesn't match the broadcast shape|only one element|can be converted to a Scalar|0-dim|a Tensor with \d+ elements",
+        _scalar_instead,
+    ),
     (r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", _matmul),
     (r"a and b must have same reduction dim, but got \[(\d+), (\d+)\] X \[(\d+), (\d+)\]", _matmul),
     (r"to have (\d+) channels, but got (\d+) channels", _channels),
@@ -236,6 +292,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
         _number_instead,
     ),
     (r"'(?:int|float|bool)' object has no attribute", _tensor_instead),
+    (r"'(?:tuple|list)' object has no attribute|must be Tensor, not (?:tuple|list)", _one_instead),
     (r"must be Tensor, not (?:int|float|bool)", _tensor_instead),
     (
         r"object is not (?:iterable|subscriptable)|has no len|must be tuple of Tensors|but got Tensor|not Tensor",

@@ -12,7 +12,9 @@ from pathlib import Path
 
 FILES = 4000
 """Most files of a project that are looked through."""
-_LEFT_OUT = frozenset({".git", "__pycache__", "node_modules", "build", "dist", ".venv", "venv", "site-packages", ".tox"})
+_LEFT_OUT = frozenset(
+    {".git", "__pycache__", "node_modules", "build", "dist", ".venv", "venv", "site-packages", ".tox"}
+)
 _FENCE = re.compile(r"^[ \t]*```(?:python|py)[ \t]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
@@ -199,7 +201,9 @@ def _flat(body: Sequence[ast.stmt], last: int | None, line: int) -> Iterator[ast
                         value = ast.copy_location(ast.Assign([item.optional_vars], item.context_expr), statement)
                         yield ast.fix_missing_locations(value)
             if isinstance(statement, ast.For):
-                first = ast.Call(ast.Name("next", ast.Load()), [ast.Call(ast.Name("iter", ast.Load()), [statement.iter], [])], [])
+                first = ast.Call(
+                    ast.Name("next", ast.Load()), [ast.Call(ast.Name("iter", ast.Load()), [statement.iter], [])], []
+                )
                 yield ast.fix_missing_locations(ast.copy_location(ast.Assign([statement.target], first), statement))
             yield from _flat(statement.body, last, line)
             if isinstance(statement, ast.If):
@@ -249,7 +253,28 @@ def _cases(decorator: ast.expr) -> dict[str, ast.expr]:
 
 
 def _loaded(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    """The names that a piece of program takes from outside of itself."""
+    found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        own |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
+        own |= {n.name for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n is not node}
+        return found - own
+    own = {
+        n.arg
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Lambda)
+        for n in ast.walk(inner.args)
+        if isinstance(n, ast.arg)
+    }
+    own |= {
+        n.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.comprehension)
+        for n in ast.walk(inner.target)
+        if isinstance(n, ast.Name)
+    }
+    return found - own
 
 
 def _bound(statement: ast.stmt) -> set[str]:
@@ -264,11 +289,15 @@ def _changes(statement: ast.stmt, names: set[str]) -> bool:
     """Whether a statement sets something up on one of these objects: `model.eval()`, `config.depth = 2`."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         function = statement.value.func
-        return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id in names
+        return (
+            isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id in names
+        )
     if isinstance(statement, (ast.Assign, ast.AugAssign)):
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         return any(
-            isinstance(target, (ast.Attribute, ast.Subscript)) and isinstance(target.value, ast.Name) and target.value.id in names
+            isinstance(target, (ast.Attribute, ast.Subscript))
+            and isinstance(target.value, ast.Name)
+            and target.value.id in names
             for target in targets
         )
     return False
@@ -285,6 +314,8 @@ def calls_after(use: Use) -> Iterator[ast.Call]:
     for node in ast.walk(scope):
         if isinstance(node, ast.Call) and node is not use.call:
             owner = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-            if owner is use.call or (isinstance(owner, ast.Name) and owner.id in names and node.lineno > use.call.lineno):
+            if owner is use.call or (
+                isinstance(owner, ast.Name) and owner.id in names and node.lineno > use.call.lineno
+            ):
                 found.append(node)
     yield from sorted(found, key=lambda node: (node.lineno, node.col_offset))

@@ -53,7 +53,15 @@ def load_definitions(file: Path, name: str, replaceable: Callable[[BaseException
         raise ImportError(f"no loader for {file}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    wanted = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+    wanted = (
+        ast.Import,
+        ast.ImportFrom,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+        ast.Assign,
+        ast.AnnAssign,
+    )
     defined = 0
     last: BaseException | None = None
     for statement in tree.body:

@@ -10,18 +10,19 @@ import copy
 import dataclasses
 import inspect
 import os
+import re
 import sys
 import time
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 import torch
 from torch import nn
 
-from tclint.verify import guess
+from tclint.verify import guess, usage
 from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import find
 from tclint.verify.child.shrunk import is_config, shrunk
@@ -32,6 +33,8 @@ from tclint.verify.repair import families, repairs
 
 TRIES = 160
 SECONDS = 5.0
+SAME = 5
+"""Times that the same complaint is heard before the inputs are not to blame."""
 PARAMETERS = 400_000_000
 """Models larger than this are not built by guessing."""
 
@@ -186,13 +189,18 @@ def _made(wanted: type, depth: int) -> Iterator[Any]:
         return
 
 
-def construct(target: type, depth: int = 0) -> Any:
+def construct(target: type, depth: int = 0, root: str = "") -> Any:
     """An instance with guessed arguments. Raises NoInputs with the last error where none fits."""
     maker: Any = inspect.getattr_static(target, "__init__")
     parameters = _signature(maker) if maker is not object.__init__ else []
     hints = _hints(maker)
     required = [p for p in parameters if p.default is p.empty]
     choices = {p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth, target)) for p in required}
+    if root:
+        for name, values in usage.literals_of(target.__name__, [p.name for p in parameters], root).items():
+            if name in choices:
+                small = [value for value in values if not (isinstance(value, int) and value > guess.WIDTH * 4)]
+                choices[name] = [*small[:2], *choices[name]]
     if dataclasses.is_dataclass(target) or _is_settings(target):
         choices |= _small_fields(parameters, hints)
     picks = {name: values[0] for name, values in choices.items() if values}
@@ -217,8 +225,9 @@ def _small_fields(parameters: list[_Parameter], hints: Mapping[str, Any]) -> dic
             if number:
                 found[parameter.name] = [int(number), default]
         elif isinstance(default, int) and not isinstance(default, bool) and default > 4:
-            if guess.number_for(parameter.name) == 2:
-                found[parameter.name] = [2, default]
+            few = guess.number_for(parameter.name)
+            if few in (2, 4, 8) and few < default:
+                found[parameter.name] = [int(few), default]
     return found
 
 
@@ -280,10 +289,13 @@ def _argument(parameter: _Parameter, annotation: Any, width: int) -> Any:
     for text in (annotation, parameter.annotation):
         if (spec := guess.from_jaxtyping(text, width)) is not None:
             return spec
-    if guess.is_position(parameter.name):
-        return guess.value_for(parameter.name, width)
     wanted = _plain(annotation)
     origin = typing.get_origin(wanted)
+    if guess.is_position(parameter.name):
+        pair = guess.value_for(parameter.name, width)
+        return pair.items[0] if _is_tensor(wanted) else pair
+    if getattr(wanted, "__name__", wanted) == "BlockMask":
+        return _block_mask()
     if _is_tensor(wanted):
         text = wanted if isinstance(wanted, str) else wanted.__name__
         spec = guess.tensor_for(parameter.name, width)
@@ -315,6 +327,13 @@ def _argument(parameter: _Parameter, annotation: Any, width: int) -> Any:
     return guess.value_for(parameter.name, width)
 
 
+def _block_mask() -> Any:
+    """The mask of flex attention that most models use."""
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    return create_block_mask(lambda b, h, q, k: q >= k, None, None, guess.SEQUENCE, guess.SEQUENCE, device="cpu")
+
+
 def realize(value: Any, device: str) -> Any:
     """The tensors of a guess."""
     if isinstance(value, TensorSpec):
@@ -343,6 +362,10 @@ def search(
     meta = _on_meta(model, function_of)
     end = time.process_time() + SECONDS
     waiting: list[tuple[int, int, dict[str, Any]]] = [(0, 0, dict(start))]
+    # Optional tensors that no error asks for by name are given one at a time, when nothing better is known.
+    spare = [name for name, value in optional.items() if isinstance(value, TensorSpec) and name not in start]
+    waiting += [(5, 0, {**start, name: optional[name]}) for name in spare[:4]]
+    same = 0
     seen = {repr(sorted(start.items(), key=str))}
     count = 0
     last: Exception | None = None
@@ -363,8 +386,12 @@ def search(
             error = _attempt(real, inputs, "cpu")
         if error is None:
             return inputs
+        same = same + 1 if str(error) == str(last) else 0
         last = error
         first = first or error
+        if same >= SAME and isinstance(error, (AssertionError, AttributeError, NameError, NotImplementedError)):
+            # It fails whatever it is given: something must be done before it is called.
+            break
         fresh = []
         for position, changed in enumerate(repairs(f"{type(error).__name__}: {error}", inputs, optional)):
             key = repr(sorted(changed.items(), key=str))
@@ -412,11 +439,17 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType) -> Example | No
         target, method = find(module, candidate.name)
     except LookupError as missing:
         raise NoInputs(str(missing)) from missing
+    if isinstance(target, type) and method and isinstance(inspect.getattr_static(target, method), staticmethod):
+        target, method = getattr(target, method), ""
     if isinstance(target, type):
         if not (issubclass(target, nn.Module) or method or "__call__" in vars(target)):
             raise NoInputs(f"{candidate.name} is neither a module nor callable")
-        return example_of(
-            lambda: construct(target), target, method, f"inferred from the signatures of {candidate.name}"
+        return _prepared(
+            lambda: construct(target, root=job.root),
+            target,
+            method,
+            f"inferred from the signatures of {candidate.name}",
+            root=job.root,
         )
     if inspect.isfunction(target) or callable(target):
         from tclint.verify.child.compiling import unwrapped
@@ -424,10 +457,63 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType) -> Example | No
         plain = unwrapped(target)
         compiled = plain is not target
         built = example_of(
-            lambda: target, plain, "", f"inferred from the signature of {candidate.name}", function=plain
+            lambda: target,
+            plain,
+            "",
+            f"inferred from the signature of {candidate.name}",
+            function=plain,
+            root=job.root,
         )
         return dataclasses.replace(built, wrap=not compiled)
     raise NoInputs(f"{candidate.name} cannot be called")
+
+
+_PREPARES = re.compile(
+    r"^(setup|set|init|build|make|reset|prepare|allocate)_\w*(cache|state|kv|rope|rotary|buffer|mask)"
+)
+
+
+def _prepared(build: Callable[[], Any], target: type, method: str, source: str, root: str) -> Example:
+    """The example of a class; where it does not run as it is made, of one whose caches have been set up."""
+    try:
+        return example_of(build, target, method, source, root=root)
+    except NoInputs as missing:
+        first = missing
+    for name in sorted(name for name in dir(target) if _PREPARES.match(name) and callable(getattr(target, name))):
+        prepare = _with_call(build, target, name, root)
+        try:
+            prepare()
+            return example_of(prepare, target, method, f"{source}, after {name}()", root=root)
+        except Exception:
+            # Another method may be the one; what the plain attempt said is told in the end.
+            continue
+    raise first
+
+
+def _with_call(build: Callable[[], Any], target: type, name: str, root: str) -> Callable[[], Any]:
+    """A maker that calls one method of what it makes, with arguments from their names and from the program."""
+    function = getattr(target, name)
+    parameters = [p for p in _signature(function) if p.default is p.empty]
+    hints = _hints(function)
+    passed = usage.literals_of(name, [p.name for p in parameters], root) if root else {}
+    given = {p.name: _cache_size(p, hints.get(p.name, p.annotation), passed.get(p.name, ())) for p in parameters}
+
+    def made() -> Any:
+        model = build()
+        with torch.no_grad():
+            getattr(model, name)(**{key: realize(value, "cpu") for key, value in given.items()})
+        return model
+
+    return made
+
+
+def _cache_size(parameter: _Parameter, annotation: Any, passed: Sequence[Any]) -> Any:
+    if "batch" in parameter.name:
+        return guess.BATCH
+    if passed:
+        return passed[0]
+    value = _argument(parameter, annotation, WIDTH)
+    return value if value is not None else 64
 
 
 def example_of(
@@ -437,11 +523,13 @@ def example_of(
     source: str,
     start: Mapping[str, Any] | None = None,
     function: Any = None,
+    root: str = "",
 ) -> Example:
     """The example of a class or function whose call arguments are guessed. `start` adds to the required ones."""
     signed = function or getattr(target, method or ("forward" if hasattr(target, "forward") else "__call__"))
     parameters = _signature(signed)
     hints = _hints(signed)
+    passed = usage.literals_of(getattr(signed, "__name__", ""), [p.name for p in parameters], root) if root else {}
     model = build()
     width = next(iter(widths_of(model)), WIDTH)
     required: dict[str, Any] = {}
@@ -449,6 +537,10 @@ def example_of(
     for parameter in parameters:
         annotation = hints.get(parameter.name, parameter.annotation)
         value = _argument(parameter, annotation, width)
+        own = [item for item in passed.get(parameter.name, ()) if item is not None]
+        if own and not isinstance(value, Several) and not _is_tensor(_plain(annotation)):
+            # What the program passes says more than a name.
+            value = own[0]
         if parameter.default is parameter.empty:
             required[parameter.name] = value
         elif isinstance(value, (TensorSpec, Several)) or parameter.default is None:

@@ -82,7 +82,11 @@ def package_at_fault(error: BaseException, root: str) -> str:
     """The installed or missing package that made an import fail; empty where it was the project itself."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         name = error.name.partition(".")[0]
-        return "" if any(Path(entry, name).exists() or Path(entry, f"{name}.py").exists() for entry in _inside(root)) else name
+        return (
+            ""
+            if any(Path(entry, name).exists() or Path(entry, f"{name}.py").exists() for entry in _inside(root))
+            else name
+        )
     frames = traceback.extract_tb(error.__traceback__)
     for frame in frames:
         inside = frame.filename.replace(os.sep, "/").rpartition("/site-packages/")[2]

@@ -139,7 +139,6 @@ class Replay:
                 last = last or error
         raise NoInputs(f"{self.where} cannot be repeated: {type(last).__name__}: {str(last)[:160]}")
 
-
     def _on_meta(self) -> Any:
         """The target without its weights, to be counted; None where it cannot be made so."""
         try:

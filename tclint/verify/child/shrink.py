@@ -14,6 +14,7 @@ from torch import nn
 
 from tclint.verify import guess
 
+
 @dataclass(frozen=True)
 class Size:
     """How much smaller than the program's own: numbers divided by `scale`, and only a few layers where it is `shallow`."""
