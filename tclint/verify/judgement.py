@@ -255,7 +255,9 @@ def _recompile(judging: _Judge) -> Verdict:
         for frame in run.frames:
             if not (_too_often(frame, run) and _holds(judging, frame)):
                 continue
-            about = tuple(reason for reason in frame.reasons if is_about(reason, claim))
+            # Where nothing but what the finding names was changed, every guard that failed is its guard.
+            alone = not run.chosen and is_varied(run.varied, Claim(claim.names))
+            about = tuple(reason for reason in frame.reasons if alone or is_about(reason, claim))
             if frame.reasons and not about:
                 other = other or (run, frame)
                 continue
@@ -285,7 +287,7 @@ def _recompile(judging: _Judge) -> Verdict:
             if run.fault is not None:
                 return judging.verdict(Outcome.INCONCLUSIVE, f"the calls ended early: {fault_words(run.fault)[0]}", run)
             most = max((frame.compiles for frame in run.frames if _holds(judging, frame)), default=0)
-            if not most:
+            if not most and not judging.touches(run.traced.get(path, ())):
                 words = "nothing that holds this line was compiled in these calls"
                 return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
             words = f"compiled {_times(most)} over {run.calls} calls ({run.label}), as a correct program is"
@@ -345,6 +347,7 @@ def _recompile_words(frame: Frame, run: Run) -> str:
     told = "; ".join(reasons[:3]) or "no guard was named"
     limit = ", then gave up (recompile limit)" if frame.limit else ""
     over = f" over {run.calls} calls" if run.calls else ""  # a trace does not count them
+    over += f" ({run.label})" if not run.chosen else ""
     return f"{own_name(frame.name)} was compiled {_times(frame.compiles)}{over}{limit}: {told}"
 
 

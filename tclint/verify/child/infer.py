@@ -117,7 +117,9 @@ def _configs_near(target: type) -> list[type]:
     return sorted(found, key=lambda item: (-len(os.path.commonprefix([item.__name__, target.__name__])), item.__name__))
 
 
-def _constructor_values(parameter: _Parameter, annotation: Any, depth: int, target: type) -> Iterator[Any]:
+def _constructor_values(
+    parameter: _Parameter, annotation: Any, depth: int, target: type, rich: bool = False
+) -> Iterator[Any]:
     """What to pass for a required parameter of a constructor, likeliest first."""
     name = parameter.name
     wanted = _plain(annotation)
@@ -139,10 +141,10 @@ def _constructor_values(parameter: _Parameter, annotation: Any, depth: int, targ
         elif wanted is torch.dtype:
             yield torch.float32
         elif issubclass(wanted, nn.Module):
-            yield from _made(wanted, depth)
+            yield from _made(wanted, depth, rich)
             yield nn.Identity()
         elif dataclasses.is_dataclass(wanted) or _is_settings(wanted):
-            yield from _made(wanted, depth)
+            yield from _made(wanted, depth, rich)
     if origin in (list, tuple) or wanted in (list, tuple):
         size = int(number) if number else 2
         yield [size, size]
@@ -154,7 +156,7 @@ def _constructor_values(parameter: _Parameter, annotation: Any, depth: int, targ
         yield nn.LayerNorm if "norm" in name else nn.GELU if "act" in name else nn.Identity
     if name in ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs"):
         for near in _configs_near(target)[:2] if depth < 3 else ():
-            yield from _made(near, depth)
+            yield from _made(near, depth, rich)
         yield Settings()
     if name in ("act", "activation", "nonlinearity"):
         yield nn.GELU()
@@ -180,29 +182,31 @@ def _is_settings(wanted: type) -> bool:
     return wanted.__name__.endswith(("Config", "Args", "Settings", "Params", "Options", "ModelArgs"))
 
 
-def _made(wanted: type, depth: int) -> Iterator[Any]:
+def _made(wanted: type, depth: int, rich: bool = False) -> Iterator[Any]:
     """An instance of a class that a parameter is annotated with."""
     try:
-        yield shrunk(wanted) if is_config(wanted) else construct(wanted, depth + 1)
+        yield shrunk(wanted) if is_config(wanted) else construct(wanted, depth + 1, rich=rich)
     except Exception:
         # The next alternative of the caller stands in for it.
         return
 
 
-def construct(target: type, depth: int = 0, root: str = "") -> Any:
+def construct(target: type, depth: int = 0, root: str = "", rich: bool = False) -> Any:
     """An instance with guessed arguments. Raises NoInputs with the last error where none fits."""
     maker: Any = inspect.getattr_static(target, "__init__")
     parameters = _signature(maker) if maker is not object.__init__ else []
     hints = _hints(maker)
     required = [p for p in parameters if p.default is p.empty]
-    choices = {p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth, target)) for p in required}
+    choices = {
+        p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth, target, rich)) for p in required
+    }
     if root:
         for name, values in usage.literals_of(target.__name__, [p.name for p in parameters], root).items():
             if name in choices:
                 small = [value for value in values if not (isinstance(value, int) and value > guess.WIDTH * 4)]
                 choices[name] = [*small[:2], *choices[name]]
     if dataclasses.is_dataclass(target) or _is_settings(target):
-        choices |= _small_fields(parameters, hints)
+        choices |= _small_fields(parameters, rich)
     picks = {name: values[0] for name, values in choices.items() if values}
     last: Exception | None = None
     for attempt in _combinations(picks, choices):
@@ -215,12 +219,15 @@ def construct(target: type, depth: int = 0, root: str = "") -> Any:
     raise NoInputs(f"{target.__name__}({wanted}) cannot be made: {type(last).__name__}: {str(last)[:200]}")
 
 
-def _small_fields(parameters: list[_Parameter], hints: Mapping[str, Any]) -> dict[str, list[Any]]:
+def _small_fields(parameters: list[_Parameter], rich: bool) -> dict[str, list[Any]]:
     """Defaults of a config that would make a model too large to run here, replaced by small ones."""
     found: dict[str, list[Any]] = {}
     for parameter in parameters:
         default = parameter.default
-        if isinstance(default, int) and not isinstance(default, bool) and default > 64:
+        if rich and type(default) is int and default == 0 and guess.number_for(parameter.name) in (2, 4):
+            # A part that is left out by default: experts, adapters, memory tokens.
+            found[parameter.name] = [guess.number_for(parameter.name), 0]
+        elif isinstance(default, int) and not isinstance(default, bool) and default > 64:
             number = guess.number_for(parameter.name)
             if number:
                 found[parameter.name] = [int(number), default]
@@ -434,7 +441,16 @@ def _only_meta(error: Exception) -> bool:
     return isinstance(error, NotImplementedError) or "meta" in text or "data-dependent" in text
 
 
-def inferred(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
+def inferred_with_parts(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
+    """The same with what a configuration leaves out by default."""
+    try:
+        target, _ = find(module, candidate.name)
+    except LookupError:
+        return None
+    return inferred(job, candidate, module, rich=True) if isinstance(target, type) else None
+
+
+def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = False) -> Example | None:
     try:
         target, method = find(module, candidate.name)
     except LookupError as missing:
@@ -445,10 +461,10 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType) -> Example | No
         if not (issubclass(target, nn.Module) or method or "__call__" in vars(target)):
             raise NoInputs(f"{candidate.name} is neither a module nor callable")
         return _prepared(
-            lambda: construct(target, root=job.root),
+            lambda: construct(target, root=job.root, rich=rich),
             target,
             method,
-            f"inferred from the signatures of {candidate.name}",
+            f"inferred from the signatures of {candidate.name}{', with all its parts' if rich else ''}",
             root=job.root,
         )
     if inspect.isfunction(target) or callable(target):

@@ -274,18 +274,30 @@ def _parameters(example: Example) -> list[str]:
     return [p.name for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
 
+def _can_change(part: Any, name: str) -> bool:
+    own = getattr(part, "__dict__", {}).get(name)
+    described = inspect.getattr_static(type(part), name, None)
+    if isinstance(described, property) and described.fset is not None:
+        own = getattr(part, name, None)
+    return type(own) in (int, float, bool)
+
+
 def attribute_change(example: Example, name: str) -> Callable[[Any, int], None] | None:
     """Changes an attribute of the target's modules to another value of its kind; None where there is none to change."""
 
     def holders(made: Any) -> list[Any]:
         owner = getattr(made, "__self__", made)
         parts = list(owner.modules()) if isinstance(owner, torch.nn.Module) else [owner]
-        return [part for part in parts if type(getattr(part, "__dict__", {}).get(name)) in (int, float, bool)]
+        return [part for part in parts if _can_change(part, name)]
 
     def change(made: Any, turn: int) -> None:
         for part in holders(made):
-            value = vars(part)[name]
-            setattr(part, name, not value if type(value) is bool else value + 1)
+            value = getattr(part, name)
+            try:
+                setattr(part, name, not value if type(value) is bool else value + 1)
+            except (ValueError, AssertionError):
+                # A setter that knows a largest value.
+                setattr(part, name, value - 1)
 
     return change if holders(unwrapped(example.build())) else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import ModuleType
 
-from tclint.verify.child.infer import inferred
+from tclint.verify.child.infer import inferred, inferred_with_parts
 from tclint.verify.child.inputs import CONVENTIONS, Example, NoInputs, Source
 from tclint.verify.child.pretrained import pretrained
 from tclint.verify.child.replay import replayed
@@ -19,7 +19,7 @@ def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exam
     for example in replayed(job, candidate, module):
         leave_if_copy()
         yield example
-    yield from _each(job, candidate, module, (inferred,))
+    yield from _each(job, candidate, module, (inferred, inferred_with_parts))
 
 
 def _each(
