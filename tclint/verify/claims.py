@@ -13,6 +13,8 @@ from tclint.model.finding import Finding
 
 _NAME = re.compile(r"`([^`]+)`")
 _PLAIN = re.compile(r"^(?:self\.)?[A-Za-z_]\w*$")
+_PHRASES = re.compile(r"(size|stride|dtype|rank) mismatch|\.(size|stride)\(\)|at index")
+"""Words of Dynamo's own, which are no names of the program's."""
 _KINDS: tuple[tuple[str, str, str], ...] = (
     # kind, words of a finding, words of a guard
     ("stride", r"\bstrides?\b|contiguous|memory format|layout", r"stride"),
@@ -45,7 +47,8 @@ def is_about(reason: str, claim: Claim) -> bool:
     if not claim.is_known:
         return True
     told = reason.partition("  #")[0]
-    if any(re.search(rf"\b{re.escape(name.removeprefix('self.'))}\b", told) for name in claim.names):
+    named = _PHRASES.sub(" ", told)
+    if any(re.search(rf"\b{re.escape(name.removeprefix('self.'))}\b", named) for name in claim.names):
         return True
     return any(re.search(guard, told) for kind, _, guard in _KINDS if kind in claim.kinds)
 

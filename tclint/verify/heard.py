@@ -163,6 +163,8 @@ class Heard:
     """Why there is no answer at all: the process died, hung, or was stopped."""
     stopped: str = ""
     """Why there is no more than this: what ran before the process died, hung, or was stopped still counts."""
+    bad_factory: str = ""
+    """The key of a configured factory that cannot be imported, and why."""
     equality: Equality | None = None
     """Where the job asked for a record or a comparison."""
 

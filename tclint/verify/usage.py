@@ -75,6 +75,13 @@ def _files(root: str) -> tuple[str, ...]:
     return tuple(found[:FILES])
 
 
+def files_with(text: str, root: str) -> Iterator[str]:
+    """The Python files of a project that hold a text."""
+    for path in _files(os.path.realpath(root)):
+        if path.endswith(".py") and text in _text(path):
+            yield path
+
+
 @lru_cache(maxsize=FILES)
 def _text(path: str) -> str:
     try:

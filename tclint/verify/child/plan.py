@@ -28,7 +28,7 @@ from tclint.verify.child.experiments import (
     run_eager,
     run_recompiles,
 )
-from tclint.verify.child.inputs import Call, Example, NoInputs
+from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs
 from tclint.verify.child.load import load
 from tclint.verify.child.sources import sources
 from tclint.verify.child.sweep import SETTLED, Sweep, sweeps
@@ -88,7 +88,10 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             notes.faults.append(fault_of("import", error, bench.wanted))
             notes.tried.append(f"{candidate.name}: its file cannot be imported")
             continue
-        _candidate(job, candidate, module, bench, notes)
+        try:
+            _candidate(job, candidate, module, bench, notes)
+        except BadFactory as error:
+            return Heard(device=job.device, trouble=f"the configured factory of {error}", bad_factory=str(error))
         if not _unreached(job.places, notes.runs):
             break
     return replace(_heard(job, bench, notes), equality=_equality(job, bench, notes))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from tclint.verify.child.infer import inferred, inferred_with_parts
-from tclint.verify.child.inputs import CONVENTIONS, Example, NoInputs, Source
+from tclint.verify.child.inputs import CONVENTIONS, BadFactory, Example, NoInputs, Source
 from tclint.verify.child.pretrained import pretrained
 from tclint.verify.child.replay import replayed
 from tclint.verify.forks import leave_if_copy
@@ -31,6 +31,8 @@ def _each(
         except NoInputs as missing:
             yield missing
             continue
+        except BadFactory:
+            raise
         except (Exception, SystemExit) as error:
             # The target's own code, run while its inputs were looked for.
             yield NoInputs(f"{source.__name__.replace('_', ' ')}: {type(error).__name__}: {str(error)[:200]}")
