@@ -94,6 +94,8 @@ class Run:
     graphs: Graphs | None = None
     complete: bool = True
     """False where the lines that ran are not all known: a trace names only lines that made an operation."""
+    eager_known: bool = True
+    """False where only the lines are known that Dynamo traced: others may have run in eager mode."""
     differs: str = ""
     """How the compiled values differ from the eager ones, where they do."""
     varied: tuple[str, ...] = ()

@@ -213,20 +213,29 @@ def _untraced(judging: _Judge, runs: Sequence[Run]) -> Verdict:
         if not all(run.complete for run in runs):
             words = "the trace does not tell whether this line ran"
             return judging.verdict(Outcome.INCONCLUSIVE, words, hint="record with `tclint verify -- <your program>`")
+        if not all(run.eager_known for run in runs):
+            return _behind(judging, runs) or judging.verdict(
+                Outcome.NOT_REACHED, "Dynamo never traced this line: it did not run, or ran in eager mode only", runs[0]
+            )
         hint = "register an example whose calls run this line with @tclint.example"
         words = "the calls that were made never ran this line"
         return judging.verdict(Outcome.NOT_REACHED, words, runs[0] if runs else None, hint=hint)
     run = covered[0]
-    earlier = _break_before(judging, covered)
-    if earlier is not None:
-        words = (
-            f"behind another break at {earlier.path}:{earlier.line}, which sends the rest of the function to eager mode"
-        )
-        return judging.verdict(Outcome.NOT_REACHED, words, run, hint="repair that break first, then verify again")
+    if (behind := _behind(judging, covered)) is not None:
+        return behind
     if run.fault is not None:
         words = f"Dynamo stopped before this line: {fault_words(run.fault)[0]}"
         return judging.verdict(Outcome.NOT_REACHED, words, run, stack=run.fault.stack)
     return judging.verdict(Outcome.NOT_REACHED, "the line ran in eager mode, and Dynamo never traced it", run)
+
+
+def _behind(judging: _Judge, runs: Sequence[Run]) -> Verdict | None:
+    """The verdict on a line that an earlier break of its function sent to eager mode."""
+    earlier = _break_before(judging, runs)
+    if earlier is None:
+        return None
+    words = f"behind another break at {earlier.path}:{earlier.line}, which sends the rest of the function to eager mode"
+    return judging.verdict(Outcome.NOT_REACHED, words, runs[0], hint="repair that break first, then verify again")
 
 
 def _break_before(judging: _Judge, runs: Sequence[Run]) -> Break | None:
@@ -290,7 +299,8 @@ def _recompile(judging: _Judge) -> Verdict:
             if not most and not judging.touches(run.traced.get(path, ())):
                 words = "nothing that holds this line was compiled in these calls"
                 return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
-            words = f"compiled {_times(most)} over {run.calls} calls ({run.label}), as a correct program is"
+            over = f" over {run.calls} calls" if run.calls else ""  # a trace does not count them
+            words = f"compiled {_times(most)}{over} ({run.label}), as a correct program is"
             return judging.verdict(Outcome.REFUTED, words, run)
     return _untraced(judging, runs)
 

@@ -40,6 +40,8 @@ EXAMPLES = 3
 """Most examples that are run for one job, once they work."""
 ENOUGH = 0.5
 """Of a job's time: when it is over and something ran, nothing new is begun."""
+SPARE = 0.2
+"""Of a job's time: until then a target is also searched for what no finding speaks of."""
 SOON = 5.0
 """Seconds that the calls may take on the CPU, so that sizes are tried there before they are tried on a GPU."""
 
@@ -63,6 +65,8 @@ class _Notes:
     packed: bool = False
     tell: Callable[[], None] = lambda: None
     """Called when there is more to know: what is saved until then outlives the process."""
+    has_time: Callable[[], bool] = lambda: False
+    """Whether so little of the job's time is used that something may be looked for that nobody asked about."""
 
 
 def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
@@ -77,6 +81,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
         compiled=job.compiled,
     )
     notes = _Notes()
+    notes.has_time = lambda: time.monotonic() - begun < job.seconds * SPARE
     if save is not None:
         notes.tell = lambda: save(_heard(job, bench, notes))
     for candidate in job.candidates:
@@ -192,13 +197,38 @@ def _experiments(job: Job, candidate: Candidate, example: Example, bench: Bench,
     if effects - {"recompile", "cudagraph"}:
         _breaks(job, example, bench, notes)
     if "recompile" in effects:
-        names = [name for place in job.places for name in place.names]
-        passed = usage.literals_of(candidate.name.rpartition(".")[2], _parameters(example), job.root)
-        for run in recompile_runs(example, bench, notes.swept, list(dict.fromkeys(names)), passed):
-            notes.runs.append(run)
-            notes.tell()
+        _recompiles(job, candidate, example, bench, notes)
+    elif _may_discover(job, example, notes):
+        try:
+            _recompiles(job, candidate, example, bench, notes, notes.has_time)
+        except EagerFailed:
+            # It ran in another mode, and nobody asked about this one.
+            notes.tried.append(f"{candidate.name}: {example.source}: not searched for recompiles")
     if "cudagraph" in effects:
         notes.runs.append(run_cudagraphs(bench, example))
+
+
+def _recompiles(
+    job: Job,
+    candidate: Candidate,
+    example: Example,
+    bench: Bench,
+    notes: _Notes,
+    go_on: Callable[[], bool] = lambda: True,
+) -> None:
+    names = dict.fromkeys(name for place in job.places if place.effect == "recompile" for name in place.names)
+    passed = usage.literals_of(candidate.name.rpartition(".")[2], _parameters(example), job.root)
+    for run in recompile_runs(example, bench, notes.swept, list(names), passed):
+        notes.runs.append(run)
+        notes.tell()
+        if not go_on():
+            return
+
+
+def _may_discover(job: Job, example: Example, notes: _Notes) -> bool:
+    """Whether a target is also searched for recompiles that no finding speaks of: where it runs, and there is time."""
+    asked = bool(job.record or job.compare or job.pack) or {place.effect for place in job.places} == {"cudagraph"}
+    return not asked and example.wrap and notes.has_time()
 
 
 def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
@@ -215,7 +245,7 @@ def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
             except EagerFailed:
                 continue
     for mode, dtype in [*attempts, *([("eval", half)] if example.wrap else [])]:
-        if ran and not _unconfirmed(job.places, notes.runs):
+        if ran and not _unconfirmed(job.places, notes.runs) and not (dtype is None and notes.has_time()):
             break
         if dtype is not None and (not ran or not _unreached(job.places, notes.runs)):
             continue
