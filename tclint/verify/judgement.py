@@ -114,7 +114,10 @@ def _nothing_ran(judging: _Judge) -> Verdict:
     heard = judging.heard
     fault = heard.faults[-1] if heard.faults else None
     if fault is None:
-        words = heard.tried[-1] if heard.tried else "nothing in this file can be run"
+        # What was tried last for the target that the program compiles: the others stand in for it.
+        head = heard.tried[0].partition(":")[0] if heard.tried else ""
+        own = [text for text in heard.tried if text.partition(":")[0] == head]
+        words = own[-1] if own else "nothing in this file can be run"
         hint = heard.hint or "register an example with @tclint.example, returning (callable, [call, ...])"
         return judging.verdict(Outcome.INCONCLUSIVE, words, hint=hint)
     words, hint = fault_words(fault)
@@ -253,11 +256,16 @@ def _break_before(judging: _Judge, runs: Sequence[Run]) -> Break | None:
 
 
 def _recompile(judging: _Judge) -> Verdict:
-    runs = judging.runs("recompiles")
+    claim = claim_of(judging.finding)
+    # A change that was made to an attribute for the sake of another finding says nothing about this one.
+    runs = [
+        run
+        for run in judging.runs("recompiles")
+        if is_varied(run.varied, claim) or not any(name.startswith("self.") for name in run.varied)
+    ]
     if not runs:
         return judging.verdict(Outcome.INCONCLUSIVE, "no sequence of calls could be made")
     path = judging.finding.path
-    claim = claim_of(judging.finding)
     best: tuple[Run, Frame] | None = None
     other: tuple[Run, Frame] | None = None
     for run in runs:
@@ -284,7 +292,7 @@ def _recompile(judging: _Judge) -> Verdict:
     reached = [
         run for run in runs if judging.touches(run.traced.get(path, ())) or judging.touches(run.covered.get(path, ()))
     ]
-    if reached and other is not None:
+    if reached and other is not None and not any(run in telling and run is not other[0] for run in reached):
         words = f"compiled again, but for another reason: {_recompile_words(other[1], other[0])}"
         return judging.verdict(Outcome.INCONCLUSIVE, words, other[0], hint=_VARY)
     if reached and not any(run in telling for run in reached):

@@ -72,6 +72,34 @@ def _sequences(inputs: Inputs, lengths: tuple[int, ...]) -> Iterator[dict[str, A
                     yield _change(inputs, name, replace(spec, shape=(spec.shape[0], length, spec.shape[2])))
 
 
+_DTYPES = {"long": "int64", "float": "float32", "half": "float32", "bfloat16": "float32"}
+
+
+def _asserted(message: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Inputs as an assertion of the program's wants them: its dtype, a size, the rank, the shape of another."""
+    text = message.partition("[assert ")[2]
+    changed: dict[str, Any] = dict(inputs)
+    for name, spec in _tensors(inputs):
+        word = rf"(?<![\w.]){re.escape(name)}"
+        if found := re.search(rf"{word}\.dtype (?:==|is|in \(?) ?torch\.(\w+)", text):
+            spec = replace(spec, dtype=_DTYPES.get(found[1], found[1]))
+        rank = re.search(rf"(?:{word}\.(?:dim\(\)|ndim)|len\({re.escape(name)}\.shape\)) == (\d)", text)
+        if rank:
+            spec = spec.with_rank(int(rank[1]))
+        for size in re.finditer(rf"{word}\.(?:size\(|shape\[)(-?\d)[)\]] == (\d+)", text):
+            axis = int(size[1])
+            if -len(spec.shape) <= axis < len(spec.shape):
+                shape = list(spec.shape)
+                shape[axis] = int(size[2])
+                spec = replace(spec, shape=tuple(shape))
+        same = re.search(rf"{word}\.shape == (\w+)\.shape", text)
+        if same and isinstance(other := inputs.get(same[1]), TensorSpec):
+            spec = replace(spec, shape=other.shape)
+        changed[name] = spec
+    if changed != dict(inputs):
+        yield changed
+
+
 Rule = Callable[[re.Match[str], Inputs], Iterator[dict[str, Any]]]
 
 
@@ -324,6 +352,7 @@ def repairs(message: str, inputs: Inputs, optional: Mapping[str, Any]) -> Iterat
         yield {**inputs, **{name: optional[name] for name in missing}}
         for name in missing:
             yield _change(inputs, name, optional[name])
+    yield from _asserted(message, inputs)
     for pattern, rule in _COMPILED:
         found = pattern.search(message)
         if found is not None:

@@ -163,6 +163,50 @@ def _constants(expression: ast.expr, scope: Scope, depth: int = 0) -> Iterator[o
                 yield from _constants(node.value, scope, depth + 1)
 
 
+def attributes_read(source: str, name: str) -> set[str]:
+    """The attributes that a piece of program reads from a variable: `cfg.width`."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return set()
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
+    }
+
+
+def classes_with(attributes: set[str], root: str) -> list[tuple[str, str]]:
+    """Classes of the project (path, name) that have all these fields, those with the fewest others first."""
+    if not attributes:
+        return []
+    rare = max(attributes, key=len)
+    found: list[tuple[int, str, str]] = []
+    for path in files_with(rare, root):
+        for tree in _trees(path, _text(path)):
+            for node in tree.body:
+                fields = _fields(node) if isinstance(node, ast.ClassDef) else set()
+                if isinstance(node, ast.ClassDef) and attributes <= fields:
+                    found.append((len(fields), path, node.name))
+    return [(path, name) for _, path, name in sorted(found)]
+
+
+def _fields(node: ast.ClassDef) -> set[str]:
+    """Names that an instance has: fields of the class, properties, and what `__init__` sets."""
+    own: set[str] = set()
+    for statement in node.body:
+        if isinstance(statement, (ast.AnnAssign, ast.Assign)):
+            own |= _bound(statement)
+        elif isinstance(statement, ast.FunctionDef):
+            own.add(statement.name)
+            own |= {
+                inner.attr
+                for inner in ast.walk(statement)
+                if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store)
+            }
+    return own
+
+
 @dataclass(frozen=True, slots=True)
 class Slice:
     """The statements of a program that one expression needs, in order."""

@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import os
 import sys
+import textwrap
 import types
 import typing
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from torch import nn
 
 from tclint.verify import guess, usage
 from tclint.verify.child.inputs import NoInputs
+from tclint.verify.child.load import load
 from tclint.verify.child.shrunk import is_config, shrunk
 from tclint.verify.guess import WIDTH
 
@@ -99,8 +101,20 @@ def _configs_near(target: type) -> list[type]:
     return sorted(found, key=lambda item: (-len(os.path.commonprefix([item.__name__, target.__name__])), item.__name__))
 
 
+def _configs_like(target: type, name: str, root: str) -> Iterator[type]:
+    """Classes of the project that have every field that the constructor reads from its configuration."""
+    try:
+        source = textwrap.dedent(inspect.getsource(target.__init__))  # type: ignore[misc]
+    except (OSError, TypeError):
+        return
+    for path, found in usage.classes_with(usage.attributes_read(source, name), root)[:2] if root else ():
+        made = getattr(load(path, root), found, None)
+        if isinstance(made, type):
+            yield made
+
+
 def _constructor_values(
-    parameter: Parameter, annotation: Any, depth: int, target: type, rich: bool = False
+    parameter: Parameter, annotation: Any, depth: int, target: type, rich: bool = False, root: str = ""
 ) -> Iterator[Any]:
     """What to pass for a required parameter of a constructor, likeliest first."""
     name = parameter.name
@@ -137,7 +151,7 @@ def _constructor_values(
     if origin is type or name.endswith(("_layer", "_cls", "_class", "_fn", "_type")):
         yield nn.LayerNorm if "norm" in name else nn.GELU if "act" in name else nn.Identity
     if name in ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs"):
-        for near in _configs_near(target)[:2] if depth < 3 else ():
+        for near in [*_configs_near(target)[:2], *_configs_like(target, name, root)] if depth < 3 else ():
             yield from _made(near, depth, rich)
         yield Settings()
     if name in ("act", "activation", "nonlinearity"):
@@ -180,7 +194,8 @@ def construct(target: type, depth: int = 0, root: str = "", rich: bool = False) 
     hints = hints_of(maker)
     required = [p for p in parameters if p.default is p.empty]
     choices = {
-        p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth, target, rich)) for p in required
+        p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth, target, rich, root))
+        for p in required
     }
     if root:
         for name, values in usage.literals_of(target.__name__, [p.name for p in parameters], root).items():

@@ -11,6 +11,7 @@ import dataclasses
 import inspect
 import re
 import time
+import traceback
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
@@ -177,14 +178,14 @@ def search(
             error = _attempt(real, inputs, "cpu")
         if error is None:
             return inputs
-        same = same + 1 if str(error) == str(last) else 0
+        same = same + 1 if last is not None and _complaint(error) == _complaint(last) else 0
         last = error
         first = first or error
         if same >= SAME and isinstance(error, (AssertionError, AttributeError, NameError, NotImplementedError)):
             # It fails whatever it is given: something must be done before it is called.
             break
         fresh = []
-        for position, changed in enumerate(repairs(f"{type(error).__name__}: {error}", inputs, optional)):
+        for position, changed in enumerate(repairs(_complaint(error), inputs, optional)):
             key = repr(sorted(changed.items(), key=str))
             if key not in seen:
                 seen.add(key)
@@ -217,6 +218,15 @@ def _attempt(function: Any, inputs: Mapping[str, Any], device: str) -> Exception
         return error
     leave_if_copy()
     return None
+
+
+def _complaint(error: Exception) -> str:
+    """What went wrong, with the condition that did not hold where an assertion says it."""
+    text = f"{type(error).__name__}: {error}"
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, AssertionError) and frames and frames[-1].line:
+        return f"{text} [{frames[-1].line}]"
+    return text
 
 
 def _only_meta(error: Exception) -> bool:
