@@ -47,6 +47,10 @@ def is_about(reason: str, claim: Claim) -> bool:
     if not claim.is_known:
         return True
     told = reason.partition("  #")[0]
+    mismatch = re.search(r"^[\d/: ]*tensor '.*?' (size|stride|dtype|rank) mismatch", told)
+    if mismatch and mismatch[1] not in claim.kinds and not {"rank", "size"} >= {mismatch[1], *claim.kinds}:
+        # A tensor of that name has another shape: that is not what was said of it.
+        return False
     named = _PHRASES.sub(" ", told)
     if any(re.search(rf"\b{re.escape(name.removeprefix('self.'))}\b", named) for name in claim.names):
         return True

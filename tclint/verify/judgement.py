@@ -342,7 +342,13 @@ def _holds(judging: _Judge, frame: Frame) -> bool:
         return frame.path == path
     if own_name(frame.name) == function.name.rpartition(".")[2] and function.first <= frame.line <= function.last:
         return frame.path == path
-    # A function that only calls compiled ones (of this file, or of torch, such as an optimizer's step).
+    # A function that only calls compiled ones (of this file, or of torch, such as an optimizer's step): it must have run.
+    inside = range(function.first, function.last + 1)
+    runs = judging.runs("recompiles")
+    if all(run.eager_known for run in runs) and not any(
+        line in inside for run in runs for line in run.covered.get(path, ())
+    ):
+        return False
     return not any(
         function.first <= line <= function.last
         for run in judging.runs("recompiles")

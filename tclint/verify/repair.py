@@ -45,6 +45,9 @@ def _ranks(inputs: Inputs, rank: int, only: int | None = None) -> Iterator[dict[
     for name, spec in _tensors(inputs):
         if len(spec.shape) != rank and only in (None, len(spec.shape)):
             yield _change(inputs, name, spec.with_rank(rank))
+    alike = {name: spec.with_rank(rank) for name, spec in _tensors(inputs) if len(spec.shape) not in (0, rank)}
+    if len(alike) > 1:
+        yield {**inputs, **alike}
 
 
 def _dtypes(inputs: Inputs, dtype: str, only: str | None = None) -> Iterator[dict[str, Any]]:
@@ -288,6 +291,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"running_mean should contain (?=(\d+) elements not (\d+))", lambda m, i: _dims(i, int(m[1]), int(m[2]), axis=1)),
     (r"input to conv(?:_transpose)?(\d)d", _conv_rank),
     (r"[Ee]xpected (?:\d)D or (\d)D input \(got (\d)D input\)", lambda m, i: _ranks(i, int(m[1]))),
+    (r"must be a matrix, got \d-D tensor|2D tensors expected|out of bounds for dimension", lambda m, i: _ranks(i, 2)),
     (r"[Ee]xpected (\d)D input \(got (\d)D input\)", lambda m, i: _ranks(i, int(m[1]))),
     (r"[Ee]xpected (\d) dims\. Received (\d)-dim", lambda m, i: _ranks(i, int(m[1]))),
     (r"must be .*?(\d)-?D", lambda m, i: _ranks(i, int(m[1]))),

@@ -12,6 +12,7 @@ from verify_helpers import finding_on
 
 from tclint.model.finding import Effect
 from tclint.verify.claims import Claim, claim_of, is_about, is_varied
+from tclint.verify.guess import TensorSpec, from_description
 from tclint.verify.options import VerifyOptions
 from tclint.verify.scaffold import write_scaffold
 from tclint.verify.usage import calls_after, literals_of, slice_for, uses_of
@@ -122,3 +123,26 @@ def test_examples_to_fill_in(write: Callable[[str, str], Path], tmp_path: Path) 
     assert '{"x": torch.randn(2, 8, 32)}' in text
     assert "pkg/model.py:4 TCL101: Model(cfg) cannot be made" in text
     assert write_scaffold(report, options, str(tmp_path / "examples.py")) == 0  # what is there is not written again
+
+
+def test_shapes_in_docstrings_and_comments() -> None:
+    text = '''def pack(
+        grads: Tensor,  # (12, 768, 3072) - stacked gradients
+        lr,
+    ):
+    """
+    Args:
+        emb: ``(B, Np, W)`` embedded tokens.
+        valid: ``(B, Np)`` bool.
+        pos: ``(3, B, Np + Nt)`` position ids.
+        image (Tensor): of shape (B, C, H, W)
+        mode: one of (fast or slow)
+    """
+    '''
+    assert from_description(text, "grads") == TensorSpec((12, 32, 32))
+    assert from_description(text, "emb") == TensorSpec((2, 8, 32))
+    assert from_description(text, "valid") == TensorSpec((2, 8), "bool")
+    assert from_description(text, "pos") == TensorSpec((3, 2, 16), "int64")
+    assert from_description(text, "image") == TensorSpec((2, 32, 32, 32))
+    assert from_description(text, "lr") is None
+    assert from_description(text, "mode") is None

@@ -31,6 +31,7 @@ from tclint.verify.repair import families, repairs
 
 TRIES = 160
 SECONDS = 5.0
+SQUARES = ((WIDTH, WIDTH), (guess.BATCH, WIDTH, WIDTH))
 SAME = 5
 """Times that the same complaint is heard before the inputs are not to blame."""
 PARAMETERS = 400_000_000
@@ -157,6 +158,16 @@ def search(
     # Optional tensors that no error asks for by name are given one at a time, when nothing better is known.
     spare = [name for name, value in optional.items() if isinstance(value, TensorSpec) and name not in start]
     waiting += [(5, 0, {**start, name: optional[name]}) for name in spare[:4]]
+    if not isinstance(model, nn.Module):
+        # Functions of matrices often want square ones, all alike.
+        floats = {
+            name: value for name, value in start.items() if isinstance(value, TensorSpec) and value.dtype == "float32"
+        }
+        waiting += [
+            (2, 0, {**start, **{name: dataclasses.replace(v, shape=s) for name, v in floats.items()}})
+            for s in SQUARES
+            if floats
+        ]
     same = 0
     seen = {repr(sorted(start.items(), key=str))}
     count = 0
@@ -245,6 +256,8 @@ def inferred_with_parts(job: Job, candidate: Candidate, module: ModuleType) -> E
 
 
 def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = False) -> Example | None:
+    if candidate.name == "<module>":
+        raise NoInputs("the line is at module level: listen to the program itself with `tclint verify -- python …`")
     try:
         target, method = find(module, candidate.name)
     except LookupError as missing:
@@ -339,6 +352,7 @@ def example_of(
     signed = function or getattr(target, method or ("forward" if hasattr(target, "forward") else "__call__"))
     parameters = signature_of(signed)
     hints = hints_of(signed)
+    described = _source(signed)
     passed = usage.literals_of(getattr(signed, "__name__", ""), [p.name for p in parameters], root) if root else {}
     model = build()
     width = next(iter(widths_of(model)), WIDTH)
@@ -347,6 +361,8 @@ def example_of(
     for parameter in parameters:
         annotation = hints.get(parameter.name, parameter.annotation)
         value = _argument(parameter, annotation, width)
+        if isinstance(value, TensorSpec) and guess.from_jaxtyping(parameter.annotation) is None:
+            value = guess.from_description(described, parameter.name, width) or value
         own = [item for item in passed.get(parameter.name, ()) if item is not None]
         if own and not isinstance(value, Several) and not is_tensor(plain(annotation)):
             # What the program passes says more than a name.
@@ -382,6 +398,17 @@ def example_of(
         return [Call((), {name: realize(value, "cpu") for name, value in inputs.items()})]
 
     return Example(f"{source} ({shown})", (lambda: getattr(build(), method)) if method else build, calls)
+
+
+def _source(function: Any) -> str:
+    """The signature and the docstring of a function as they are written, with their comments."""
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        return ""
+    doc = function.__doc__ or ""
+    first_body = text.find(doc[:40]) + len(doc) if doc and doc[:40] in text else text.find("\n", text.find("):"))
+    return text[:first_body] if first_body > 0 else text
 
 
 def optional_start(required: Mapping[str, Any], optional: Mapping[str, Any]) -> dict[str, Any]:

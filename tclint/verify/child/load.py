@@ -55,7 +55,7 @@ def load(path: str, root: str) -> ModuleType:
             with standin.importing():
                 return _load(file)
         except (Exception, SystemExit) as error:
-            if standin.replace(package_at_fault(error, root)):
+            if standin.replace(package_at_fault(error, root)) or _loads_by_definitions(error, file, root):
                 continue
             try:
                 return _definitions(file, root)
@@ -67,6 +67,27 @@ def load(path: str, root: str) -> ModuleType:
 
 _scripts: dict[str, ModuleType] = {}
 """Files of which only the definitions are loaded, by path."""
+
+
+def _loads_by_definitions(error: BaseException, target: Path, root: str) -> bool:
+    """Whether the file of the project that made an import fail could be loaded by its definitions, for another try.
+
+    A tokenizer made at module level needs its vocabulary; a model in the same package does not.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f.filename for f in frames if f.name == "<module>" and f.filename.startswith(os.path.join(root, ""))]
+    file = Path(own[-1]) if own else target
+    name, _ = dotted_name(file)
+    if file == target or file.stem == "__init__" or name in _without_program:
+        return False
+    _without_program.add(name)
+    with standin.importing():
+        load_definitions(file, name, lambda inner: standin.replace(package_at_fault(inner, root)))
+    return True
+
+
+_without_program: set[str] = set()
+"""Modules of the project that other files see by their definitions only."""
 
 
 def _definitions(file: Path, root: str) -> ModuleType:

@@ -43,7 +43,7 @@ class _Scaled(ast.NodeTransformer):
 
     def visit_keyword(self, node: ast.keyword) -> ast.keyword:
         if self.size.shallow and _is_many_layers(node.arg or "", node.value):
-            return ast.keyword(node.arg, ast.copy_location(ast.Constant(LAYERS), node.value))
+            return ast.copy_location(ast.keyword(node.arg, ast.copy_location(ast.Constant(LAYERS), node.value)), node)
         self.generic_visit(node)
         return node
 
