@@ -3,8 +3,8 @@
     python benchmarks/recompiles.py            # what tclint says, against benchmarks/recompiles.json
     python benchmarks/recompiles.py --judge    # asks torch again, and writes benchmarks/recompiles.json (needs torch)
 
-A program of `benchmarks/recompiles/` has `build()`, which gives a callable, and `calls()`, the arguments of each call. It is a
-hazard where one function is compiled three times or more; `# recompile` stands on the lines that may be blamed. People
+A program of `benchmarks/recompiles/` is a script whose `main()` calls a compiled callable several times. It is a hazard
+where one function is compiled three times or more; `# recompile` stands on the lines that may be blamed. People
 who did not know the rules wrote them, and torch corrected their expectations.
 """
 
@@ -13,9 +13,9 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
-import importlib.util
 import io
 import json
+import runpy
 import subprocess
 import sys
 import warnings
@@ -85,16 +85,8 @@ def _one(path: Path) -> int:
     torch.nn.Module.compile = lambda self, *args, **options: in_place(  # type: ignore[method-assign]
         self, *args, **{"backend": "aot_eager", **options}
     )
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
     with contextlib.redirect_stdout(io.StringIO()):
-        spec.loader.exec_module(module)
-        program = module.build()
-        for args in module.calls():
-            program(*args)
+        runpy.run_path(str(path), run_name="__main__")
     counts = collections.Counter((m.co_filename, m.co_firstlineno, m.co_name) for m in get_compilation_metrics())
     return max(counts.values(), default=0)
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from tclint.fixes.rewrite import (
-    Place,
-    has_effects,
-    names_read,
-    only_says,
-    position,
-    pure,
-    quoted,
-    same,
-    stores_of,
-    within,
-)
+from tclint.fixes.places import Place
+from tclint.fixes.purity import has_effects, only_logs, pure
+from tclint.fixes.recipes import SIGNS, quoted
+from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
+from tclint.rules._conditions import Tests, bracketed, condition, on_one_line, split, truth_only
+from tclint.rules._messages import balanced, message_of
+from tclint.sources.tree import names_read, same
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -26,16 +21,11 @@ if TYPE_CHECKING:
     from tclint.events import Event
 
 _IN_PLACE: Final = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/"}
-# The tensors a file asks for their truth, by position, with what is known of their dtype.
-Tests = Mapping[tuple[int, int, int, int], str]
-
 _BOTH: Final = (
     "both sides are computed: wrong where one of them fails or is expensive, or where they differ in shape or dtype"
 )
-_OPERATORS: Final = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
-    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.MatMult: "@",
-}  # fmt: skip
+_LONGEST: Final = 16
+"""Branches of one `if`: nobody reads more `torch.where` in each other, and each would hold all that follow."""
 
 
 def fix_branch(event: Event, tests: Tests) -> Fix | None:
@@ -85,90 +75,6 @@ def contains_fix(event: Event) -> Fix | None:
     return Fix("compare all elements at once", Applicability.UNSAFE, (place.replace(node, text),), note)
 
 
-# --- conditions -----------------------------------------------------------------------------------------------------
-
-
-def condition(place: Place, test: ast.expr, tests: Tests) -> str | None:
-    """A test as one boolean tensor; None where Python values are part of it, or comments."""
-    text = _condition(place, test, tests)
-    return None if text is None or "#" in text else text
-
-
-def _condition(place: Place, test: ast.expr, tests: Tests) -> str | None:
-    known = tests.get(position(test))
-    if known is not None:
-        if isinstance(test, ast.Compare):
-            return _comparison(place, test)
-        if has_effects(test):
-            return None
-        return _flat(place.source(test) if known == "b" or _is_boolean(test) else f"{place.operand(test)} != 0")
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = condition(place, test.operand, tests)
-        return f"~{_bracketed(inner)}" if inner is not None else None
-    if isinstance(test, ast.BoolOp):
-        parts = [condition(place, value, tests) for value in test.values]
-        if any(part is None for part in parts):
-            return None
-        sign = " & " if isinstance(test.op, ast.And) else " | "
-        return sign.join(_bracketed(part) for part in parts if part is not None)
-    return None
-
-
-def _comparison(place: Place, test: ast.Compare) -> str | None:
-    plain = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
-    if not all(isinstance(op, plain) for op in test.ops) or has_effects(test):
-        return None
-    if len(test.ops) == 1:
-        return _flat(place.source(test))
-    signs = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
-    sides = [test.left, *test.comparators]
-    parts = [
-        f"({place.operand(a)} {signs[type(op)]} {place.operand(b)})"
-        for a, op, b in zip(sides, test.ops, sides[1:], strict=False)
-    ]
-    return " & ".join(parts)
-
-
-def _split(place: Place, test: ast.expr, tests: Tests) -> tuple[str, str] | None:
-    """`flag and t` as what Python knows and what only the tensor knows."""
-    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
-        return None
-    conditions = [condition(place, value, tests) for value in test.values]
-    python = [place.source(v) for v, c in zip(test.values, conditions, strict=True) if c is None]
-    tensors = [c for c in conditions if c is not None]
-    plain = [v for v, c in zip(test.values, conditions, strict=True) if c is None]
-    if not python or not tensors or any(within_any(v, tests) or has_effects(v) for v in plain):
-        return None
-    tensor = tensors[0] if len(tensors) == 1 else " & ".join(_bracketed(t) for t in tensors)
-    return " and ".join(python), tensor
-
-
-def within_any(node: ast.AST, tests: Tests) -> bool:
-    return any(position(n) in tests for n in ast.walk(node))
-
-
-def _is_boolean(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("any", "all")
-
-
-def _bracketed(text: str) -> str:
-    try:
-        node = ast.parse(text, mode="eval").body
-    except SyntaxError:
-        return f"({text})"
-    atom = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) or (
-        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert)
-    )
-    return text if atom else f"({text})"
-
-
-def _flat(text: str) -> str:
-    """An expression of several lines on one."""
-    if '"""' in text or "'''" in text:
-        return "#"  # a string of several lines: what holds this mark is not rebuilt
-    return text if "\n" not in text else " ".join(line.strip() for line in text.split("\n"))
-
-
 # --- conditional expressions and asserts ----------------------------------------------------------------------------
 
 
@@ -211,6 +117,8 @@ class _If:
                     break
                 self.above.insert(0, outer)
                 inner = outer
+                if len(self.above) > _LONGEST:
+                    break
             elif isinstance(outer, ast.stmt) and not same(outer, node):
                 break
 
@@ -231,9 +139,11 @@ class _If:
         walrus = _named(node.test)
         if walrus is not None:
             return self._unnamed(walrus, imports)
+        if self._is_long():
+            return None
         test = condition(place, node.test, self.tests)
         if test is None:
-            parts = _split(place, node.test, self.tests)
+            parts = split(place, node.test, self.tests)
             if parts is None or node.orelse or self.above:
                 return None
             self.python, test = parts
@@ -242,6 +152,14 @@ class _If:
             return None
         title, note, edit = made
         return Fix(title, Applicability.UNSAFE, (*imports, edit), note)
+
+    def _is_long(self) -> bool:
+        branches = len(self.above)
+        inner: ast.AST | None = self.node
+        while isinstance(inner, ast.If) and branches <= _LONGEST:
+            branches += 1
+            inner = inner.orelse[0] if len(inner.orelse) == 1 else None
+        return branches > _LONGEST
 
     def _unnamed(self, walrus: ast.NamedExpr, imports: tuple[Edit, ...]) -> Fix | None:
         """`if (m := f(x)) > 1:` with the value named before."""
@@ -261,7 +179,7 @@ class _If:
         node = self.node
         if node.orelse or self.above or isinstance(node.test, ast.BoolOp):
             return None
-        if not all(only_says(statement) for statement in node.body) or has_effects(node.test):
+        if not all(only_logs(statement) for statement in node.body) or has_effects(node.test):
             return None
         test = self.place.source(node.test)
         return self.place.replace(node.test, f"not {self.torch}.compiler.is_compiling() and {test}")
@@ -270,9 +188,9 @@ class _If:
         node = self.node
         if node.orelse or len(node.body) != 1 or not isinstance(node.body[0], ast.Raise):
             return None
-        message = _message(node.body[0].exc)
-        wanted = test[1:] if test.startswith("~") and _bracketed(test[1:]) == test[1:] else f"~{_bracketed(test)}"
-        wanted = wanted[1:-1] if wanted.startswith("(") and _balanced(wanted[1:-1]) else wanted
+        message = message_of(node.body[0].exc)
+        wanted = test[1:] if test.startswith("~") and bracketed(test[1:]) == test[1:] else f"~{bracketed(test)}"
+        wanted = wanted[1:-1] if wanted.startswith("(") and balanced(wanted[1:-1]) else wanted
         edit = self._replaced([f"assert {wanted}, {quoted(message)}" if message else f"assert {wanted}"])
         note = "the exception becomes an AssertionError, in compiled code an asynchronous one; `python -O` drops it"
         return ("assert instead of raising", note, edit) if edit is not None else None
@@ -288,7 +206,7 @@ class _If:
         target, method = call.func.value, call.func.attr
         if not isinstance(target, (ast.Name, ast.Attribute)) or not all(pure(place, a) for a in call.args):
             return None
-        name, values = place.source(target), [_flat(place.operand(a)) for a in call.args]
+        name, values = place.source(target), [on_one_line(place.operand(a)) for a in call.args]
         if method in ("fill_", "copy_") and len(values) == 1:
             new = values[0]
         elif method == "zero_" and not values:
@@ -344,25 +262,26 @@ class _If:
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
                 target, value = statement.targets[0], statement.value
                 text = place.argument(value)
-            elif isinstance(statement, ast.AugAssign) and type(statement.op) in _OPERATORS:
+            elif isinstance(statement, ast.AugAssign) and type(statement.op) in SIGNS:
                 target, value = statement.target, statement.value
-                text = f"{place.source(target)} {_OPERATORS[type(statement.op)]} {place.operand(value)}"
+                text = f"{place.source(target)} {SIGNS[type(statement.op)]} {place.operand(value)}"
             else:
                 return None
             if not isinstance(target, ast.Name) or target.id in result or not pure(place, value):
                 return None
             if isinstance(value, (ast.Tuple, ast.List)) or names_read([value]) & result.keys() or "#" in text:
                 return None
-            result[target.id] = _flat(text)
+            result[target.id] = on_one_line(text)
         return result
 
     def _defined(self, name: str) -> bool:
         function = self.place.function
         if function is None:
             return False
-        if _may_be_none(function, name):
+        uses = uses_in(function)
+        if name in uses.may_be_none:
             return False
-        return any(getattr(n, "lineno", 0) < self.node.lineno for n in stores_of(function, name))
+        return any(getattr(n, "lineno", 0) < self.node.lineno for n in uses.stores(name))
 
     def _returned(self, test: str) -> tuple[str, str, Edit] | None:
         place, node = self.place, self.node
@@ -404,7 +323,7 @@ class _If:
             value = self._return_value(nested, inner) if inner is not None else None
             if value is None or isinstance(then, ast.Tuple):
                 return None
-            return f"{self.torch}.where({test}, {_flat(self.place.argument(then))}, {value})"
+            return f"{self.torch}.where({test}, {on_one_line(self.place.argument(then))}, {value})"
         otherwise = _single_return(node.orelse)
         if otherwise is None or not pure(self.place, otherwise):
             return None
@@ -421,7 +340,7 @@ class _If:
         return self._one(test, a, b)
 
     def _one(self, test: str, a: ast.expr, b: ast.expr) -> str:
-        x, y = (_flat(self.place.argument(n)) for n in (a, b))
+        x, y = (on_one_line(self.place.argument(n)) for n in (a, b))
         return x if x == y else f"{self.torch}.where({test}, {x}, {y})"
 
     def _movable(self, between: Sequence[ast.stmt], read: Sequence[ast.expr]) -> bool:
@@ -497,27 +416,6 @@ def _named(test: ast.expr) -> ast.NamedExpr | None:
     return left if isinstance(left, ast.NamedExpr) else None
 
 
-def _may_be_none(function: ast.AST, name: str) -> bool:
-    """Whether the function binds a name to None somewhere, or has it as a parameter that is None by default."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and _is_none(node.value):
-            if any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
-                return True
-        elif isinstance(node, ast.arguments):
-            positional = [*node.posonlyargs, *node.args]
-            pairs = [
-                *zip(reversed(positional), reversed(node.defaults), strict=False),
-                *zip(node.kwonlyargs, node.kw_defaults, strict=True),
-            ]
-            if any(argument.arg == name and default is not None and _is_none(default) for argument, default in pairs):
-                return True
-    return False
-
-
-def _is_none(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
 def _with_else(outer: cst.If, depth: int, otherwise: cst.Else | None) -> cst.If:
     """An `if` chain whose `elif` number `depth` is replaced."""
     import libcst as cst
@@ -565,72 +463,3 @@ def _single_return(body: Sequence[ast.stmt]) -> ast.expr | None:
 
 def _ends(body: Sequence[ast.stmt]) -> bool:
     return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise))
-
-
-def _balanced(text: str) -> bool:
-    depth = 0
-    for char in text:
-        depth += (char in "([{") - (char in ")]}")
-        if depth < 0:
-            return False
-    return depth == 0
-
-
-def _message(exception: ast.expr | None) -> str:
-    """The constant part of an exception's text."""
-    if not isinstance(exception, ast.Call) or not exception.args:
-        return ""
-    return constant_text(exception.args[0])
-
-
-def constant_text(node: ast.expr) -> str:
-    """What is always the same in a string expression."""
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, str) else ""
-    if isinstance(node, ast.JoinedStr):
-        parts = [v.value if isinstance(v, ast.Constant) else "…" for v in node.values]
-        text = "".join(str(part) for part in parts)
-        return _head(text, "…") or " ".join(text.replace("…", " ").split())
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.Add)):
-        return _head(constant_text(node.left), "%")
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        return _head(constant_text(node.func.value), "{")
-    if isinstance(node, ast.Tuple) and node.elts:
-        return constant_text(node.elts[0])
-    return ""
-
-
-def _head(text: str, mark: str) -> str:
-    """What stands before the first value, without brackets and quotes that would close after it."""
-    head = text.partition(mark)[0].rstrip(" :,;=([{'\"`")
-    while not _balanced(head):
-        cut = max(head.rfind(bracket) for bracket in "([{")
-        if cut < 0:
-            break
-        head = head[:cut].rstrip(" :,;=([{'\"`")
-    return head
-
-
-def truth_only(place: Place) -> bool:
-    """Whether only tests and arithmetic use the value of the node, directly or under one local name."""
-    parent = place.parent
-    if parent is not None and _asks(parent, place.node):
-        return True
-    function = place.function
-    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
-        name = parent.targets[0].id
-        if function is None or len(stores_of(function, name)) != 1:
-            return False
-        from tclint.fixes.rewrite import reads_of
-
-        reads = list(reads_of(function, name))
-        return bool(reads) and all(above and _asks(above[-1], read) for read, above in reads)
-    return False
-
-
-def _asks(parent: ast.AST, node: ast.AST) -> bool:
-    if isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-        return within(node, parent.test)
-    return isinstance(parent, (ast.BoolOp, ast.BinOp)) or (
-        isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
-    )

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+from tclint.fixes.places import FunctionNode
+from tclint.sources.tree import text
 
 
 @dataclass
@@ -20,10 +21,6 @@ class Capture:
     outputs: set[str] = field(default_factory=set)
     inputs: set[str] = field(default_factory=set)
     called: set[str] = field(default_factory=set)
-
-
-def text(node: ast.AST | None) -> str:
-    return ast.unparse(node) if node is not None else ""
 
 
 def captures(tree: ast.Module) -> Iterator[Capture]:

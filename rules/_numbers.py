@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from tclint.fixes.rewrite import Place, names_read, reads_of, same, stores_of
+from tclint.fixes.places import Place
+from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Fix
 from tclint.program import Import
+from tclint.sources.tree import names_read, same
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -66,9 +68,9 @@ def _name_used(place: Place, statement: ast.Assign, partner: bool, depth: int) -
     function, target = place.function, statement.targets[0]
     if depth == 0 or function is None or len(statement.targets) != 1 or not isinstance(target, ast.Name):
         return False
-    if len(stores_of(function, target.id)) != 1:
+    if len(uses_in(function).stores(target.id)) != 1:
         return False
-    reads = list(reads_of(function, target.id))
+    reads = list(uses_in(function).reads(target.id))
     return bool(reads) and all(_used(place, read, above, partner, depth - 1) for read, above in reads)
 
 
@@ -220,7 +222,7 @@ def _tensor_argument(event: Event, function: ast.FunctionDef | ast.AsyncFunction
     from tclint.values import NAMED, Tensor
 
     for argument in function.args.args:
-        value = event.frame.env.get(argument.arg)
-        if isinstance(value, Tensor) and value.conf > NAMED and len(stores_of(function, argument.arg)) == 1:
+        value = event.ask.local(argument.arg)
+        if isinstance(value, Tensor) and value.conf > NAMED and len(uses_in(function).stores(argument.arg)) == 1:
             return argument.arg
     return None

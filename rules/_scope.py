@@ -6,91 +6,35 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tclint.sources.tree import ancestors, own, text
 from tclint.values import FunctionValue
 
 if TYPE_CHECKING:
     from tclint.events import Compile, Event
-    from tclint.interpreter.frame import Frame
-    from tclint.program import Function
     from tclint.values import CompileSite
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-
-
-def text(node: ast.AST | None) -> str:
-    return ast.unparse(node) if node is not None else ""
 
 
 def place(event: Event) -> tuple[str, str]:
     """The function an event happens in: what a rule files its memories under."""
-    function = event.frame.function
-    return event.frame.module.path, function.qualname if function is not None else ""
+    function = event.enclosing
+    return event.module.path, function.qualname if function is not None else ""
 
 
-def scope(frame: Frame) -> ast.AST:
-    """The function of a frame, or its whole file."""
-    return frame.function.node if frame.function is not None else frame.module.tree
+def scope(event: Event) -> ast.AST:
+    """The function an event happens in, or its whole file."""
+    return event.enclosing.node if event.enclosing is not None else event.module.tree
 
 
-def own(root: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function or file in source order, without those of functions and classes inside it."""
-    for child in ast.iter_child_nodes(root):
-        yield child
-        if not isinstance(child, (*FUNCTIONS, ast.ClassDef)):
-            yield from own(child)
-
-
-def bound(function: Function) -> frozenset[str]:
-    """The names that belong to a function: its parameters, and what it assigns."""
-    arguments = function.node.args
-    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
-    return function.stored_names() | names
-
-
-def of_file(frame: Frame, name: str) -> bool:
+def of_file(event: Event, name: str) -> bool:
     """Whether a name that a function uses is one of its file: a global, an import."""
-    return frame.function is not None and name in frame.module.names and name not in bound(frame.function)
+    function = event.enclosing
+    return function is not None and name in event.module.names and name not in function.bound_names()
 
 
 def calls(root: ast.AST) -> Iterator[ast.Call]:
     return (node for node in own(root) if isinstance(node, ast.Call))
-
-
-def same(a: ast.AST, b: ast.AST) -> bool:
-    """Whether two nodes stand at the same place: a file may have been parsed again in between."""
-    return type(a) is type(b) and _position(a) == _position(b)
-
-
-def _position(node: ast.AST) -> tuple[int, int, int, int]:
-    return (
-        getattr(node, "lineno", 0),
-        getattr(node, "col_offset", 0),
-        getattr(node, "end_lineno", 0),
-        getattr(node, "end_col_offset", 0),
-    )
-
-
-def ancestors(root: ast.AST, node: ast.AST) -> list[ast.AST]:
-    """What encloses a node, outermost first, without the node; empty where it is not in there."""
-    here = _position(node)
-    line, last = here[0], here[2]
-    for child in ast.iter_child_nodes(root):
-        first: int | None = getattr(child, "lineno", None)
-        if first is not None:
-            # Most siblings stand on other lines.
-            if first > line or child.end_lineno < last:  # type: ignore[attr-defined]
-                continue
-            place = _position(child)
-            if place == here and type(child) is type(node):
-                return [root]
-            if place[:2] > here[:2] or here[2:] > place[2:]:
-                continue
-        found = ancestors(child, node)
-        if found:
-            return [root, *found]
-    return []
 
 
 def header(node: ast.AST) -> ast.AST:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from tclint.program import Assignment, Function, Module
-from tclint.rules._scope import FUNCTIONS, bound, own
-from tclint.values import Instance, Scalar
+from tclint.sources.tree import FUNCTIONS, own
+from tclint.values import Const, Instance, Value
+from tclint.values.evidence import Variation
+from tclint.values.moments import Place
 
 if TYPE_CHECKING:
     from tclint.events import Event
 
+Changes = Mapping[str, ast.expr | None]
+"""What changes, by its name, with what it is bound to at first."""
 GROWS = frozenset(
     {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "pop", "popleft", "clear"}
 )
@@ -21,53 +27,56 @@ SETTLING = (bool, float, complex)
 """Constants that cost one program more at most: a flag has two values, a float becomes dynamic."""
 
 
-def changed_globals(module: Module) -> dict[str, ast.expr | None]:
+def changed_globals(module: Module) -> Changes:
     """The module-level names that functions of the file change, as `X`, `X["key"]`, `X.attr`, or `X()` where it grows or
     shrinks; with what they are bound to at first, where that can be read."""
-    known = module.facts.get("changed globals")
-    if known is None:
-        known = module.facts["changed globals"] = _find_changes(module)
-    assert isinstance(known, dict)
-    return known
+    return module.index(_find_changes)
 
 
-def changed_captures(function: Function) -> dict[str, ast.expr | None]:
-    """The same for the variables that a function captures: what the functions beside it do to them."""
+def changed_captures(function: Function) -> Changes:
+    """The same for the variables that a function captures and reads: what the functions beside it do to them."""
     if function.parent is None:
         return {}
-    key = f"changed captures {function.qualname} {function.node.lineno}"
-    known = function.module.facts.get(key)
-    if known is None:
-        known = function.module.facts[key] = _find_captures(function, function.parent)
-    assert isinstance(known, dict)
-    return known
+    changed = function.parent.index(_find_captures)
+    if not changed:
+        return {}
+    captured = function.free_names() - function.bound_names()
+    return {name: value for root in captured & changed.keys() for name, value in changed[root].items()}
 
 
-def _find_captures(function: Function, outer: Function) -> dict[str, ast.expr | None]:
-    names = {name: _first_value(outer.node, name) for name in bound(outer) - bound(function)}
-    found: dict[str, ast.expr | None] = {}
+def _find_captures(outer: Function) -> dict[str, dict[str, ast.expr | None]]:
+    """By variable of a function, the changes that functions inside it make."""
+    names = outer.bound_names()
+    changes: set[str] = set()
     for node in ast.walk(outer.node):
         if isinstance(node, FUNCTIONS) and node is not outer.node:
-            for name in _changes_in(node, set(names), ast.Nonlocal):
-                found[name] = _value_of(name, names.get(_root(name)))
+            changes.update(_changes_in(node, names, ast.Nonlocal))
+    found: dict[str, dict[str, ast.expr | None]] = {}
+    for name, value in _with_values(changes, _first_values(outer.node) if changes else {}).items():
+        found.setdefault(_root(name), {})[name] = value
     return found
 
 
-def reads(function: ast.AST, changed: dict[str, ast.expr | None]) -> Iterator[tuple[str, ast.expr]]:
+def reads(function: Function, changed: Changes) -> Iterator[tuple[str, ast.expr]]:
     """Where a function reads something that changes: NAME, NAME["key"] or NAME.attr."""
-    nodes = list(ast.walk(function))
-    declared = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
-    mine = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} - declared
-    mine |= {n.arg for n in nodes if isinstance(n, ast.arg)}
-    grown = {id(_grown(node)) for node in nodes}
-    for node in nodes:
-        for name in _names_read(node):
-            if name in changed and _root(name) not in mine and id(node) not in grown:
-                assert isinstance(node, ast.expr)
-                yield name, node
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id in declared:
-            if node.target.id in changed:
-                yield node.target.id, node.target
+    return ((name, node) for name, node in function.index(_Reads).all if name in changed)
+
+
+class _Reads:
+    """What a function reads of names that are not its own."""
+
+    def __init__(self, function: Function) -> None:
+        nodes = list(ast.walk(function.node))
+        declared = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+        mine = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} - declared
+        mine |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+        grown = {id(_grown(node)) for node in nodes}
+        self.all: list[tuple[str, ast.expr]] = []
+        for node in nodes:
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and id(node) not in grown:
+                self.all += [(name, node) for name in _names_read(node) if _root(name) not in mine]
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id in declared:
+                self.all.append((node.target.id, node.target))
 
 
 def settles(value: ast.expr | None) -> bool:
@@ -79,34 +88,92 @@ def settles(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Call) and ast.unparse(value.func).startswith(("torch.", "nn."))
 
 
-def changing(event: Event, node: ast.AST) -> str:
-    """The state in an expression of compiled code that changes from call to call, as it stands there; or nothing."""
-    frame = event.frame
+def changing(event: Event, node: ast.AST) -> tuple[str, Variation] | None:
+    """The state in an expression that is written between calls, as it stands there, and what it costs where it is burnt in."""
+    function = event.enclosing
+    if function is None:
+        return None
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
-            owner = frame.env.get(part.value.id)
-            if isinstance(owner, Instance) and _varies(event, owner, part.attr):
-                return ast.unparse(part)
-    function = frame.function
-    if function is None or not any(isinstance(part, ast.Name) for part in ast.walk(node)):
-        return ""
-    changed = changed_globals(frame.module)
-    if function.parent is not None:
-        changed = {**changed, **changed_captures(function)}
-    if changed:
-        wanted = {id(part) for part in ast.walk(node)}
-        for _, place in reads(function.node, changed):
-            if id(place) in wanted:
-                return ast.unparse(place)
-    return ""
+            owner = event.ask.local(part.value.id)
+            if isinstance(owner, Instance):
+                varied = attribute_change(event, owner, part.attr, burned=True)
+                if not varied.hazard:
+                    varied = object_difference(event, owner, part.attr)
+                if varied.hazard:
+                    return ast.unparse(part), varied
+    wanted = {id(part) for part in ast.walk(node)}
+    for _, read, varied in changed_reads(event, burned=True):
+        if id(read) in wanted:
+            return ast.unparse(read), varied
+    return None
 
 
-def _varies(event: Event, owner: Instance, name: str) -> bool:
-    if (owner.cls.module.path, owner.cls.qualname, name) in event.frame.interp.rebound:
-        return True
-    held = event.frame.interp.attributes(owner).get(name)
-    many = event.site is not None and event.site.many
-    return many and isinstance(held, Scalar) and held.type in ("int", "float", "number") and not held.source
+def object_difference(event: Event, owner: Instance, name: str) -> Variation:
+    """What an attribute costs that differs between objects whose code is compiled once for all: layers compiled one by
+    one, a compiled method."""
+    site = event.site
+    if site is None or not (site.many or site.decorator):
+        return Variation(0, "")
+    init = owner.cls.methods.get("__init__")
+    best = Variation(0, "")
+    for parameter in _parameters_of(init, name) if init is not None else ():
+        for values in event.ask.made_with(owner.cls, parameter):
+            if len(values) > best.programs:
+                where, shown = next(iter(values.values())), ", ".join(f"{value}" for value in list(values)[:3])
+                best = Variation(len(values), f"made at {where} with {parameter} = {shown}, …")
+    return best
+
+
+def _parameters_of(init: Function, attribute: str) -> set[str]:
+    """The parameters of a constructor that an attribute is computed from."""
+    known = {argument.arg for argument in (*init.node.args.args[1:], *init.node.args.kwonlyargs)}
+    return known & init.node_index(_sources).get(attribute, set())
+
+
+def _sources(constructor: ast.AST) -> dict[str, set[str]]:
+    """The names that attributes are first computed from."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(constructor):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Attribute):
+                assert isinstance(node, ast.Assign)
+                found.setdefault(target.attr, {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)})
+    return found
+
+
+def attribute_change(event: Event, owner: Instance, name: str, burned: bool = False) -> Variation:
+    """What an attribute costs that eager code writes between the calls in sight."""
+    if event.evidence is None:
+        return Variation(0, "")
+    place: Place = ("attribute", owner.cls.module.path, owner.cls.qualname, name)
+    first = event.ask.attributes(owner).get(name)
+    settles = not event.ask.is_nn_module(owner.cls)
+    return event.evidence.change(place, first, burned, settles)
+
+
+def changed_reads(event: Event, burned: bool = False) -> Iterator[tuple[Place, ast.expr, Variation]]:
+    """What the function reads of its file, or captures, that is written between the calls in sight and costs programs."""
+    evidence, function = event.evidence, event.enclosing
+    if evidence is None or function is None:
+        return
+    path = event.module.path
+    outer = function.parent.qualname if function.parent is not None else None
+    names: dict[str, Place] = {}
+    for place in (*evidence.writes("global"), *evidence.writes("cell")):
+        if place[1] == path and place[2] in ("", outer):
+            names[place[3]] = place
+    if not names:
+        return
+    firsts = {**changed_globals(event.module), **changed_captures(function)}
+    for name, node in reads(function, dict.fromkeys(names)):
+        varied = evidence.change(names[name], _constant(firsts.get(name)), burned)
+        if varied.hazard:
+            yield names[name], node, varied
+
+
+def _constant(node: ast.expr | None) -> Value | None:
+    return Const(node.value) if isinstance(node, ast.Constant) else None
 
 
 def _names_read(node: ast.AST) -> Iterator[str]:
@@ -125,74 +192,88 @@ def _root(name: str) -> str:
     return name.partition("[")[0].partition(".")[0].removesuffix("()")
 
 
-def _value_of(name: str, value: ast.expr | None) -> ast.expr | None:
-    """What `X["key"]` is bound to, where X is bound to a dict that can be read."""
-    if "[" in name and isinstance(value, ast.Dict):
-        for key, held in zip(value.keys, value.values, strict=True):
-            if isinstance(key, ast.Constant) and name == f"{_root(name)}[{key.value!r}]":
-                return held
-    return value if name == _root(name) else None
+def _with_values(names: Iterable[str], first: Changes) -> Changes:
+    """What is bound at first to names, and to `X["key"]` where X is bound to a dict that can be read."""
+    result: dict[str, ast.expr | None] = {}
+    items: dict[str, dict[str, ast.expr]] = {}
+    for name in names:
+        root = _root(name)
+        value = first.get(root)
+        if name == root:
+            result[name] = value
+        elif "[" in name and isinstance(value, ast.Dict):
+            if root not in items:
+                pairs = zip(reversed(value.keys), reversed(value.values), strict=True)
+                items[root] = {f"{root}[{k.value!r}]": held for k, held in pairs if isinstance(k, ast.Constant)}
+            result[name] = items[root].get(name)
+        else:
+            result[name] = None
+    return result
 
 
-def _first_value(function: ast.AST, name: str) -> ast.expr | None:
-    for node in own(function):
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-            assert isinstance(node, (ast.Assign, ast.AnnAssign))
-            return node.value
-    return None
-
-
-def _find_changes(module: Module) -> dict[str, ast.expr | None]:
-    names = {n: d for n, d in module.names.items() if isinstance(d, Assignment)}
+def _first_values(scope: ast.AST) -> dict[str, ast.expr | None]:
+    """What the names of a function or file are bound to first."""
     found: dict[str, ast.expr | None] = {}
-    # Most functions change no global: their text says so faster than their tree.
-    lines = [module.data.count(b"\n", 0, place) + 1 for place in _suspects(module.data, set(names))]
-    if lines:
-        for function in module.functions:
-            first, end = function.lines
-            if any(first <= line <= end for line in lines):
-                for name in _changes_in(function.node, set(names), ast.Global):
-                    found[name] = _value_of(name, _first_value(ast.Module(module.tree.body, []), _root(name)))
+    for node in own(scope):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, node.value)
     return found
 
 
-_STORED = re.compile(rb"(?:\[[^\]\n]*\]|\.\w+)[ \t]*[-+*/|]?=(?!=)|\.(?:" + "|".join(sorted(GROWS)).encode() + rb")\(")
+def _find_changes(module: Module) -> Changes:
+    names = {name for name, definition in module.names.items() if isinstance(definition, Assignment)}
+    found: set[str] = set()
+    # Most functions change no global: their text says so faster than their tree.
+    lines = list(_suspects(module.data, {name.encode() for name in names})) if names else []
+    for function in module.functions if lines else ():
+        first, end = function.lines
+        place = bisect_left(lines, first)
+        if place < len(lines) and lines[place] <= end:
+            found.update(_changes_in(function.node, names, ast.Global))
+    values = _first_values(module.tree) if found else {}
+    return _with_values(found, values)
 
 
-def _suspects(data: bytes, names: set[str]) -> Iterator[int]:
-    """Where an indented line starts with `global` or with a change of one of the names."""
-    for word in (b"global ", *(name.encode() for name in sorted(names))):
-        place = data.find(word)
-        while place >= 0:
-            before = data[data.rfind(b"\n", 0, place) + 1 : place]
-            if before and not before.strip(b" \t") and (word == b"global " or _STORED.match(data, place + len(word))):
-                yield place
-            place = data.find(word, place + len(word))
+_SUSPECT = re.compile(
+    rb"^[ \t]+(?:(global) |([\w\x80-\xff]+)(?:(?:\[[^\]\n]*\]|\.[\w\x80-\xff]+)[ \t]*[-+*/|]?=(?!=)|\.(?:"
+    + "|".join(sorted(GROWS)).encode()
+    + rb")\())",
+    re.M,
+)
+
+
+def _suspects(data: bytes, names: set[bytes]) -> Iterator[int]:
+    """The indented lines that start with `global` or with a change of one of the names."""
+    line, counted = 1, 0
+    for match in _SUSPECT.finditer(data):
+        if match[1] or match[2] in names:
+            line += data.count(b"\n", counted, match.start())
+            counted = match.start()
+            yield line
 
 
 def _changes_in(
-    function: ast.AST, names: set[str], declaration: type[ast.Global] | type[ast.Nonlocal]
+    function: ast.AST, names: AbstractSet[str], declaration: type[ast.Global] | type[ast.Nonlocal]
 ) -> Iterator[str]:
     """What a function changes of names that are not its own."""
     nodes = list(ast.walk(function))
     local = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     declared = {n for d in nodes if isinstance(d, declaration) for n in d.names}
-    foreign = names - (local - declared)
+    local -= declared
     for node in nodes:
         grown = _grown(node)
-        if grown is not None and grown.id in foreign:
+        if grown is not None and grown.id in names and grown.id not in local:
             yield f"{grown.id}()"
         targets = (
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
         )
         for target in targets:
-            if isinstance(target, ast.Name) and target.id in declared & names:
+            if isinstance(target, ast.Name) and target.id in declared and target.id in names:
                 yield target.id
             elif isinstance(target, (ast.Subscript, ast.Attribute)) and isinstance(target.value, ast.Name):
-                if target.value.id not in foreign:
+                if target.value.id not in names or target.value.id in local:
                     continue
                 if isinstance(target, ast.Attribute):
                     yield f"{target.value.id}.{target.attr}"

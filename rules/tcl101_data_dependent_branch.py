@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Branch, Call, Event, Operation
-from tclint.fixes.rewrite import display, position
+from tclint.fixes.recipes import display
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.rules._branches import contains_fix, fix_branch, without_bool
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.sources.tree import position
 from tclint.values import ARRAY, PROVEN, UNKNOWN, Scalar, Seq, Tensor, Union, tensor_of
 
 
@@ -121,7 +122,7 @@ def _source(event: Branch | Operation | Call, tensor: Tensor) -> str:
     line = getattr(event.node, "lineno", 0)
     for node in ast.walk(event.node):
         if isinstance(node, ast.Name):
-            held = tensor_of(event.frame.env.get(node.id, UNKNOWN))
+            held = tensor_of(event.ask.local(node.id) or UNKNOWN)
             if held is not None and held.origin.line and held.origin.line != line:
                 text = held.origin.text()
                 if text and not text.startswith(node.id):

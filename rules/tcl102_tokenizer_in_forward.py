@@ -6,9 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Attribute, Call, Event
-from tclint.fixes.rewrite import Place, cached, same
+from tclint.fixes.places import Place
+from tclint.fixes.recipes import read_once_in_init
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.sources.tree import same
 from tclint.values import Object
 
 
@@ -82,4 +84,4 @@ class TokenizerInForward(Rule):
         if not isinstance(node, (ast.Attribute, ast.Call)):
             return None
         note = "wrong where the vocabulary changes after the module is built"
-        return cached(event, node, Applicability.SAFE, note)
+        return read_once_in_init(event, node, Applicability.SAFE, note)

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import Place, noted
+from tclint.fixes.places import Place
+from tclint.fixes.recipes import skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules._branches import truth_only
+from tclint.rules._conditions import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import ARRAY, RAW, Scalar, Seq, Tensor, tensor_of
@@ -50,6 +51,7 @@ class ScalarExtraction(Rule):
         *("Tensor.__int__", "Tensor.__float__", "Tensor.__bool__", "torch._check_tensor_all", "numpy.allclose"),
         *("numpy.array_equal", "torch.Tensor.item", "torch._check_tensor_all_with"),
     )
+    owns = ("Tensor.item", "Tensor.tolist", "Tensor.equal", "Tensor.allclose", "Tensor.is_nonzero", "torch._check*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
@@ -80,7 +82,7 @@ class ScalarExtraction(Rule):
         if not isinstance(node, ast.Call):
             return None
         if event.method == "item" and isinstance(node.func, ast.Attribute) and not node.args:
-            return keep_tensor(event, node.func.value) or noted(event, node)
+            return keep_tensor(event, node.func.value) or skip_unread_store(event, node)
         if name in ("builtins.int", "builtins.float") and len(node.args) == 1:
             tensor = tensor_of(event.args[0]) if event.args else None
             if tensor is not None and tensor.flags & ARRAY:

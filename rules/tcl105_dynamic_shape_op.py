@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import display
+from tclint.fixes.recipes import display
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import Const, Seq, tensor_of
@@ -50,6 +50,10 @@ class DynamicShapeOp(Rule):
         *("torch.where", "torch.repeat_interleave", "Tensor.repeat_interleave", "torch.nn.functional.one_hot"),
         *("torch.linalg.lstsq", "torch.nn.functional.ctc_loss", "torch.nn.CTCLoss.forward", "ndarray.nonzero"),
         *("torch.nested.masked_select", "torch.unique_dim"),
+    )
+    owns = (
+        *(f"Tensor.{n}" for n in ("nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "bincount")),
+        *("torch.linalg.lstsq", "torch.nn.functional.ctc_loss"),
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:

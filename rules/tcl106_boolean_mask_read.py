@@ -6,9 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Event, Store, Subscript
-from tclint.fixes.rewrite import Place, pure, same
+from tclint.fixes.places import Place
+from tclint.fixes.purity import pure
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.sources.tree import same
 from tclint.values import Seq, Tensor, Value, tensor_of
 
 

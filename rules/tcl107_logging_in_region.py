@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import guard
+from tclint.fixes.recipes import skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 
@@ -54,6 +54,7 @@ class LoggingInRegion(Rule):
         *("?." + level for level in ("warning_once", "warning_advice", "isEnabledFor")),
         *_WARNINGS,
     )
+    owns = ("logging.*", "warnings.*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         what = event.name if event.name.startswith(("warnings", "logging.g", "logging.b")) else f"logger.{event.method}"
@@ -65,4 +66,4 @@ class LoggingInRegion(Rule):
         )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        return guard(event, event.node, "nothing is logged")
+        return skip_while_compiling(event, event.node, "nothing is logged")

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import Place, guard
+from tclint.fixes.places import Place
+from tclint.fixes.recipes import skip_while_compiling
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 
@@ -53,6 +54,7 @@ class PrintInRegion(Rule):
         ),
         *("builtins.compile", "torch.save", "torch.load", "json.dump", "wandb.*", "traceback.print_*"),
     )
+    owns = ("builtins.print", "builtins.open", "builtins.exec", "builtins.eval", "builtins.compile", "torch.save")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         short = event.name.removeprefix("builtins.")
@@ -75,4 +77,4 @@ class PrintInRegion(Rule):
                 return Fix("loop without the progress bar", Applicability.UNSAFE, (edit,), "no progress is shown")
         if name in _KEPT or name.startswith(("tqdm.", "rich.")):
             return None
-        return guard(event, node, "nothing is printed or saved")
+        return skip_while_compiling(event, node, "nothing is printed or saved")

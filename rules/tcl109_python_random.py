@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import display
+from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
@@ -39,6 +39,7 @@ class PythonRandom(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0007", "GB0294", "GB0033", "GB0087", "GB0297")
     calls = ("random.*", "numpy.random.*", "secrets.*")
+    owns = calls
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name

@@ -6,32 +6,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import noted, once
+from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 from tclint.values import ClassValue, Const, External
 
-# Families with a rule of their own.
-_ELSEWHERE: Final = (
-    "print",
-    "open",
-    "exec",
-    "compile",
-    "eval",
-    "logging.",
-    "warnings.",
-    "random.",
-    "numpy.",
-    "secrets.",
-)
-_BUILTIN: Final = frozenset(n for n in facts.BREAKING_CALLS if "." not in n)
-# `x = logging` style attributes of the standard library that are classes: an instance's methods break as well.
-_NAMES: Final = frozenset(
-    n if "." in n else f"builtins.{n}"
-    for n in facts.BREAKING_CALLS
-    if not n.startswith(_ELSEWHERE) and n not in ("copy.copy", "functools.lru_cache", "property")
-)
+# A property is made while a class is defined, and that is what breaks the graph.
+_NAMES: Final = frozenset(n if "." in n else f"builtins.{n}" for n in facts.BREAKING_CALLS if n != "property")
+# Attributes of the standard library that are classes: an instance's methods break as well.
 _OBJECTS: Final = (
     "threading.",
     "queue.",
@@ -104,6 +87,7 @@ class SkippedCall(Rule):
     code, name = "TCL110", "skipped-call"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0007", "GB0008", "GB0147", "GB0156", "GB0059", "GB0142")
+    general = True
     calls = (*_NAMES, *(p + "*" for p in _OBJECTS), "re.Pattern.finditer", "torch.jit.ScriptModule.__call__")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
@@ -121,5 +105,5 @@ class SkippedCall(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
         if not event.name.startswith(_CONSTANT) or event.method == "finditer":
-            return noted(event, event.node)
-        return once(event, "the value is the one at start-up: wrong where it changes while the program runs")
+            return skip_unread_store(event, event.node)
+        return compute_once(event, "the value is the one at start-up: wrong where it changes while the program runs")

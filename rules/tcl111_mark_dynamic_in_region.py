@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import removal
+from tclint.fixes.recipes import remove_statement
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule
 
@@ -56,4 +56,4 @@ class MarkDynamicInRegion(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         note = "the mark is then missing: set it in the eager caller, right before the compiled callable is called"
-        return removal(event, event.node, "remove it here and mark in the caller", note)
+        return remove_statement(event, event.node, "remove it here and mark in the caller", note)

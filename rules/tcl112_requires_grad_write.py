@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Attribute, Call, Event, Store
-from tclint.fixes.rewrite import Place, display
+from tclint.fixes.places import Place
+from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, tensor_of
@@ -65,6 +66,16 @@ class RequiresGradWrite(Rule):
             f"torch.{n}"
             for n in ("zeros", "ones", "empty", "rand", "randn", "tensor", "full", "zeros_like", "ones_like")
         ),
+    )
+    owns = (
+        *(
+            "Tensor.backward",
+            "Tensor.requires_grad_",
+            "torch.autograd.backward",
+            "torch.autograd.grad",
+            "torch.optim.*",
+        ),
+        *("torch.autograd.Variable", "torch.autograd.functional.*", "torch.nn.Linear", "torch.nn.Parameter"),
     )
 
     def on_store(self, event: Store) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import guard, removal
+from tclint.fixes.recipes import remove_statement, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import Const
@@ -56,6 +56,7 @@ class DisabledCall(Rule):
         ),
         "torch._dynamo.disallow_in_graph",
     )
+    owns = ("torch._dynamo.*", "torch.compiler.*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "disabled":
@@ -78,9 +79,13 @@ class DisabledCall(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
         if event.method in ("graph_break", "skip_frame", "step_unsupported"):
-            return removal(event, event.node, "remove the deliberate break", "somebody put it there for a reason")
+            return remove_statement(
+                event, event.node, "remove the deliberate break", "somebody put it there for a reason"
+            )
         if event.method == "cudagraph_mark_step_begin":
-            return guard(event, event.node, "the step is no longer marked here: mark it in the eager caller")
+            return skip_while_compiling(
+                event, event.node, "the step is no longer marked here: mark it in the eager caller"
+            )
         return None
 
 

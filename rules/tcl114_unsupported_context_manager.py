@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event, With
-from tclint.fixes.rewrite import Place, same
+from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import Rule
@@ -58,6 +58,9 @@ class UnsupportedContextManager(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0142", "GB0008", "GB0208", "GB0221", "GB0262", "GB0279")
     calls = _BAD
+    owns = (
+        *("torch.autograd.graph.*", "torch.autograd.set_detect*", "torch.cuda.nvtx.range", "torch.cuda.use_mem_pool"),
+    )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "warnings.catch_warnings" or event.name == "torch.fx.traceback.annotate":
@@ -91,10 +94,11 @@ class UnsupportedContextManager(Rule):
             watches = isinstance(context, Object) and context.name.startswith(("threading.", "multiprocessing."))
             node = event.node.context_expr if isinstance(event.node, ast.withitem) else event.node
         place = Place(event, node)
-        items = [i for n in ast.walk(place.module.tree) if isinstance(n, ast.With) for i in n.items]
-        item = next((i for i in items if same(i.context_expr, node)), None)
+        item = place.parent if len(place.chain) > 1 and isinstance(place.chain[-2], ast.With) else None
         torch, contextlib = place.importing("torch"), place.importing("contextlib")
-        if not watches or item is None or item.optional_vars is not None or torch is None or contextlib is None:
+        if not watches or not isinstance(item, ast.withitem) or item.optional_vars is not None:
+            return None
+        if torch is None or contextlib is None:
             return None
         text = f"{contextlib[0]}.nullcontext() if {torch[0]}.compiler.is_compiling() else {place.source(node)}"
         edits = (*torch[1], *contextlib[1], place.replace(node, text))
@@ -118,11 +122,11 @@ def _enters_once(context: Value) -> bool:
 
 def _from_outside(event: With) -> bool:
     """Whether the context is an attribute, or a name of the file."""
-    frame, node = event.frame, event.node
+    node = event.node
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        owner = frame.env.get(node.value.id)
-        return isinstance(owner, Instance) and frame.interp.is_nn_module(owner.cls)
-    return isinstance(node, ast.Name) and of_file(frame, node.id)
+        owner = event.ask.local(node.value.id)
+        return isinstance(owner, Instance) and event.ask.is_nn_module(owner.cls)
+    return isinstance(node, ast.Name) and of_file(event, node.id)
 
 
 def _is_generator(value: FunctionValue) -> bool:

@@ -36,6 +36,7 @@ class RnnInRegion(Rule):
         *("torch.nn.utils.rnn.pack_padded_sequence", "torch.nn.utils.rnn.pack_sequence"),
         *("torch.nn.utils.rnn.pad_packed_sequence", "torch.nn.utils.rnn.unpad_sequence"),
     )
+    owns = ("torch.nn.utils.rnn.*", "torch.nn.LSTM*", "torch.nn.GRU*", "torch.nn.RNN*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.method == "pad_packed_sequence":

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import Place
+from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import PARAMETER, PROVEN, Dict, Instance, Object, Seq, Tensor, Value, tensor_of
@@ -38,6 +38,7 @@ class TensorCopy(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB4198", "GB0007")
     calls = ("copy.deepcopy", "copy.copy", "dataclasses.asdict", "dataclasses.astuple")
+    owns = ("copy.copy",)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         value = event.args[0] if event.args else None
@@ -86,7 +87,7 @@ def _tensor_in(value: Value) -> Tensor | None:
 
 def _is_module(event: Event, value: Value) -> bool:
     if isinstance(value, Instance):
-        return event.frame.interp.is_nn_module(value.cls)
+        return event.ask.is_nn_module(value.cls)
     return isinstance(value, Object) and value.name.startswith("torch.nn.")
 
 

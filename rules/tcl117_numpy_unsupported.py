@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Attribute, Call, Event
-from tclint.fixes.rewrite import Place
+from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.ruleset.rule import Rule, whole_frame
@@ -47,6 +47,7 @@ class NumpyUnsupported(Rule):
     subjects = {"attribute": (Tensor,)}
     graph_breaks = ("GB0294", "GB0290", "GB0157", "GB0158", "GB4841", "GB0208", "GB0033", "GB0185")
     calls = ("numpy.*", "ndarray.*", "builtins.int", "builtins.float")
+    owns = ("numpy.*",)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name

@@ -6,22 +6,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Attribute, Branch, Call, Event, Operation, Store
-from tclint.fixes.rewrite import guard, out_of_place
+from tclint.fixes.recipes import functional_form, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 from tclint.values import ARRAY, INPUT, PARAMETER, Const, Scalar, Tensor, tensor_of
 
-# Families with a rule of their own.
-_ELSEWHERE: Final = frozenset(
-    "item tolist equal allclose is_nonzero nonzero argwhere masked_select unique unique_consecutive bincount backward "
-    "requires_grad_ to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc is_inference random_ "
-    "is_signed is_same_size storage_offset is_conj is_neg".split()
+_BREAKS: Final = frozenset(n[7:] for n in facts.GRAPH_BREAK_OPS if n.startswith("Tensor.")) | frozenset(
+    {"pin_memory", "share_memory_", "untyped_storage", "storage", "is_pinned", "register_hook_"}
 )
-_BREAKS: Final = frozenset(
-    n[7:] for n in facts.GRAPH_BREAK_OPS if n.startswith("Tensor.") and n[7:] not in _ELSEWHERE
-) | frozenset({"pin_memory", "share_memory_", "untyped_storage", "storage", "is_pinned", "register_hook_"})
-_ON_INPUT: Final = frozenset(n[7:] for n in facts.GRAPH_BREAK_ON_INPUT) - {"requires_grad_"}
+_ON_INPUT: Final = frozenset(n[7:] for n in facts.GRAPH_BREAK_ON_INPUT)
 
 
 class UnsupportedTensorMethod(Rule):
@@ -63,6 +57,8 @@ class UnsupportedTensorMethod(Rule):
         "GB0242",
         "GB0247",
     )
+    general = True
+    owns = ("torch.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack*", "torch.cov", "torch.corrcoef")
     calls = (
         *("Tensor." + n for n in _BREAKS | _ON_INPUT),
         *("torch.to_dlpack", "torch.utils.dlpack.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack.from_dlpack"),
@@ -89,9 +85,9 @@ class UnsupportedTensorMethod(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Call) and event.method in ("unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_"):
-            return out_of_place(event)
+            return functional_form(event)
         if isinstance(event, Call) and event.method == "share_memory_":
-            return guard(event, event.node, "the storage is not moved to shared memory")
+            return skip_while_compiling(event, event.node, "the storage is not moved to shared memory")
         return None
 
     def _finding(

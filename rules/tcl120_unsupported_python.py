@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Compile, Define, Enter, Event, Loop, Operation, ProgramCall, Store, Subscript
-from tclint.fixes.rewrite import Place, noted, once
+from tclint.fixes.places import Place
+from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import header
 from tclint.ruleset.rule import Rule, whole_frame
@@ -74,8 +75,7 @@ class UnsupportedPython(Rule):
             yield self._finding(event, "a class is defined in compiled code")
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
-        frame = event.frame
-        if frame.parent is not None or b"yield" not in frame.module.data:
+        if not event.at_entry or b"yield" not in event.module.data:
             return
         if not isinstance(event.node, ast.Lambda) and _yields(event.node):
             yield self._finding(event, "the compiled function is a generator")
@@ -123,9 +123,8 @@ class UnsupportedPython(Rule):
 
     def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
         if isinstance(event.function, ClassValue):
-            interp = event.frame.interp
             cls = event.function.cls
-            base = interp.external_base(cls)
+            base = event.ask.external_base(cls)
             node = cls.node
             if base.startswith("pydantic.") or any(_pydantic(event, d) for d in node.decorator_list):
                 yield self._finding(event, "a pydantic model is built")
@@ -147,11 +146,11 @@ class UnsupportedPython(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Store):
-            return noted(event, event.node) if isinstance(event.receiver, FunctionValue) else None
+            return skip_unread_store(event, event.node) if isinstance(event.receiver, FunctionValue) else None
         if isinstance(event, ProgramCall) and "pydantic" not in finding.message:
             return _as_dict(event) if "TypedDict" in finding.message else None
         if isinstance(event, (Call, ProgramCall, Operation)) and isinstance(event.node, ast.expr):
-            return once(
+            return compute_once(
                 event, "the value is the one at start-up: wrong where the object changes, or where it is changed"
             )
         return None
@@ -171,7 +170,7 @@ def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
     node = decorator.func if isinstance(decorator, ast.Call) else decorator
     if not isinstance(node, ast.Name):
         return False
-    value = event.frame.interp.module_value(event.function.cls.module, node.id)
+    value = event.ask.module_value(node.id, event.function.cls.module)
     return isinstance(value, External) and value.name.startswith("pydantic.")
 
 

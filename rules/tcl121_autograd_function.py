@@ -68,9 +68,8 @@ class AutogradFunction(Rule):
         owner = event.receiver.args if isinstance(event.receiver, Object) else None
         if not isinstance(owner, ClassValue):
             return
-        interp = event.frame.interp
         for name in ("jvp", "vjp"):
-            if interp.find_method(owner.cls, name) is not None:
+            if event.ask.method(owner.cls, name) is not None:
                 yield self._finding(event, f"an autograd.Function with a custom `{name}`")
                 return
         if isinstance(event.node, ast.Call):
@@ -78,7 +77,7 @@ class AutogradFunction(Rule):
             if len(names) != len(set(names)):
                 yield self._finding(event, "the same tensor is passed twice to an autograd.Function")
                 return
-        forward = interp.find_method(owner.cls, "forward")
+        forward = event.ask.method(owner.cls, "forward")
         if forward is not None and _context_escapes(forward.node):
             yield self._finding(event, "the `ctx` of this autograd.Function is stored outside")
 

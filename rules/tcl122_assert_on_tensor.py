@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Assert, Call, Event
-from tclint.fixes.rewrite import Place, guard, quoted
+from tclint.fixes.places import Place
+from tclint.fixes.recipes import quoted, skip_while_compiling
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
-from tclint.rules._branches import constant_text
+from tclint.rules._messages import constant_text
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import FunctionValue, tensor_of
 
@@ -114,7 +115,7 @@ class AssertOnTensor(Rule):
         if not isinstance(event, Call) or not isinstance(node, ast.Call):
             return None
         if event.name.startswith("torch.testing."):
-            return guard(event, node, "nothing is checked")
+            return skip_while_compiling(event, node, "nothing is checked")
         if tensor_of(event.args[0]) is not None:
             return _asynchronous(place, node)
         message = node.args[1] if len(node.args) > 1 else None

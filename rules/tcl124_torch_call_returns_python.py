@@ -6,27 +6,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event
-from tclint.fixes.rewrite import noted, once
+from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
 from tclint.values import External, Object, Value
 
-# Families with a rule of their own.
-_ELSEWHERE: Final = (
-    *("torch._dynamo.", "torch.compiler.", "torch.nn.utils.rnn.", "torch.sparse", "torch.nested.", "torch.optim."),
-    *("torch.autograd.backward", "torch.autograd.grad", "torch.autograd.Variable", "torch.autograd.functional."),
-    *("torch.autograd.graph.", "torch.autograd.set_detect", "torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"),
-    *("torch.cuda.nvtx.range", "torch.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack", "torch.save"),
-    *("torch.cov", "torch.corrcoef", "torch._check", "torch.nn.functional.ctc_loss", "torch.linalg.lstsq"),
-    *("torch.cuda.use_mem_pool", "torch.nn.Linear", "torch.nn.Parameter"),
-)
 _NAMES: Final = frozenset(
     name
     for name in facts.GRAPH_BREAK_OPS
-    if name.startswith("torch.")
-    and not name.startswith(_ELSEWHERE)
-    and facts.GRAPH_BREAK_OPS[name] not in ("GB0036", "GB0033")
+    if name.startswith("torch.") and facts.GRAPH_BREAK_OPS[name] not in ("GB0036", "GB0033")
 ) | {"torch.cuda.synchronize", "torch.cuda.empty_cache", "Tensor.is_inference", "torch.cuda.set_rng_state"}
 # Measured clean on 2.13, or only named so that nobody wonders.
 _FINE: Final = frozenset({"torch.cuda.is_available", "torch.cuda.empty_cache", "torch.cuda.synchronize"})
@@ -70,6 +59,8 @@ class TorchCallReturnsPython(Rule):
     code, name = "TCL124", "torch-call-returns-python"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0363", "GB7650", "GB0107", "GB0055")
+    general = True
+    owns = ("Tensor.is_inference",)
     calls = (
         *(_NAMES - _FINE),
         "torch.Generator",
@@ -108,8 +99,8 @@ class TorchCallReturnsPython(Rule):
         if event.name in _DRAWS:
             return None
         if not event.name.startswith(_CONSTANT):
-            return noted(event, event.node)
-        return once(event, "the value is the one at start-up: wrong where it changes while the program runs")
+            return skip_unread_store(event, event.node)
+        return compute_once(event, "the value is the one at start-up: wrong where it changes while the program runs")
 
 
 def _is_generator(value: Value | None) -> bool:

@@ -8,9 +8,9 @@ from typing import Final
 
 from tclint.events import Call, Event, Store
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import bound, of_file
+from tclint.rules._scope import of_file
 from tclint.ruleset.rule import Rule
-from tclint.values import Const, Dict, Instance, Seq, Value
+from tclint.values import Const, Dict, Instance, Seq
 
 _CHECKPOINT: Final = "torch.utils.checkpoint."
 
@@ -109,19 +109,16 @@ def _target(node: ast.AST) -> ast.expr | None:
 
 def _from_outside(event: Event, place: ast.expr | None) -> bool:
     """Whether what is changed belongs to a module, to an enclosing function or to the file."""
-    frame, function = event.frame, event.frame.function
     parts = 0
     while isinstance(place, (ast.Attribute, ast.Subscript)):
         place = place.value
         parts += 1
-    if not isinstance(place, ast.Name) or function is None:
+    if not isinstance(place, ast.Name) or event.enclosing is None:
         return False
-    owner: Value | None = frame.env.get(place.id)
-    if parts and isinstance(owner, Instance) and frame.interp.is_nn_module(owner.cls):
+    owner = event.ask.local(place.id)
+    if parts and isinstance(owner, Instance) and event.ask.is_nn_module(owner.cls):
         return True
-    if of_file(frame, place.id):
+    if of_file(event, place.id):
         return True
     # Only of the checkpointed function itself: what encloses a function that it calls may be made by it.
-    outermost = frame.region is not None and frame.call_node is frame.region.entry
-    enclosed = frame.closure is not None and place.id in frame.closure and place.id not in bound(function)
-    return outermost and enclosed
+    return event.ask.handed_over() and event.ask.captures(place.id)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import CompiledCall, Event
-from tclint.fixes.rewrite import Place, node_at
+from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.ruleset.rule import Rule
 from tclint.values import EXPANDED, Tensor, Value

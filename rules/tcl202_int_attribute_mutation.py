@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
-from tclint.events import Attribute, Call, Event, ProgramCall, Store
-from tclint.events.variation import SETTLES
-from tclint.fixes.rewrite import display
+from tclint.events import Attribute, Call, Event, Store
+from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.program import Class, Function
-from tclint.rules._scope import bound, of_file
+from tclint.program import Function
+from tclint.rules._scope import of_file
+from tclint.rules._state import object_difference
 from tclint.ruleset.rule import Rule
-from tclint.values import ClassValue, Const, Instance, Object, Scalar, Seq
+from tclint.sources.tree import nodes
+from tclint.values import Instance, Object, Scalar, Seq
 
 
 class IntAttributeMutation(Rule):
@@ -54,21 +56,14 @@ class IntAttributeMutation(Rule):
 
     code, name = "TCL202", "int-attribute-mutation"
     effect, severity = Effect.RECOMPILE, Severity.HIGH
-    subjects = {"attribute": (Instance,), "program_call": (ClassValue,)}
+    subjects = {"attribute": (Instance,)}
     scope = "any"
     calls = ("list.append", "list.extend", "list.insert")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._made: dict[tuple[str, str, str], set[int | str]] = {}
-        """What the constructors of classes were given, by parameter."""
-        self._read: dict[tuple[str, str], dict[tuple[str, int, int], Attribute]] = {}
-        """Where compiled methods of a class read attributes."""
-
     def on_store(self, event: Store) -> Iterator[Finding]:
-        if not event.compiled or event.target != "attribute" or event.frame.constructing:
+        if not event.compiled or event.target != "attribute" or event.constructing:
             return
-        if not isinstance(event.receiver, Instance) or not event.frame.interp.is_nn_module(event.receiver.cls):
+        if not isinstance(event.receiver, Instance) or not event.ask.is_nn_module(event.receiver.cls):
             return  # of other objects it becomes dynamic
         if event.inside:
             return  # TCL125: nothing is compiled that could be compiled again
@@ -76,7 +71,7 @@ class IntAttributeMutation(Rule):
             return
         node = event.node
         reads_itself = event.augmented or (
-            isinstance(node, ast.Assign) and _reads(node.value, event.name) and event.value.source in ("attr", "size")
+            isinstance(node, ast.Assign) and _comes_from(event, node.value) and event.value.source in ("attr", "size")
         )
         if reads_itself and event.value.source != "data":
             yield self._finding(event, f"`self.{event.name}` changes in every call")
@@ -94,83 +89,33 @@ class IntAttributeMutation(Rule):
         ):
             return
         place = node.func.value
-        frame = event.frame
-        if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and frame.cls is not None:
-            owner = frame.env.get(place.value.id)
-            if isinstance(owner, Instance) and place.attr in frame.interp.attributes(owner):
+        if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and event.cls is not None:
+            owner = event.ask.local(place.value.id)
+            if isinstance(owner, Instance) and place.attr in event.ask.attributes(owner):
                 yield self._finding(event, f"`{place.value.id}.{place.attr}` grows in every call")
         elif isinstance(place, ast.Name) and _outlives(event, place.id):
             yield self._finding(event, f"`{place.id}` outlives the call and grows in every one")
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
-        """A number that differs from layer to layer, read in a block that is compiled layer by layer."""
+        """What differs from object to object, read in code that is compiled once for all of them."""
         if not event.compiled or not isinstance(event.receiver, Instance) or event.site is None:
             return
-        if event.site.decorator:
-            cls = event.receiver.cls
-            place = (event.name, getattr(event.node, "lineno", 0), getattr(event.node, "col_offset", 0))
-            self._read.setdefault(_place(cls), {}).setdefault(place, event)
-            yield from self._shared(cls)
-        if not event.site.many:
+        value = event.ask.attributes(event.receiver).get(event.name)
+        if value is None or value.python_type == "float":
+            return  # becomes dynamic, unless an operation burns it in: TCL204
+        varied = object_difference(event, event.receiver, event.name)
+        if not varied.hazard:
             return
-        value = event.frame.interp.attributes(event.receiver).get(event.name)
-        if isinstance(value, Object) and self._sized(event.receiver.cls, event.name):
-            yield self.finding(
-                event,
-                f"`self.{event.name}` has another size in every layer, and each layer is compiled by itself"
-                f" ({event.site.path}:{event.site.line}): parameters are static, one compilation for every size",
-                confidence=Confidence.HIGH,
-                help="compile the stack of layers as one",
-            )
-            return
-        # A float becomes dynamic, unless an operation burns it in: TCL204.
-        if isinstance(value, Scalar) and value.type in ("int", "number") and not value.source:
-            yield self.finding(
-                event,
-                f"`self.{event.name}` differs from layer to layer, and each layer is compiled by itself"
-                f" ({event.site.path}:{event.site.line}): one compilation for every value, up to the limit",
-                confidence=Confidence.HIGH,
-                help="keep it in a tensor buffer, or compile the stack of layers as one",
-            )
-
-    def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
-        """What the layers of a class were made with."""
-        assert isinstance(event.function, ClassValue)
-        cls = event.function.cls
-        init = event.frame.interp.find_method(cls, "__init__")
-        if init is None:
-            return
-        names = [argument.arg for argument in init.node.args.args[1:]]
-        for name, value in (*zip(names, event.args, strict=False), *event.keywords.items()):
-            if isinstance(value, Const) and type(value.value) in (int, str):
-                self._made.setdefault((*_place(cls), name), set()).add(value.value)
-        yield from self._shared(cls)
-
-    def _shared(self, cls: Class) -> Iterator[Finding]:
-        """A method that is compiled once for all objects of a class, which differ in what it reads."""
-        for event in self._read.get(_place(cls), {}).values():
-            if self._configured(cls, event.name):
-                yield self.finding(
-                    event,
-                    f"`self.{event.name}` differs from object to object, and the compiled method is one for all:"
-                    " one compilation for every value, up to the limit",
-                    confidence=Confidence.HIGH,
-                    help="compile the whole model that holds these objects",
-                )
-
-    def _configured(self, cls: Class, attribute: str) -> bool:
-        """Whether an attribute keeps a parameter of the constructor that was given three values or more."""
-        value = _assigned(cls, attribute)
-        return isinstance(value, ast.Name) and self._differs(cls, value)
-
-    def _sized(self, cls: Class, attribute: str) -> bool:
-        """Whether a layer of the constructor takes its size from such a parameter."""
-        value = _assigned(cls, attribute)
-        return isinstance(value, ast.Call) and self._differs(cls, value)
-
-    def _differs(self, cls: Class, value: ast.expr) -> bool:
-        given = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
-        return any(len(self._made.get((*_place(cls), name), ())) > SETTLES for name in given)
+        if isinstance(value, Object):
+            what = f"`self.{event.name}` has another size in every object ({varied.said}): parameters are static"
+        else:
+            what = f"`self.{event.name}` differs from object to object ({varied.said})"
+        yield self.finding(
+            event,
+            f"{what}, and the compiled code is one for all: one compilation for every value, up to the limit",
+            confidence=Confidence.HIGH,
+            help="keep it in a tensor buffer, or compile the whole model that holds these objects",
+        )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Store):
@@ -188,27 +133,34 @@ class IntAttributeMutation(Rule):
         )
 
 
-def _place(cls: Class) -> tuple[str, str]:
-    return cls.module.path, cls.qualname
-
-
-def _assigned(cls: Class, attribute: str) -> ast.expr | None:
-    """What the constructor binds an attribute to."""
-    init = cls.methods.get("__init__")
-    for node in ast.walk(init.node) if init is not None else ():
-        if isinstance(node, ast.Assign):
-            if any(isinstance(target, ast.Attribute) and target.attr == attribute for target in node.targets):
-                return node.value
-    return None
-
-
 def _decides(event: Store) -> bool:
     """Whether the function compares the attribute with something."""
-    function = event.frame.function
-    return function is not None and any(
-        isinstance(node, ast.Compare) and any(_reads(part, event.name) for part in (node.left, *node.comparators))
-        for node in ast.walk(function.node)
-    )
+    return event.enclosing is not None and event.name in event.ask.of_scope(_compared)
+
+
+def _compared(root: ast.AST) -> frozenset[str]:
+    """The attributes that are part of a comparison."""
+    parts = (part for node in nodes(root) if isinstance(node, ast.Compare) for part in (node.left, *node.comparators))
+    return frozenset(n.attr for part in parts for n in nodes(part) if isinstance(n, ast.Attribute))
+
+
+def _comes_from(event: Store, value: ast.expr) -> bool:
+    """Whether a value is computed from the attribute that it is stored in, perhaps by way of a local name."""
+    if _reads(value, event.name):
+        return True
+    return isinstance(value, ast.Name) and event.name in event.ask.of_scope(_computed).get(value.id, ())
+
+
+def _computed(root: ast.AST) -> dict[str, set[str]]:
+    """The attributes that local names are computed from."""
+    found: dict[str, set[str]] = {}
+    for node in nodes(root):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Name):
+                assert isinstance(node, ast.Assign)
+                attributes = {part.attr for part in nodes(node.value) if isinstance(part, ast.Attribute)}
+                found.setdefault(target.id, set()).update(attributes)
+    return found
 
 
 def _reads(node: ast.expr, name: str) -> bool:
@@ -217,25 +169,20 @@ def _reads(node: ast.expr, name: str) -> bool:
 
 def _made_here(event: Call, function: Function) -> bool:
     """Whether the function around is compiled too, in the same call: what is its own ends with it."""
-    caller = event.frame.parent
-    while caller is not None and caller.region is not None:
-        if caller.function is not None and caller.function is function.parent:
-            return True
-        caller = caller.parent
-    return False
+    compiled = itertools.takewhile(lambda caller: caller.region is not None, event.ask.callers())
+    return any(caller.function is not None and caller.function is function.parent for caller in compiled)
 
 
 def _outlives(event: Call, name: str) -> bool:
     """Whether a name is a mutable default, or belongs to an enclosing scope or the module."""
-    frame = event.frame
-    function = frame.function
+    function = event.enclosing
     if function is None:
         return False
-    if frame.closure is not None and name in frame.closure and name not in bound(function):
+    if event.ask.captures(name):
         return not _made_here(event, function)
     arguments = function.node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     for argument, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):
         if argument.arg == name and isinstance(default, (ast.List, ast.Dict)):
             return True
-    return of_file(frame, name)
+    return of_file(event, name)

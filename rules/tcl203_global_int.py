@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from tclint.events import Enter
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._state import changed_captures, changed_globals, reads, settles
+from tclint.program import Function
+from tclint.rules._state import changed_globals, changed_reads, reads, settles
 from tclint.ruleset.rule import Rule
 
 
@@ -23,11 +24,13 @@ class GlobalInt(Rule):
 
         CONFIG = {"steps": 1}
 
-        def set_steps(n):
-            CONFIG["steps"] = n
-
         def f(x):
             return x * CONFIG["steps"]
+
+        def train(x):
+            for n in range(10):
+                CONFIG["steps"] = n
+                f(x)
 
     Good::
 
@@ -41,24 +44,56 @@ class GlobalInt(Rule):
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
-        function = event.frame.function
+        function = event.enclosing
         if function is None or event.inside:
             return
-        outside = {
-            "module-level state": changed_globals(event.frame.module),
-            # A captured number becomes dynamic; what a list or a dict holds does not.
-            "captured": {n: v for n, v in changed_captures(function).items() if n.endswith((")", "]"))},
-        }
-        for where, changed in outside.items():
-            told: set[int] = set()
-            for name, node in reads(function.node, changed) if changed else ():
-                if settles(changed[name]) or id(node) in told:
-                    continue  # a float matters where an operation burns it in: TCL204
+        counted = dict.fromkeys(event.ask.of_scope(_counted))
+        for _, node in reads(function, counted) if counted else ():
+            yield self.finding(
+                event,
+                f"`{ast.unparse(node)}` is module-level state that changes in every call; each new value compiles again",
+                node=node,
+                confidence=Confidence.HIGH,
+                help="pass it as an argument",
+            )
+        if event.evidence is None:
+            yield from self._suspicions(event, function)
+            return
+        told: set[int] = set()
+        for place, node, varied in changed_reads(event):
+            if id(node) not in told:
                 told.add(id(node))
+                what = "module-level state" if place[0] == "global" else "captured"
                 yield self.finding(
                     event,
-                    f"`{ast.unparse(node)}` is {where}, and changes between calls; each new value compiles again",
+                    f"`{ast.unparse(node)}` is {what}, {varied.said}; each new value compiles again",
                     node=node,
                     confidence=Confidence.HIGH,
                     help="pass it as an argument",
                 )
+
+    def _suspicions(self, event: Enter, function: Function) -> Iterator[Finding]:
+        """What functions of the file change, where nobody is seen to call them between two calls."""
+        changed = changed_globals(event.module)
+        for name, node in reads(function, changed) if changed else ():
+            if not settles(changed[name]):
+                yield self.finding(
+                    event,
+                    f"`{ast.unparse(node)}` is module-level state that functions of the file change; each new value"
+                    " would compile again",
+                    node=node,
+                    confidence=Confidence.LOW,
+                    help="pass it as an argument",
+                )
+
+
+def _counted(function: ast.AST) -> frozenset[str]:
+    """The module-level names that a function itself counts up."""
+    parts = list(ast.walk(function))
+    declared = {name for node in parts if isinstance(node, ast.Global) for name in node.names}
+    return frozenset(
+        node.target.id
+        for node in parts
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id in declared
+        if isinstance(node.value, ast.Constant) and type(node.value.value) is int
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event, Operation, Store, variation
-from tclint.fixes.rewrite import display
+from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import argument
 from tclint.rules._state import changing
@@ -87,23 +87,26 @@ class FloatSpecialised(Rule):
             yield from self._check(event, "[…] =", event.value, event.node.value)
 
     def _check(self, event: Event, what: str, value: Value, node: ast.expr | None) -> Iterator[Finding]:
+        said = ""
         known = isinstance(value, Const) and isinstance(value.value, float)
         if not known and not (isinstance(value, Scalar) and value.type in ("float", "number")):
             return
         if isinstance(value, Scalar) and value.source == "arg":
-            confidence = variation.confidence(event, value)
+            confidence, said = variation.burned(event, value)
             name = value.ref[0] if value.ref else "the argument"
         elif isinstance(value, Scalar) and value.source == "data":
             if not what.startswith("math.") or node is None:
                 return  # reading it breaks the graph, which TCL103 says
             name, confidence = ast.unparse(node), Confidence.MEDIUM
         else:
-            name = changing(event, node) if node is not None and not isinstance(node, ast.Constant) else ""
-            confidence = Confidence.HIGH if name else None
+            changed = changing(event, node) if node is not None and not isinstance(node, ast.Constant) else None
+            if changed is None:
+                return
+            name, said, confidence = changed[0], changed[1].said, Confidence.HIGH
         if confidence is not None:
             yield self.finding(
                 event,
-                f"`{what}` specialises on the float `{name}`: each new value compiles again",
+                f"`{what}` specialises on the float `{name}`{variation.told(said)}: each new value compiles again",
                 confidence=confidence,
                 help="pass it as a 0-d tensor, or compute it in the caller",
             )

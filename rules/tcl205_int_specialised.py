@@ -93,11 +93,14 @@ class IntSpecialised(Rule):
             if isinstance(place, ast.Call) and callee(place) not in ("int", "max", "min"):
                 continue  # how long something is, is no value that was read
             read = isinstance(value, Scalar) and value.source == "data"
-            name = ast.unparse(place) if read else changing(event, place)
-            if name:
+            changed = None if read else changing(event, place)
+            if read or changed is not None:
+                name = changed[0] if changed is not None else ast.unparse(place)
+                how = changed[1].said if changed is not None else "changes from call to call"
                 yield self.finding(
                     event,
-                    f"`range` is unrolled, and `{name}` changes from call to call: each new value compiles again",
+                    f"`range` is unrolled, and `{name}` {'is ' if changed is not None else ''}{how}:"
+                    " each new value compiles again",
                     confidence=Confidence.MEDIUM if read else Confidence.HIGH,
                     help="loop in eager code around a compiled step, or always make the same number of turns",
                 )
@@ -155,13 +158,14 @@ class IntSpecialised(Rule):
         for value in values:
             if not (isinstance(value, Scalar) and value.source == "arg" and value.type in ("int", "number")):
                 continue
-            confidence = variation.confidence(event, value)
+            confidence, said = variation.burned(event, value)
             if confidence is None:
                 continue
             name = value.ref[0] if value.ref else "the argument"
             yield self.finding(
                 event,
-                f"`{what or _source(event.node)}` specialises on the integer `{name}`: each new value compiles again",
+                f"`{what or _source(event.node)}` specialises on the integer `{name}`{variation.told(said)}:"
+                " each new value compiles again",
                 confidence=confidence,
                 help="make it a constant, or use a tensor index",
             )

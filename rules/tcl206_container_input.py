@@ -48,8 +48,8 @@ class ContainerInput(Rule):
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         """`if "image" in batch`, `if i in skip`: what a container holds decides what is traced."""
-        evidence, function = event.evidence, event.frame.function
-        if evidence is None or function is None or event.site is None or event.frame.parent is not None:
+        evidence, function = event.evidence, event.enclosing
+        if evidence is None or function is None or event.site is None or not event.at_entry:
             return
         for node in ast.walk(function.node):
             if not (isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn))):
@@ -87,12 +87,12 @@ class ContainerInput(Rule):
             node = node.func.value
         if isinstance(node, ast.Call) and node.args:
             node = node.args[0]
-        if not isinstance(node, ast.Name) or event.frame.parent is not None:
+        if not isinstance(node, ast.Name) or not event.at_entry:
             return
         if not isinstance(value, (Seq, Dict)) or (isinstance(value, Seq) and value.kind in ("size", "range")):
             return
         evidence = event.evidence
-        function = event.frame.function
+        function = event.enclosing
         if function is None or node.id not in _parameters(function.node):
             return
         if evidence is None or node.id not in evidence.values:

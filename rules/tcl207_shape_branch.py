@@ -137,13 +137,7 @@ def _numbers(event: Branch, node: ast.expr, evidence: Evidence) -> list[int] | N
         n = max(len(left), len(right))
         left, right = (side * n if len(side) == 1 else side for side in (left, right))
         return [_ARITHMETIC[type(node.op)](a, b) for a, b in zip(left, right, strict=False)]
-    from tclint.interpreter.expressions import evaluate
-
-    event.frame.interp.quiet += 1
-    try:
-        value = evaluate(event.frame, node)
-    finally:
-        event.frame.interp.quiet -= 1
+    value = event.ask.evaluate(node)
     if isinstance(value, Const) and isinstance(value.value, int):
         return [value.value]
     if isinstance(value, Scalar) and value.ref is not None and value.source == "size":

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tclint.events import Loop, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
-from tclint.values import RAW, Seq, Tensor
+from tclint.values import RAW, Scalar, Seq, Tensor
 
 
 class ShapeLoop(Rule):
@@ -77,16 +77,9 @@ class ShapeLoop(Rule):
 
 
 def _range_lengths(event: Loop, node: ast.expr) -> list[int] | None:
-    from tclint.interpreter.expressions import evaluate
-    from tclint.values import Scalar
-
     if event.evidence is None or not isinstance(node, ast.Call) or not node.args:
         return None
-    event.frame.interp.quiet += 1
-    try:
-        value = evaluate(event.frame, node.args[min(1, len(node.args) - 1)])
-    finally:
-        event.frame.interp.quiet -= 1
+    value = event.ask.evaluate(node.args[min(1, len(node.args) - 1)])
     if isinstance(value, Scalar) and value.ref is not None:
         return event.evidence.sizes(*value.ref)
     return None

@@ -75,9 +75,9 @@ class AliasedInputs(Rule):
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         evidence = event.evidence
-        if evidence is None or event.frame.parent is not None:
+        if evidence is None or not event.at_entry:
             return
-        columns = [v for v in evidence.values.values() if len(v) == evidence.calls()]
+        columns = [v for v in evidence.values.values() if len(v) == len(evidence.rows)]
         patterns = set()
         for row in zip(*columns, strict=True):
             same = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from tclint.events import CompiledCall, Enter, variation
@@ -51,7 +52,7 @@ class MissingDynamicMark(Rule):
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         evidence, site = event.evidence, event.site
-        if evidence is None or site is None or event.frame.parent is not None:
+        if evidence is None or site is None or not event.at_entry:
             return
         for name, values in evidence.values.items():
             shapes = evidence.shapes(name)
@@ -64,12 +65,12 @@ class MissingDynamicMark(Rule):
             marks = frozenset.intersection(*(v.marks for v in values if isinstance(v, Tensor)))
             if not marks and (b"mark_dynamic" in event.module.data or b"mark_unbacked" in event.module.data):
                 continue  # marked somehow, through a helper or under a condition: how many programs is not ours to say
-            count = variation.compilations(shapes, marks, site.dynamic)
-            if count <= variation.SETTLES:
+            varied = evidence.argument(name)
+            if not varied.hazard:
                 continue
             yield self.finding(
                 event,
-                f"the shapes of `{name}` in the calls in sight cost {count} compilations",
+                f"the shapes of `{name}` cost {varied.programs} compilations ({varied.said})",
                 node=header(event.node),
                 confidence=Confidence.HIGH,
                 help=f"mark every dimension of `{name}` that varies with torch._dynamo.mark_dynamic before the call",
@@ -112,18 +113,29 @@ class MissingDynamicMark(Rule):
 
 def _marked_names(event: CompiledCall) -> Iterator[str]:
     """Names marked dynamic in the function, but not again in the loop around the call."""
-    function = event.frame.function
+    function = event.enclosing
     line = getattr(event.node, "lineno", 0)
     if function is None:
         return
-    marks = [n for n in ast.walk(function.node) if isinstance(n, ast.Call) and "mark" in _called(n)]
-    for loop in ast.walk(function.node):
-        if isinstance(loop, (ast.For, ast.While)) and loop.lineno <= line <= (loop.end_lineno or 0):
-            if any(loop.lineno <= m.lineno <= (loop.end_lineno or 0) for m in marks):
-                return  # marked right where it is needed, perhaps by a helper
-    for mark in marks:
-        if _called(mark) in _MARKS and mark.args and isinstance(mark.args[0], ast.Name):
-            yield mark.args[0].id
+    marking = event.ask.of_scope(_Marking)
+    if line not in marking.loops:  # marked right where it is needed, perhaps by a helper
+        yield from marking.names
+
+
+class _Marking:
+    """The names that a function marks dynamic, and the lines of loops that mark something."""
+
+    def __init__(self, root: ast.AST) -> None:
+        marks = [n for n in ast.walk(root) if isinstance(n, ast.Call) and "mark" in _called(n)]
+        lines = sorted(mark.lineno for mark in marks)
+        self.loops: set[int] = set()
+        for loop in ast.walk(root) if marks else ():
+            if isinstance(loop, (ast.For, ast.While)):
+                place = bisect_left(lines, loop.lineno)
+                if place < len(lines) and lines[place] <= (loop.end_lineno or 0):
+                    self.loops.update(range(loop.lineno, (loop.end_lineno or 0) + 1))
+        named = (mark.args[0] for mark in marks if _called(mark) in _MARKS and mark.args)
+        self.names = [name.id for name in named if isinstance(name, ast.Name)]
 
 
 _MARKS = ("mark_dynamic", "maybe_mark_dynamic", "mark_unbacked")

@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Attribute, Event, Loop, Operation, Store
-from tclint.fixes.rewrite import Place
+from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rules._state import attribute_change
 from tclint.ruleset.rule import Rule
-from tclint.values import PARAMETER, Const, Dict, Instance, Object, Scalar, Seq, Tensor
+from tclint.sources.tree import nodes
+from tclint.values import PARAMETER, Dict, Instance, Object, Scalar, Seq, Tensor
 
 
 class ModuleStateChanges(Rule):
@@ -45,33 +47,28 @@ class ModuleStateChanges(Rule):
     subjects = {"attribute": (Instance,), "loop": (Object,)}
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
-        if not isinstance(event.receiver, Instance):
+        """An attribute that eager code binds anew between calls."""
+        if event.evidence is None or not isinstance(event.receiver, Instance):
             return
-        cls = event.receiver.cls
-        held = event.frame.interp.attributes(event.receiver).get(event.name)
-        kind = held.type if isinstance(held, Scalar) else type(held.value).__name__ if isinstance(held, Const) else ""
-        if kind == "float":
-            return  # becomes dynamic, unless an operation burns it in: TCL204
-        if (cls.module.path, cls.qualname, event.name) in event.frame.interp.rebound:
-            yield self._finding(event, f"`self.{event.name}` is changed by eager code after compilation")
+        varied = attribute_change(event, event.receiver, event.name)
+        if varied.hazard:
+            yield self._finding(event, f"`self.{event.name}` is {varied.said}")
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
-        """A ModuleList that forward walks and another method of the class extends."""
+        """A ModuleList that forward walks and eager code extends between calls."""
         node = event.node.iter if isinstance(event.node, ast.For) else event.node
-        cls = event.frame.cls
-        if not (isinstance(event.iterable, Object) and event.iterable.name == "torch.nn.ModuleList") or cls is None:
+        if event.evidence is None or not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
             return
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            for name, method in cls.methods.items():
-                if name not in ("__init__", "forward") and _extends(method.node, node.attr):
-                    what = f"`{ast.unparse(node)}` is extended by `{name}`, so its length changes between calls"
-                    yield self._finding(event, what, node)
-                    return
+        owner = event.ask.local(node.value.id)
+        if isinstance(owner, Instance) and isinstance(event.iterable, Object):
+            varied = attribute_change(event, owner, node.attr)
+            if varied.hazard:
+                yield self._finding(event, f"`{ast.unparse(node)}` is {varied.said}", node)
 
     def on_store(self, event: Store) -> Iterator[Finding]:
-        if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.frame.constructing:
+        if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.constructing:
             return
-        old = event.frame.interp.attributes(event.receiver).get(event.name)
+        old = event.ask.attributes(event.receiver).get(event.name)
         if isinstance(old, Tensor) and old.flags & PARAMETER and isinstance(event.value, Tensor):
             new = event.value
             if new.flags & PARAMETER or event.augmented or not _reads(event, event.name):
@@ -111,20 +108,15 @@ class ModuleStateChanges(Rule):
 
 def _reads(event: Store, name: str) -> bool:
     """Whether the function also reads the attribute: a value that is only written costs nothing."""
-    function = event.frame.function
-    if function is None:
-        return False
-    return any(
-        isinstance(n, ast.Attribute) and n.attr == name and isinstance(n.ctx, ast.Load) for n in ast.walk(function.node)
-    )
+    return event.enclosing is not None and name in event.ask.of_scope(_attributes_read)
 
 
-def _extends(node: ast.AST, attribute: str) -> bool:
-    """Whether a method calls `self.<attribute>.append(…)` or the like."""
-    for call in ast.walk(node):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-            owner = call.func.value
-            if call.func.attr in ("append", "extend", "insert") and isinstance(owner, ast.Attribute):
-                if owner.attr == attribute:
-                    return True
-    return False
+def _attributes_read(root: ast.AST) -> frozenset[str]:
+    return frozenset(n.attr for n in nodes(root) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
+
+
+def _extended(method: ast.AST) -> frozenset[str]:
+    """The attributes that a method makes longer, `self.<attribute>.append(…)` or the like."""
+    calls = (n.func for n in nodes(method) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute))
+    owners = (func.value for func in calls if func.attr in ("append", "extend", "insert"))
+    return frozenset(owner.attr for owner in owners if isinstance(owner, ast.Attribute))

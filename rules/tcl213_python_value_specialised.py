@@ -9,6 +9,8 @@ from tclint.events import Branch, Compile, Enter, Event, Operation, ProgramCall,
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import header, target_of
 from tclint.ruleset.rule import Rule
+from tclint.timeline import guarded
+from tclint.timeline.guarded import UNKNOWN, Guarded
 from tclint.values import (
     ENUM,
     NEEDS_GRAD,
@@ -100,12 +102,12 @@ class PythonValueSpecialised(Rule):
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         """Strings, members of enumerations, dtypes, functions, and what is None in some calls: whatever is no number."""
-        evidence, function = event.evidence, event.frame.function
-        if evidence is None or function is None or event.site is None or event.frame.parent is not None:
+        evidence, function = event.evidence, event.enclosing
+        if evidence is None or function is None or event.site is None or not event.at_entry:
             return
         yield from self._gradients(event, evidence)
         told = {name: _keys(values) for name, values in evidence.values.items()}
-        told = {name: keys for name, keys in told.items() if len(keys) == evidence.calls() and len(set(keys)) > 1}
+        told = {name: keys for name, keys in told.items() if len(keys) == len(evidence.rows) and len(set(keys)) > 1}
         combinations = {row for row in zip(*told.values(), strict=True) if "?" not in row}
         if len(combinations) <= variation.SETTLES:
             return
@@ -128,14 +130,14 @@ class PythonValueSpecialised(Rule):
             [bool(value.flags & NEEDS_GRAD) for value in values if isinstance(value, Tensor)]
             for values in evidence.values.values()
         ]
-        patterns = set(zip(*(column for column in columns if len(column) == evidence.calls()), strict=True))
+        patterns = set(zip(*(column for column in columns if len(column) == len(evidence.rows)), strict=True))
         if len(patterns) > variation.SETTLES:
             what = f"the calls in sight ask for the gradients of {len(patterns)} different sets of arguments"
             yield self._finding(event, what, header(event.node))
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if (
-            event.frame.parent is not None
+            not event.at_entry
             and event.operator == "key"
             and isinstance(event.left, Scalar)
             and event.left.type == "str"
@@ -157,7 +159,7 @@ class PythonValueSpecialised(Rule):
                 )
         elif value.type == "bool" and isinstance(event.node, ast.Compare) and _threshold(event.node) is not None:
             yield from self._stages(event, event.node, value.ref[0])
-        elif event.frame.parent is not None and value.type == "bool" and isinstance(event.node, ast.Compare):
+        elif not event.at_entry and value.type == "bool" and isinstance(event.node, ast.Compare):
             yield from self._varied(event, value, "decides a branch", equal=True)
 
     def _stages(self, event: Branch, node: ast.Compare, name: str) -> Iterator[Finding]:
@@ -178,7 +180,7 @@ class PythonValueSpecialised(Rule):
 
     def on_compile(self, event: Compile) -> Iterator[Finding]:
         """A factory, or a loop, that compiles one function for every name: they share the code, and count together."""
-        function = event.frame.function
+        function = event.enclosing
         if function is None or event.compiled:
             return
         code: ast.AST | None = target_of(event)
@@ -188,7 +190,7 @@ class PythonValueSpecialised(Rule):
             return
         names = {part.id for part in ast.walk(code) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
         factory = self._factories.setdefault((event.module.path, function.qualname), _Factory(event, code, names))
-        factory.seen(event.frame.env)
+        factory.seen({name: held for name in names if (held := event.ask.local(name)) is not None})
         for env in self._calls.get((event.module.path, function.qualname), ()):
             factory.seen(env)
         yield from self._told(factory)
@@ -261,7 +263,7 @@ def _is_name(value: Value) -> bool:
 
 def _keys(values: Sequence[Value]) -> list[Hashable]:
     """What the guards compare, call by call; nothing for what other rules speak of: flags, numbers, containers, tensors."""
-    known = [value for value in values if isinstance(value, Scalar) or variation.guarded(value) != "?"]
+    known = [value for value in values if isinstance(value, Scalar) or value.guarded() != UNKNOWN]
     if all(isinstance(value, Tensor) or _is_flag(value) for value in known):
         return []
     ranked = all(isinstance(value.shape, tuple) or value.ndim >= 0 for value in known if isinstance(value, Tensor))
@@ -274,8 +276,30 @@ def _keys(values: Sequence[Value]) -> list[Hashable]:
         elif isinstance(value, Tensor) and not ranked:
             keys.append("tensor")
         else:
-            keys.append(variation.guarded(value))
+            keys.append(_key(value))
     return keys
+
+
+def _key(value: Value | None) -> Hashable:
+    """What of an argument Dynamo compares before it runs a program again.
+
+    Numbers and sizes are no part of it: they become dynamic. Nor is what is not known.
+    """
+    return _shape_of(value.guarded()) if value is not None else "?"
+
+
+def _shape_of(value: Guarded) -> Hashable:
+    if isinstance(value, guarded.Exact):
+        return (value.key,)
+    if isinstance(value, (guarded.Number, guarded.Varies)):
+        return "number"
+    if isinstance(value, guarded.Tensor):
+        return "tensor", value.dtype, len(value.sizes) if value.sizes is not None else -1
+    if isinstance(value, guarded.Items):
+        return value.kind, tuple(_shape_of(item) for item in value.items)
+    if isinstance(value, guarded.Table):
+        return value.kind, tuple((name, _shape_of(item)) for name, item in value.items)
+    return "?"
 
 
 def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.expr | None:
@@ -285,8 +309,7 @@ def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.ex
         for value in values
         if isinstance(value, Instance) and value.fields is not None
         for field in value.fields
-        if len({variation.guarded((other.fields or {}).get(field)) for other in values if isinstance(other, Instance)})
-        > 1
+        if len({_key((other.fields or {}).get(field)) for other in values if isinstance(other, Instance)}) > 1
     }
     found: list[ast.expr] = []
     for node in ast.walk(function):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Call, CompiledCall, Event, variation
+from tclint.events import CompiledCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import inside
 from tclint.ruleset.rule import Rule
-from tclint.values import External, Instance, Object
 
 
 class GlobalModeChanges(Rule):
@@ -24,9 +22,10 @@ class GlobalModeChanges(Rule):
         def g(x):
             return x.relu()
 
-        def caller(x):
-            torch.compiler.reset()
-            return g(x)
+        def evaluate(batches):
+            for x in batches:
+                torch.compiler.reset()
+                g(x)
 
     Good::
 
@@ -34,8 +33,10 @@ class GlobalModeChanges(Rule):
         def g(x):
             return x.relu()
 
-        def caller(x):
-            return g(x)
+        def evaluate(batches):
+            torch.compiler.reset()
+            for x in batches:
+                g(x)
 
     Fix: one mode for all calls; set threads, dtypes and what is frozen once, at start-up.
     """
@@ -43,134 +44,31 @@ class GlobalModeChanges(Rule):
     code, name = "TCL214", "global-mode-changes"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
     scope = "eager"
-    calls = (
-        "torch.compiler.reset",
-        "torch._dynamo.reset",
-        "torch.set_num_threads",
-        "torch.set_default_dtype",
-        "torch.nn.*",
-    )
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._pending: dict[tuple[str, str], list[Event]] = {}
-        self._modes: dict[object, dict[tuple[str, ...], tuple[CompiledCall, ast.With | None]]] = {}
-
-    def on_call(self, event: Call) -> Iterator[Finding]:
-        if event.frame.function is not None and _differs(event):
-            key = (event.module.path, event.frame.function.qualname)
-            self._pending.setdefault(key, []).append(event)
-        return
-        yield
-
-    def _modes_of(self, event: CompiledCall) -> Iterator[Finding]:
-        """The same callable without a gradient, in inference mode, under autocast: a program for each."""
-        modes = _enclosing_modes(event)
-        seen = self._modes.setdefault(event.callee.key, {})
-        seen.setdefault(tuple(sorted(modes)), (event, next(iter(modes.values()), None)))
-        if len(seen) <= variation.SETTLES:
-            return
-        for mode, (call, node) in seen.items():
-            if node is not None and ("inference_mode" in str(mode) or "autocast" in str(mode)):
-                yield self.finding(
-                    call,
-                    f"called in {len(seen)} different modes of gradient and autocast; each compiles again",
-                    node=node.items[0].context_expr,
-                    confidence=Confidence.HIGH,
-                    help="use one of no_grad and inference_mode, and one autocast, for all calls",
-                )
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
-        if event.frame.function is None:
+        evidence = event.evidence
+        if evidence is None:
             return
-        for pending in self._pending.get((event.module.path, event.frame.function.qualname), ()):
-            assert isinstance(pending, Call)
-            yield self.finding(
-                pending,
-                f"`{_short(pending)}` before a compiled call in the same function: {_often(pending)} compiles again",
-                confidence=Confidence.HIGH,
-                help="do it once, at start-up",
-            )
-        yield from self._modes_of(event)
-        for node in _enclosing_autocast(event):
-            yield self.finding(
-                event,
-                f"called under autocast with a dtype that varies (line {node.lineno}); each dtype compiles again",
-                confidence=Confidence.HIGH,
-                help="use one autocast dtype for all calls",
-            )
-
-
-_OF_A_MODULE = ("to", "requires_grad_", "train", "eval")
-
-
-def _differs(event: Call) -> bool:
-    """Whether a call does something else whenever its function is called."""
-    node, function = event.node, event.frame.function
-    if not isinstance(node, ast.Call) or function is None:
-        return False
-    if event.name.endswith(".reset"):
-        return True
-    if not event.name.startswith("torch.nn."):
-        return bool(node.args) and not isinstance(node.args[0], (ast.Constant, ast.Attribute))
-    if event.method not in _OF_A_MODULE or not isinstance(event.receiver, (Instance, Object)):
-        return False
-    mine = {argument.arg for argument in function.node.args.args}
-    if event.method == "to":
-        return bool(node.args) and _names(node.args[0]) <= mine and bool(_names(node.args[0])) and _a_dtype(event)
-    # Some of the layers, as many as an argument says.
-    return any(
-        isinstance(loop, ast.For)
-        and inside(node, loop)
-        and any(isinstance(part, ast.Slice) and _names(part) & mine for part in ast.walk(loop.iter))
-        for loop in ast.walk(function.node)
-    )
-
-
-def _a_dtype(event: Call) -> bool:
-    value = event.args[0] if event.args else None
-    return isinstance(value, External) and value.name.startswith("torch.")
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
-def _short(event: Call) -> str:
-    return event.name if not event.name.startswith("torch.nn.") else f".{event.method}()"
-
-
-def _often(event: Call) -> str:
-    return "every call" if event.name.endswith((".reset", "set_num_threads")) else "each new value"
-
-
-def _enclosing_modes(event: CompiledCall) -> dict[str, ast.With]:
-    """The grad modes and autocasts around a call, as they are written."""
-    function = event.frame.function
-    assert function is not None
-    found: dict[str, ast.With] = {}
-    for node in ast.walk(function.node):
-        if isinstance(node, ast.With) and inside(event.node, node.body):
-            for item in node.items:
-                text = ast.unparse(item.context_expr)
-                if any(mode in text for mode in _MODES):
-                    found[text] = node
-    return found
-
-
-_MODES = ("no_grad", "enable_grad", "inference_mode", "autocast")
-
-
-def _enclosing_autocast(event: CompiledCall) -> Iterator[ast.With]:
-    function = event.frame.function
-    line = getattr(event.node, "lineno", 0)
-    assert function is not None
-    for node in ast.walk(function.node):
-        if not isinstance(node, ast.With) or not node.lineno <= line <= (node.end_lineno or 0):
-            continue
-        for item in node.items:
-            call = item.context_expr
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "autocast":
-                dtype = next((k.value for k in call.keywords if k.arg == "dtype"), None)
-                if dtype is not None and not isinstance(dtype, ast.Attribute):
-                    yield node
+        path = event.module.path
+        resets = [w for w in evidence.mode_writes("reset") if w.path == path]
+        if resets and evidence.change(resets[0].place).hazard:
+            for node in {id(write.node): write.node for write in resets}.values():
+                yield self.finding(
+                    event,
+                    f"`{ast.unparse(node)}` between calls of compiled code: every call compiles again",
+                    node=node,
+                    confidence=Confidence.HIGH,
+                    help="do it once, at start-up",
+                )
+        if not evidence.mode.hazard:
+            return
+        for change in evidence.mode_changes:
+            if change.path == path:
+                yield self.finding(
+                    event,
+                    f"`{ast.unparse(change.node)}` puts one of several modes in force, and each compiles again"
+                    f" ({evidence.mode.said})",
+                    node=change.node,
+                    confidence=Confidence.HIGH,
+                    help="use one mode for all calls; set threads, dtypes and what is frozen once, at start-up",
+                )

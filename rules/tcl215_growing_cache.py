@@ -46,14 +46,14 @@ class GrowingCache(Rule):
     calls = ("torch.cat", "torch.concat")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        function = event.frame.function
+        function = event.enclosing
         node = event.node
         if function is None or not isinstance(node, ast.Call) or not node.args:
             return
         parts = node.args[0].elts if isinstance(node.args[0], (ast.List, ast.Tuple)) else []
         names = {p.id for p in parts if isinstance(p, ast.Name)}
         parameters = {a.arg for a in (*function.node.args.args, *function.node.args.kwonlyargs)}
-        if event.frame.parent is not None or event.evidence is None:
+        if not event.at_entry or event.evidence is None:
             return
         for name in sorted(names & parameters):
             values = event.evidence.values.get(name, ())

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Compile, Event
-from tclint.fixes.rewrite import display
+from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import argument, target_of
 from tclint.ruleset.rule import Rule
@@ -72,7 +72,7 @@ class FloatLearningRate(Rule):
     def _check(self, event: Event, optimizer: ast.expr) -> Iterator[Finding]:
         if not isinstance(optimizer, (ast.Name, ast.Attribute)) or not _CHANGES.search(event.module.data):
             return
-        kind = _optimizer(event.module.tree, ast.unparse(optimizer))
+        kind = event.module.node_index(_optimizers).get(ast.unparse(optimizer))
         if kind:
             yield self.finding(
                 event,
@@ -85,15 +85,14 @@ class FloatLearningRate(Rule):
         return display("make the learning rate a tensor", "lr=torch.tensor(0.1); and fill_ where it is assigned")
 
 
-def _optimizer(tree: ast.AST, name: str) -> str:
-    """The optimizer that a name is bound to, where it burns its learning rate in."""
+def _optimizers(tree: ast.AST) -> dict[str, str]:
+    """By name, the optimizers of a file that burn their learning rate in."""
+    found: dict[str, str] = {}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
-            continue
-        if name not in (ast.unparse(target) for target in node.targets):
-            continue
-        kind = ast.unparse(node.value.func).rpartition(".")[2]
-        rate = argument(node.value, "lr", 1)
-        if kind in _BURNT and not (isinstance(rate, ast.Call) and "tensor" in ast.unparse(rate.func)):
-            return kind
-    return ""
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            kind = ast.unparse(node.value.func).rpartition(".")[2]
+            rate = argument(node.value, "lr", 1)
+            if kind in _BURNT and not (isinstance(rate, ast.Call) and "tensor" in ast.unparse(rate.func)):
+                for target in node.targets:
+                    found.setdefault(ast.unparse(target), kind)
+    return found

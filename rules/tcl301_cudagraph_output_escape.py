@@ -7,7 +7,7 @@ import fnmatch
 from collections.abc import Iterator
 
 from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
-from tclint.fixes.rewrite import Place, node_at
+from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule
 from tclint.values import DETACHED, OWNED, PARAMETER, Instance, Tensor, Value, contains
@@ -130,7 +130,7 @@ class CudagraphOutputEscape(Rule):
             if isinstance(value, Tensor) and value.flags & OWNED and value.flags & DETACHED:
                 if value.site is not event.callee.site:
                     continue
-                kept = next((s for s in self._bound.values() if s.value is value and s.frame is event.frame), None)
+                kept = next((s for s in self._bound.values() if s.value is value and s.same_call(event)), None)
                 yield self._finding(kept or event, value, "fed back into the next call without a copy")
                 return
 
@@ -140,7 +140,7 @@ class CudagraphOutputEscape(Rule):
             return
         if event.yields:
             yield self._finding(event, tensor, "yielded without a copy")
-        elif event.frame.cls is not None and _calls_it(event):
+        elif event.cls is not None and _calls_it(event):
             yield self._finding(event, tensor, "returned without a copy")
 
     def _owned(self, event: Event, value: Value) -> Tensor | None:
@@ -193,7 +193,7 @@ class CudagraphOutputEscape(Rule):
         return self.finding(
             event,
             f"an output of a CUDA graph{where} is {what}; the next run overwrites it",
-            confidence=Confidence.HIGH if event.frame.grad is not None else Confidence.MEDIUM,
+            confidence=Confidence.HIGH if event.grad is not None else Confidence.MEDIUM,
             help="clone it where it leaves the call",
         )
 
@@ -211,7 +211,7 @@ def _line(event: Event) -> int:
 
 
 def _function(event: Event) -> str:
-    return event.frame.function.qualname if event.frame.function is not None else "<module>"
+    return event.enclosing.qualname if event.enclosing is not None else "<module>"
 
 
 __all__ = ["CudagraphOutputEscape", "Instance"]

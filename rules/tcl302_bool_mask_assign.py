@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event, Store
-from tclint.fixes.rewrite import Place, display
+from tclint.fixes.places import Place
+from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule
 from tclint.values import Seq, Tensor, tensor_of

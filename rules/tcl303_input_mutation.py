@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.events import Call, Event, Store
-from tclint.fixes.rewrite import out_of_place
+from tclint.fixes.recipes import functional_form
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import generated as facts
@@ -50,7 +50,7 @@ class InputMutation(Rule):
             yield from self._check(event, tensor_of(event.old), f"`{event.name}` is changed in place: this changes")
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        return out_of_place(event)
+        return functional_form(event)
 
     def _check(self, event: Event, tensor: Tensor | None, what: str) -> Iterator[Finding]:
         if tensor is None or not tensor.flags & INPUT or tensor.flags & PARAMETER or not event.cudagraphs:

@@ -69,7 +69,7 @@ class CpuTensorInRegion(Rule):
             yield self._finding(event, "`.item()` is kept in the graph (capture_scalar_outputs) and reads the device")
 
     def on_return(self, event: Return) -> Iterator[Finding]:
-        if not event.cudagraphs or event.frame.parent is not None:
+        if not event.cudagraphs or not event.at_entry:
             return
         values = event.value.items if isinstance(event.value, Seq) and event.value.items is not None else (event.value,)
         hosts = [v for v in values if isinstance(v, Tensor) and v.flags & HOST]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tclint.events import CompiledCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import nodes
 
 
 class StepMark(Rule):
@@ -44,7 +45,7 @@ class StepMark(Rule):
         self._seen: dict[tuple[str, str, object], int] = {}
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
-        function = event.frame.function
+        function = event.enclosing
         if not event.callee.site.cudagraphs or function is None:
             return
         key = (event.module.path, function.qualname, event.callee.key)
@@ -53,9 +54,10 @@ class StepMark(Rule):
         markers = {"cudagraph_mark_step_begin"}
         if self.settings is not None:
             markers.update(m.rpartition(".")[2] for m in self.settings.cudagraph.step_markers)
-        looped = event.frame.grad is not False and any(b in ("for", "while") for b in event.blocks)
-        again = first != place or (looped and not _marks(function.node, {"backward"}))
-        if not again or _marks(function.node, markers):
+        looped = event.grad is not False and any(b in ("for", "while") for b in event.blocks)
+        mentioned = event.ask.of_scope(_mentioned)
+        again = first != place or (looped and "backward" not in mentioned)
+        if not again or not markers.isdisjoint(mentioned):
             return
         yield self.finding(
             event,
@@ -65,8 +67,10 @@ class StepMark(Rule):
         )
 
 
-def _marks(node: ast.AST, markers: set[str]) -> bool:
-    return any(
-        (isinstance(n, ast.Attribute) and n.attr in markers) or (isinstance(n, ast.Name) and n.id in markers)
-        for n in ast.walk(node)
+def _mentioned(root: ast.AST) -> frozenset[str]:
+    """The names and attributes that a function mentions."""
+    return frozenset(
+        n.attr if isinstance(n, ast.Attribute) else n.id
+        for n in nodes(root)
+        if isinstance(n, (ast.Attribute, ast.Name))
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Event
-from tclint.fixes.rewrite import Place, node_at
+from tclint.events import Event, ModuleEvent
+from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules._captures import captures, replay_lines, scope_of, text
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.rules._captures import captures, replay_lines, scope_of
+from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 
 
 class CaptureInputRebound(Rule):
@@ -61,7 +62,7 @@ class CaptureInputRebound(Rule):
                     for target in node.targets:
                         if text(target) in capture.inputs and max(replays) >= node.lineno:
                             yield self.finding(
-                                event,  # type: ignore[arg-type]
+                                event,
                                 f"`{text(target)}` is the captured graph's input; binding the name to a new tensor does not"
                                 " change what the graph reads",
                                 node=node,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Event
-from tclint.fixes.rewrite import Place, node_at
+from tclint.events import Event, ModuleEvent
+from tclint.fixes.places import FunctionNode, Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules._captures import Capture, FunctionNode, captures, replay_lines, scope_of, text
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.rules._captures import Capture, captures, replay_lines, scope_of
+from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 
 _VIEWS = frozenset(
     "view squeeze unsqueeze detach transpose permute reshape contiguous flatten t chunk split expand".split()
@@ -91,7 +92,7 @@ class CaptureOutputKept(Rule):
 
     def _finding(self, event: ModuleEvent, node: ast.AST, what: str) -> Finding:
         return self.finding(
-            event,  # type: ignore[arg-type]
+            event,
             f"the captured graph's output is {what} without a copy; the next replay() overwrites it",
             node=node,
             confidence=Confidence.HIGH,

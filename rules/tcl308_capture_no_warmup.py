@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tclint.events import ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._captures import captures, text
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.rules._captures import captures
+from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 
 
 class CaptureNoWarmup(Rule):
@@ -49,7 +51,7 @@ class CaptureNoWarmup(Rule):
                 continue
             names = ", ".join(f"`{n}`" for n in sorted(capture.called))
             yield self.finding(
-                event,  # type: ignore[arg-type]
+                event,
                 f"{names} is captured without a warm-up call before",
                 node=capture.block.items[0].context_expr,
                 confidence=Confidence.HIGH,

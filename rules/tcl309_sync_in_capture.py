@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tclint.events import ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._captures import captures, text
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.rules._captures import captures
+from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 
 _SYNCS = frozenset({"item", "tolist", "cpu", "numpy", "nonzero"})
 _BUILDS = frozenset({"torch.tensor", "torch.as_tensor", "torch.from_numpy", "torch.Tensor"})
@@ -53,7 +55,7 @@ class SyncInCapture(Rule):
                     what = _fault(node)
                     if what:
                         yield self.finding(
-                            event,  # type: ignore[arg-type]
+                            event,
                             f"{what} inside a CUDA-graph capture",
                             node=node,
                             confidence=Confidence.HIGH,

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from tclint.events import CompiledCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._captures import text
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 
 
 class NestedCudagraph(Rule):
@@ -42,7 +42,7 @@ class NestedCudagraph(Rule):
     scope = "eager"
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
-        function = event.frame.function
+        function = event.enclosing
         if not event.callee.site.cudagraphs or function is None:
             return
         line = getattr(event.node, "lineno", 0)

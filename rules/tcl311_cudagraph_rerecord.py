@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tclint.events import CompiledCall, Store, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
-from tclint.values import PARAMETER, Scalar, Tensor, tensor_of
+from tclint.values import PARAMETER, Const, Scalar, Tensor, tensor_of
 
 
 class CudagraphRerecord(Rule):
@@ -47,25 +47,37 @@ class CudagraphRerecord(Rule):
     effect, severity = Effect.CUDAGRAPH, Severity.MEDIUM
     scope = "eager"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._passed: dict[tuple[str, int, int, object], set[object]] = {}
+        """The numbers and shapes that a call passes, by its place and the argument: a loop passes one after the other."""
+
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         if not event.callee.site.cudagraphs or not isinstance(event.node, ast.Call):
             return
-        for value in (*event.args, *event.keywords.values()):
+        for argument, value in (*enumerate(event.args), *event.keywords.items()):
             if isinstance(value, Scalar) and value.type == "float" and not value.source and _in_loop(event):
                 yield self._finding(event, "a Python float that varies is passed to a CUDA-graph callable")
                 return
-            if (
-                isinstance(value, Tensor)
-                and isinstance(value.shape, frozenset)
-                and len(value.shape) > variation.SETTLES
-            ):
-                yield self._finding(event, f"a CUDA-graph callable gets {len(value.shape)} shapes, each recorded anew")
-                return
+            seen = self._passed.setdefault(
+                (event.module.path, event.node.lineno, event.node.col_offset, argument), set()
+            )
+            if isinstance(value, Const) and isinstance(value.value, float):
+                seen.add(value.value)
+                if len(seen) > variation.SETTLES:
+                    yield self._finding(event, "a Python float that varies is passed to a CUDA-graph callable")
+                    return
+            if isinstance(value, Tensor) and value.shape is not None:
+                seen |= value.shape if isinstance(value.shape, frozenset) else {value.shape}
+                if len(seen) > variation.SETTLES:
+                    yield self._finding(event, f"a CUDA-graph callable gets {len(seen)} shapes, each recorded anew")
+                    return
             if isinstance(value, Tensor) and value.marks:
                 yield self._finding(event, "a CUDA-graph callable gets a tensor with a dimension marked dynamic")
                 return
+        growing = event.ask.of_scope(_grown) if event.enclosing is not None else {}
         for argument in event.node.args:
-            grown = _grows(event, argument.id) if isinstance(argument, ast.Name) else None
+            grown = growing.get(argument.id) if isinstance(argument, ast.Name) else None
             if grown is not None:
                 yield self._finding(event, "an input of a CUDA-graph callable grows in every call", grown)
                 return
@@ -73,9 +85,7 @@ class CudagraphRerecord(Rule):
     def on_store(self, event: Store) -> Iterator[Finding]:
         receiver = tensor_of(event.receiver)
         if event.target == "attribute" and event.name == "data" and receiver is not None and receiver.flags & PARAMETER:
-            if event.frame.blocks and any(
-                s.cudagraphs for s in event.frame.interp.sites.values() if s.path == event.module.path
-            ):
+            if event.blocks and any(s.cudagraphs for s in event.ask.sites() if s.path == event.module.path):
                 yield self._finding(event, "a parameter is moved to another address (`.data = …`)")
 
     def _finding(self, event: CompiledCall | Store, what: str, node: ast.AST | None = None) -> Finding:
@@ -92,25 +102,15 @@ def _in_loop(event: CompiledCall) -> bool:
     return any(b in ("for", "while") for b in event.blocks)
 
 
-def _grows(event: CompiledCall, name: str) -> ast.AST | None:
-    """`name = torch.cat([name, …])` in a loop of the same function."""
-    function = event.frame.function
-    if function is None:
-        return None
-    for loop in ast.walk(function.node):
-        if not isinstance(loop, (ast.For, ast.While)):
-            continue
-        for node in ast.walk(loop):
+def _grown(root: ast.AST) -> dict[str, ast.AST]:
+    """By name, `name = torch.cat([name, …])` in a loop."""
+    found: dict[str, ast.AST] = {}
+    for loop in ast.walk(root):
+        for node in ast.walk(loop) if isinstance(loop, (ast.For, ast.While)) else ():
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.value.args:
-                called = node.value.func
-                target = node.targets[0]
-                if (
-                    isinstance(called, ast.Attribute)
-                    and called.attr in ("cat", "concat")
-                    and isinstance(target, ast.Name)
-                ):
-                    parts = node.value.args[0]
-                    names = [p.id for p in getattr(parts, "elts", ()) if isinstance(p, ast.Name)]
-                    if target.id == name and name in names:
-                        return node
-    return None
+                called, target, parts = node.value.func, node.targets[0], node.value.args[0]
+                names = {p.id for p in getattr(parts, "elts", ()) if isinstance(p, ast.Name)}
+                if isinstance(called, ast.Attribute) and called.attr in ("cat", "concat"):
+                    if isinstance(target, ast.Name) and target.id in names:
+                        found.setdefault(target.id, node)
+    return found

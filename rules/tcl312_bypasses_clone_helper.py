@@ -41,7 +41,7 @@ class BypassesCloneHelper(Rule):
         if not allowed or not isinstance(event.node, ast.Call):
             return
         called = ast.unparse(event.node.func)
-        function = event.frame.function.name if event.frame.function is not None else "<module>"
+        function = event.enclosing.name if event.enclosing is not None else "<module>"
         for pattern, helpers in allowed.items():
             if fnmatch.fnmatch(called, pattern) and not any(fnmatch.fnmatch(function, h) for h in helpers):
                 yield self.finding(

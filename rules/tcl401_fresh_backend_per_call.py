@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from tclint.events import Compile
 from tclint.model.finding import Effect, Finding, Severity
-from tclint.rules._scope import LOOPS, ancestors, argument, inside, result_name, scope, target_of, text
+from tclint.rules._scope import LOOPS, argument, inside, result_name, scope, target_of
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import ancestors, nodes, text
 from tclint.values import FunctionValue, Instance, Partial
 
 _MAKERS = ("functools.partial", "partial", "aot_autograd")
@@ -73,27 +74,29 @@ class FreshBackendPerCall(Rule):
 
 def _repeats(event: Compile) -> ast.AST | None:
     """The code that runs again and again and compiles the same thing each time: a loop, or the whole function."""
-    root = scope(event.frame)
+    root = scope(event)
     target = target_of(event)
     names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)} if target is not None else set()
     loops = [n for n in ancestors(root, event.node) if isinstance(n, LOOPS)]
     if loops:
         varies = names & _bound(loops[-1])
         return None if varies and not isinstance(event.target, Instance) else loops[-1]
-    function = event.frame.function
+    function = event.enclosing
     if function is None or isinstance(function.node, ast.Lambda):
         return None
     arguments = function.node.args
     if names & {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)} - {"self"}:
         return None
-    frame = event.frame.parent
-    while frame is not None:
-        if any(block in ("for", "while") for block in frame.blocks):
-            return function.node
-        frame = frame.parent
+    if any(block in ("for", "while") for caller in event.ask.callers() for block in caller.blocks):
+        return function.node
     bound = result_name(root, event.node)
-    runs = bound and any(isinstance(n, ast.Call) and text(n.func) == bound for n in ast.walk(function.node))
-    return function.node if function.name in _PER_STEP and runs else None
+    runs = bound in event.ask.of_scope(_called) if bound and function.name in _PER_STEP else False
+    return function.node if runs else None
+
+
+def _called(root: ast.AST) -> frozenset[str]:
+    """What a function calls, as it is written."""
+    return frozenset(text(n.func) for n in nodes(root) if isinstance(n, ast.Call))
 
 
 def _bound(loop: ast.AST) -> set[str]:
@@ -111,7 +114,7 @@ def _fresh(event: Compile, node: ast.expr, where: ast.AST) -> str:
         return f"the result of `{made}(…)`" if nested or known else ""
     if isinstance(node, ast.Name) and isinstance(value, FunctionValue):
         function = value.function
-        same_file = function.module.path == event.frame.module.path
+        same_file = function.module.path == event.module.path
         if same_file and inside(function.node, where) and not isinstance(where, ast.Module):
             return f"`{node.id}`, defined in here," if function.parent is not None else ""
     return ""

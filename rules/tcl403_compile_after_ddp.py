@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from tclint.events import Compile
 from tclint.model.finding import Effect, Finding, Severity
-from tclint.rules._scope import own, scope, target_of, text
+from tclint.rules._scope import target_of
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import own, text
 from tclint.values import Object
 
 _WRAPPERS = ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP")
@@ -58,11 +60,17 @@ def _wrapper(event: Compile) -> str:
     if isinstance(target, ast.Call):
         name = text(target.func).rpartition(".")[2]
         return name if name in _WRAPPERS else ""
-    wanted = text(target)
-    found = ""
-    for node in own(scope(event.frame)):
-        if isinstance(node, ast.Assign) and node.lineno < event.node.lineno and text(node.targets[0]) == wanted:  # type: ignore[attr-defined]
-            value = node.value
-            name = text(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
-            found = name if name in _WRAPPERS else ""
+    assigned = event.ask.of_scope(_assigned).get(text(target), [])
+    before = bisect_left(assigned, (getattr(event.node, "lineno", 0), ""))
+    return assigned[before - 1][1] if before else ""
+
+
+def _assigned(root: ast.AST) -> dict[str, list[tuple[int, str]]]:
+    """By name, the lines where it is bound, and the wrapper that it is bound to there, or nothing."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for node in own(root):
+        if isinstance(node, ast.Assign):
+            name = text(node.value.func).rpartition(".")[2] if isinstance(node.value, ast.Call) else ""
+            place = (node.lineno, name if name in _WRAPPERS else "")
+            found.setdefault(text(node.targets[0]), []).append(place)
     return found

@@ -62,8 +62,7 @@ def _is_torch_code(event: Compile, value: Value) -> bool:
             return bool(items) and all(_is_torch_code(event, item) for item in items or ())
         return value.args is None and value.name != "torch.nn.Module"
     if isinstance(value, Instance):
-        interp = event.frame.interp
-        base = interp.external_base(value.cls)
-        own = interp.find_method(value.cls, "forward") or interp.find_method(value.cls, "__call__")
+        base = event.ask.external_base(value.cls)
+        own = event.ask.method(value.cls, "forward") or event.ask.method(value.cls, "__call__")
         return own is None and base.startswith("torch.nn.") and base not in ("torch.nn.Module", "torch.nn.Sequential")
     return False

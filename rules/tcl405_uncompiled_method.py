@@ -68,11 +68,10 @@ class UncompiledMethod(Rule):
         receiver = event.receiver
         if not isinstance(receiver, Compiled) or not isinstance(receiver.target, Instance):
             return
-        interp = event.frame.interp
-        method = interp.find_method(receiver.target.cls, event.method)
+        method = event.ask.method(receiver.target.cls, event.method)
         if method is None or event.method.startswith("__"):
             return
-        decorated = interp.function_value(method)
+        decorated = event.ask.decorated(method)
         if not isinstance(decorated, FunctionValue) or decorated.function is not method:
             return  # compiled by itself, disabled, or wrapped
         if not _runs_the_model(event, method, receiver.target, site_in_place(receiver.site)):
@@ -91,8 +90,7 @@ def _runs_the_model(event: Call, method: Function, instance: Instance, in_place:
     first = next(iter((*arguments.posonlyargs, *arguments.args)), None)
     if first is None:
         return False
-    interp = event.frame.interp
-    attributes = interp.attributes(instance)
+    attributes = event.ask.attributes(instance)
     runs = False
     for node in ast.walk(method.node):
         if not isinstance(node, ast.Call):
@@ -109,5 +107,5 @@ def _runs_the_model(event: Call, method: Function, instance: Instance, in_place:
 
 def _is_module(event: Call, value: Value | None) -> bool:
     if isinstance(value, Instance):
-        return event.frame.interp.is_nn_module(value.cls)
+        return event.ask.is_nn_module(value.cls)
     return isinstance(value, Object) and value.name.startswith("torch.nn.")

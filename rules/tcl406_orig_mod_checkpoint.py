@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Call
+from tclint.events import Call, ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import ancestors, calls, scope, site_in_place, text
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.rules._scope import calls, scope, site_in_place
+from tclint.ruleset.rule import Rule
+from tclint.sources.tree import ancestors, text
 from tclint.values import Compiled, Instance, Object
 
 _SAVERS = ("save", "save_file", "dump", "save_state_dict", "save_checkpoint")
@@ -83,7 +84,7 @@ class OrigModCheckpoint(Rule):
 
     def _copied(self, event: Call) -> Iterator[Finding]:
         """`plain.load_state_dict(compiled.state_dict())`."""
-        chain = ancestors(scope(event.frame), event.node)
+        chain = ancestors(scope(event), event.node)
         parent = chain[-1] if chain else None
         if not (isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute)):
             return
@@ -109,7 +110,7 @@ class OrigModCheckpoint(Rule):
                 continue
             if node.func.attr in ("lstrip", "strip"):
                 yield self.finding(
-                    event,  # type: ignore[arg-type]
+                    event,
                     f"`{node.func.attr}({given.value!r})` strips letters: `model.weight` becomes `el.weight`",
                     node=node,
                     severity=Severity.HIGH,
@@ -118,7 +119,7 @@ class OrigModCheckpoint(Rule):
                 )
             elif node.func.attr in ("replace", "removeprefix"):
                 yield self.finding(
-                    event,  # type: ignore[arg-type]
+                    event,
                     "keys are repaired after `torch.compile(model)`; `model.compile()` would not change them",
                     node=node,
                     severity=Severity.LOW,
@@ -128,12 +129,12 @@ class OrigModCheckpoint(Rule):
 
 
 def _is_plain(event: Call, node: ast.expr) -> bool:
-    value = event.frame.env.get(node.id) if isinstance(node, ast.Name) else None
+    value = event.ask.local(node.id) if isinstance(node, ast.Name) else None
     return isinstance(value, Instance) or (isinstance(value, Object) and value.name.startswith("torch.nn."))
 
 
 def _is_saved(event: Call) -> bool:
-    root = scope(event.frame)
+    root = scope(event)
     names: set[str] = set()
     for node in ancestors(root, event.node):
         if isinstance(node, ast.Call) and text(node.func).rpartition(".")[2] in _SAVERS:
@@ -144,9 +145,10 @@ def _is_saved(event: Call) -> bool:
             names = {text(t.value if isinstance(t, ast.Subscript) else t) for t in node.targets}
     if not names:
         return False
-    return any(
-        text(argument) in names
-        for call in calls(root)
-        if text(call.func).rpartition(".")[2] in _SAVERS
-        for argument in call.args
-    )
+    return not names.isdisjoint(event.ask.of_scope(_saved))
+
+
+def _saved(root: ast.AST) -> frozenset[str]:
+    """What is handed to a function that saves, as it is written."""
+    saving = (call for call in calls(root) if text(call.func).rpartition(".")[2] in _SAVERS)
+    return frozenset(text(argument) for call in saving for argument in call.args)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from tclint.events import Compile
+from tclint.events import Compile, ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import ancestors, callee, inside, result_name, scope, target_of, text
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.rules._scope import callee, inside, result_name, scope, target_of
+from tclint.ruleset.rule import Rule
+from tclint.sources.tree import ancestors, text
 
 _CATCH_ALL = ("Exception", "BaseException", "RuntimeError", "")
 _PREPARES = ("eval", "train", "to", "cuda", "cpu", "compile", "append", "half", "bfloat16", "requires_grad_")
@@ -56,11 +57,11 @@ class TryAroundLazyCompile(Rule):
 
     def on_compile(self, event: Compile) -> Iterator[Finding]:
         node = event.node
-        if "try" not in event.frame.blocks or not isinstance(node, ast.Call):
+        if "try" not in event.blocks or not isinstance(node, ast.Call):
             return
         if callee(node).rpartition(".")[2] != "compile":
             return  # a wrapper may call what it compiles
-        root = scope(event.frame)
+        root = scope(event)
         chain = ancestors(root, node)
         tries = [n for n in chain if isinstance(n, ast.Try) and inside(node, n.body)]
         if not tries or any(isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) for n in chain[1:]):
@@ -89,7 +90,7 @@ class TryAroundLazyCompile(Rule):
 
     def _time_limit(self, event: ModuleEvent, node: ast.AST) -> Finding:
         return self.finding(
-            event,  # type: ignore[arg-type]
+            event,
             "the time limit covers only the lazy `torch.compile` call; the compiler runs later, at the first call",
             node=node,
             confidence=Confidence.HIGH,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tclint.events import ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import text
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 
 _DEFAULTS = {
     "cache_size_limit": 8,
@@ -49,7 +50,7 @@ class RaisedRecompileLimit(Rule):
                 if isinstance(value, ast.Constant) and isinstance(value.value, int) and value.value <= _DEFAULTS[name]:
                     continue
                 yield self.finding(
-                    event,  # type: ignore[arg-type]
+                    event,
                     f"`{name}` is raised to {text(value)} (default {_DEFAULTS[name]}): it hides recompilations",
                     node=where,
                     confidence=Confidence.HIGH,

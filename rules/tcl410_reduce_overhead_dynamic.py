@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tclint.events import Compile, CompiledCall
+from tclint.events import Compile, CompiledCall, ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Label, Severity
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.ruleset.rule import Rule
 from tclint.values import CompileSite, Const, Dict, Tensor, Value, uses_cudagraphs
 
 
@@ -56,7 +56,7 @@ class ReduceOverheadDynamic(Rule):
     def on_compile(self, event: Compile) -> Iterator[Finding]:
         dynamic = event.keywords.get("dynamic")
         if isinstance(dynamic, Const) and dynamic.value is True and _records(event):
-            self._sites.setdefault((event.frame.module.path, getattr(event.node, "lineno", 0)), event)
+            self._sites.setdefault((event.module.path, getattr(event.node, "lineno", 0)), event)
         return iter(())
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:

@@ -51,7 +51,7 @@ class RawCompile(Rule):
         called = callee(event.node)
         if called.rpartition(".")[2] not in ("compile", "optimize") or called.rpartition(".")[2] == short:
             return
-        function = event.frame.function
+        function = event.enclosing
         if function is not None and short in function.qualname.split("."):
             return
         yield self.finding(

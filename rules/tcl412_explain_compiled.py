@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Store
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import place, site_in_place, text
+from tclint.rules._scope import place, site_in_place
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 from tclint.values import Compiled
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tclint.events import ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import text
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 
 # Read while torch is imported; the others while torch._dynamo and its configuration are. Some more, such as
 # TORCHDYNAMO_DISABLE and TORCHINDUCTOR_CACHE_DIR, are read whenever they are needed.
@@ -74,7 +75,7 @@ class LogsAfterImport(Rule):
             cause = _too_late(name, before)
             if cause:
                 yield self.finding(
-                    event,  # type: ignore[arg-type]
+                    event,
                     f"`{name}` is set after `{cause}` has been imported (line {before[cause]}) and is not read again",
                     node=where,
                     confidence=Confidence.HIGH,

@@ -73,12 +73,12 @@ def _certain(event: Compile | Call, first: Compiled, target: ast.expr | None) ->
 
     What an attribute holds is collected from the whole program, this call included: only names and nested calls tell.
     """
-    if "except" in event.frame.blocks:
+    if "except" in event.blocks:
         return False
     here = (event.module.path, getattr(event.node, "lineno", 0))
     if isinstance(target, ast.Call):
         return True
     if not isinstance(target, ast.Name) or (first.site.path, first.site.line) == here:
         return False
-    value: Value | None = event.frame.env.get(target.id)
+    value: Value | None = event.ask.local(target.id)
     return value is None or isinstance(value, Compiled)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Store
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import text
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 from tclint.values import Compiled
 
 
@@ -75,11 +75,11 @@ class CompilePickle(Rule):
 
 def _key(event: Call | Store, what: str) -> tuple[str, str, str]:
     """A local name belongs to its function, an attribute of self to its class."""
-    function = event.frame.function
+    function = event.enclosing
     if function is None:
         owner = ""
     elif what.startswith("self.") and function.cls is not None:
         owner = function.cls.qualname
     else:
         owner = function.qualname
-    return event.frame.module.path, owner, what
+    return event.module.path, owner, what

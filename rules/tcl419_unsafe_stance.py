@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from tclint.events import Call, CompiledCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import ancestors, calls, inside, place, scope, text
+from tclint.rules._scope import calls, inside, place, scope
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import ancestors, text
 from tclint.values import Const
 
 _NO_RUN = ("compile", "eval", "train", "to", "cuda", "half", "bfloat16", "print", "id", "type", "isinstance")
@@ -64,9 +65,9 @@ class UnsafeStance(Rule):
         node = event.node
         if not stances or not isinstance(node, ast.Call):
             return
-        root = scope(event.frame)
+        root = scope(event)
         site = event.callee.site
-        first = getattr(root, "lineno", 1) if event.frame.function is not None else 1
+        first = getattr(root, "lineno", 1) if event.enclosing is not None else 1
         last = getattr(root, "end_lineno", None) or event.module.lines
         if site.path != event.module.path or not first <= site.line <= last:
             return

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Compile, CompiledCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import ancestors, place, scope, target_of, text
+from tclint.rules._scope import place, scope, target_of
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import ancestors, nodes, text
 
 _HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 _WALKS = ("modules", "named_modules", "children", "named_children")
@@ -73,7 +74,7 @@ class HookAfterFirstCall(Rule):
         self._called: dict[tuple[str, str], dict[str, int]] = {}
 
     def on_compile(self, event: Compile) -> Iterator[Finding]:
-        site = (event.frame.module.path, getattr(event.node, "lineno", 0))
+        site = (event.module.path, getattr(event.node, "lineno", 0))
         self._targets.setdefault(site, text(target_of(event)))
         return iter(())
 
@@ -111,7 +112,7 @@ class HookAfterFirstCall(Rule):
 def _owner(event: Call, node: ast.expr) -> str:
     """The model a submodule expression begins with: `net` of `net.blocks[0].attn`, and of `for m in net.modules()`."""
     if isinstance(node, ast.Name):
-        for loop in ancestors(scope(event.frame), event.node):
+        for loop in ancestors(scope(event), event.node):
             if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
                 continue
             walk = loop.iter.func
@@ -129,12 +130,13 @@ def _owner(event: Call, node: ast.expr) -> str:
 
 def _resets(event: Call, node: ast.Call) -> bool:
     """Whether the function starts compilation afresh after the hook."""
-    return (
-        any(
-            isinstance(n, ast.Call)
-            and n.lineno > node.lineno
-            and text(n.func) in ("torch._dynamo.reset", "torch.compiler.reset")
-            for n in ast.walk(scope(event.frame))
-        )
-        or b"skip_nnmodule_hook_guards" in event.module.data
-    )
+    return event.ask.of_scope(_last_reset) > node.lineno or b"skip_nnmodule_hook_guards" in event.module.data
+
+
+def _last_reset(root: ast.AST) -> int:
+    """The last line that starts compilation afresh; 0 where none does."""
+    made = (n for n in nodes(root) if isinstance(n, ast.Call) and text(n.func) in _RESETS)
+    return max((n.lineno for n in made), default=0)
+
+
+_RESETS = ("torch._dynamo.reset", "torch.compiler.reset")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.program import Program
 from tclint.ruleset.rule import Rule
 from tclint.values import Const
 
@@ -46,7 +47,7 @@ class EnvReadInRegion(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         variable = event.arg(0, "key")
         name = variable.value if isinstance(variable, Const) and isinstance(variable.value, str) else ""
-        changes = bool(name) and _is_set(event, name)
+        changes = bool(name) and name.encode() in event.ask.of_program(_variables_set)
         yield self.finding(
             event,
             f"`os.getenv({name!r})` is read once, at compile time" + ("; the program changes it" if changes else ""),
@@ -56,9 +57,10 @@ class EnvReadInRegion(Rule):
         )
 
 
-def _is_set(event: Call, name: str) -> bool:
-    """Whether some file of the program sets the variable."""
-    key = name.encode()
-    quoted = rb"""["']""" + re.escape(key) + rb"""["']"""
-    setting = re.compile(rb"environ\[\s*" + quoted + rb"\s*\]\s*=[^=]|(?:setdefault|setenv|putenv)\(\s*" + quoted)
-    return any(key in m.data and setting.search(m.data) for m in event.module.program.modules)
+_QUOTED = rb"""["']([^"'\n]+)["']"""
+_SETTING = re.compile(rb"environ\[\s*" + _QUOTED + rb"\s*\]\s*=[^=]|(?:setdefault|setenv|putenv)\(\s*" + _QUOTED)
+
+
+def _variables_set(program: Program) -> set[bytes]:
+    """The variables that some file of the program sets."""
+    return {match[1] or match[2] for module in program.modules for match in _SETTING.finditer(module.data)}

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Operation, Subscript
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import own, scope, text
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import own, text
 from tclint.values import NAMED, PROVEN, Dict, Scalar, Seq, Value, tensor_of
 
 
@@ -82,10 +82,13 @@ class TensorStringKey(Rule):
 def _asked_before(event: Subscript) -> bool:
     """Whether the function tests `key in d` first: then that test is what goes wrong."""
     table = text(event.node.value) if isinstance(event.node, ast.Subscript) else ""
-    return any(
-        isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.In, ast.NotIn)) and text(n.comparators[0]) == table
-        for n in own(scope(event.frame))
-    )
+    return table in event.ask.of_scope(_asked)
+
+
+def _asked(root: ast.AST) -> frozenset[str]:
+    """What is asked for a key, `key in d`."""
+    asks = (n for n in own(root) if isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.In, ast.NotIn)))
+    return frozenset(text(n.comparators[0]) for n in asks)
 
 
 def _formatted(event: Call | Operation | Subscript, key: Value) -> int:
@@ -101,7 +104,7 @@ def _formatted(event: Call | Operation | Subscript, key: Value) -> int:
         return 0
     best = 0
     for part in parts:
-        value = event.frame.env.get(part.id) if isinstance(part, ast.Name) else None
+        value = event.ask.local(part.id) if isinstance(part, ast.Name) else None
         tensor = tensor_of(value) if value is not None else None
         if tensor is not None:
             best = max(best, tensor.conf)

@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from tclint.events import ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Import
-from tclint.rules._scope import FUNCTIONS, ancestors, own, text
-from tclint.ruleset.rule import ModuleEvent, Rule
-from tclint.sources.text import nodes
+from tclint.ruleset.rule import Rule
+from tclint.sources.tree import FUNCTIONS, ancestors, nodes, own, text
 from tclint.values import ClassValue, FunctionValue, Value
 
 _VALUES = frozenset(
@@ -68,7 +68,7 @@ class TraceDataDependent(Rule):
             if branch is None:
                 continue
             yield self.finding(
-                event,  # type: ignore[arg-type]
+                event,
                 f"the traced code branches on a tensor (`{text(branch)}`): only the example's branch is kept",
                 node=node,
                 confidence=Confidence.HIGH,
@@ -90,9 +90,7 @@ def _global(event: ModuleEvent, node: ast.expr) -> str:
 def _lookup(event: ModuleEvent, node: ast.expr) -> Value | None:
     if not isinstance(node, ast.Name):
         return None
-    interp = event.frame.interp
-    found: Value | None = interp.module_value(event.module, node.id)
-    return found
+    return event.ask.module_value(node.id)
 
 
 def _traced(event: ModuleEvent, node: ast.expr, call: ast.Call) -> ast.AST | None:
@@ -124,8 +122,7 @@ def _forward(event: ModuleEvent, value: Value | None) -> ast.AST | None:
     if isinstance(value, FunctionValue):
         return value.function.node
     if isinstance(value, ClassValue):
-        interp = event.frame.interp
-        method = interp.find_method(value.cls, "forward")
+        method = event.ask.method(value.cls, "forward")
         return method.node if method is not None else None
     return None
 

@@ -6,9 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from tclint.events import ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import FUNCTIONS, own, text
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.ruleset.rule import Rule
+from tclint.sources.tree import FUNCTIONS, own, text
 
 _MEANS = ("mean", "median", "average", "fmean")
 _WORDS = ("time", "duration", "elapsed", "latenc", "_ms", "seconds", "step")
@@ -56,7 +57,7 @@ class FirstStepSpeedup(Rule):
                 first = _first(bound.get(text(node.left), node.left))
                 if first and _rest(bound.get(text(node.right), node.right), bound) == first and _is_time(first):
                     yield self.finding(
-                        event,  # type: ignore[arg-type]
+                        event,
                         f"`{first}[0]` includes the compilation; its ratio to the later steps is no speed-up",
                         node=node,
                         confidence=Confidence.HIGH,

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
 
 from tclint.events import CompiledCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import FUNCTIONS, LOOPS, ancestors, own, scope, text
+from tclint.rules._scope import LOOPS
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import FUNCTIONS, own, text
 
 _CLOCKS = ("time.time", "time.perf_counter", "time.monotonic", "perf_counter", "time.perf_counter_ns", "time.time_ns")
 _WAITS = ("synchronize", "item", "cpu", "tolist", "numpy", "elapsed_time", "wait", "block_until_ready")
@@ -60,15 +66,14 @@ class UnsyncedTiming(Rule):
         call = event.node
         if not isinstance(call, ast.Call):
             return
-        root = scope(event.frame)
-        pair = _clocks(root, call)
-        if pair is None:
+        clocks = event.ask.of_scope(_Clocks)
+        timing = clocks.around(call)
+        if timing is None:
             return
-        start, end, measured = pair
-        if _includes_compilation(event, root, call, start) and not _ABOUT_COMPILING.search(measured):
+        if _includes_compilation(event, clocks, call, timing) and not _ABOUT_COMPILING.search(timing.measured):
             what = "the first call, which compiles"
             help = "call it once before the clock starts"
-        elif _on_cuda(event, root) and not _waits(root, call, end) and not _runs_on(root, start, end):
+        elif _on_cuda(event, clocks) and not clocks.waits(call, timing) and not clocks.runs_on(timing):
             what = "only the launch: nothing waits for the device before the clock is read"
             help = "torch.cuda.synchronize() before reading the clock"
         else:
@@ -76,101 +81,177 @@ class UnsyncedTiming(Rule):
         yield self.finding(
             event,
             f"the time around `{text(call.func)}` (line {call.lineno}) is that of {what}",
-            node=end,
+            node=timing.end,
             confidence=Confidence.HIGH,
             help=help,
         )
+
+
+class _Timing(NamedTuple):
+    """Two readings of the clock, and the statement that takes their difference."""
+
+    start: ast.Assign
+    looped: bool
+    """Whether the first reading is taken in a loop."""
+    end: ast.expr
+    measured: str
+
+
+class _Difference(NamedTuple):
+    node: ast.BinOp
+    statement: ast.stmt | None
+
+
+class _Clocks:
+    """The readings of clocks in a function or at the top level of a file, found once for all the calls in it."""
+
+    def __init__(self, root: ast.AST) -> None:
+        self._root = root
+        self._starts: list[tuple[ast.Assign, bool]] = []
+        """What is bound to a reading of the clock, in source order, and whether in a loop."""
+        self._stamps: dict[str, list[ast.Assign]] = {}
+        self._differences: dict[str, list[_Difference]] = {}
+        """By what is subtracted."""
+        self._walk(root, root if isinstance(root, ast.stmt) else None, False)
+        self._furthest = {
+            name: list(accumulate((d.node.lineno for d in found), max)) for name, found in self._differences.items()
+        }
+
+    def _walk(self, node: ast.AST, statement: ast.stmt | None, looped: bool) -> None:
+        for child in ast.iter_child_nodes(node):
+            around = child if isinstance(child, ast.stmt) else statement
+            if isinstance(child, ast.Assign) and _is_clock(child.value) and isinstance(child.targets[0], ast.Name):
+                self._starts.append((child, looped))
+                self._stamps.setdefault(child.targets[0].id, []).append(child)
+            elif isinstance(child, ast.BinOp) and isinstance(child.op, ast.Sub):
+                self._differences.setdefault(text(child.right), []).append(_Difference(child, around))
+            if not isinstance(child, (*FUNCTIONS, ast.ClassDef)):
+                self._walk(child, around, looped or isinstance(child, LOOPS))
+
+    def around(self, call: ast.Call) -> _Timing | None:
+        """The clock that was started last before a call, and read again after it."""
+        place = bisect_left(self._starts, call.lineno, key=lambda start: start[0].lineno)
+        if not place:
+            return None
+        start, looped = self._starts[place - 1]
+        name = text(start.targets[0])
+        differences = self._differences.get(name, [])
+        # Nothing before this one stands after the call.
+        first = bisect_right(self._furthest.get(name, []), call.lineno)
+        for node, statement in differences[first:]:
+            end = self._end(node.left, call.lineno) if node.lineno > call.lineno else None
+            if end is not None:
+                return _Timing(start, looped, end, f"{getattr(self._root, 'name', '')} {text(statement)}")
+        return None
+
+    def _end(self, node: ast.expr, line: int) -> ast.expr | None:
+        if _is_clock(node):
+            return node
+        stamps = self._stamps.get(text(node), [])
+        place = bisect_left(stamps, line, key=lambda stamp: stamp.lineno)
+        return stamps[place].value if place < len(stamps) else None
+
+    @cached_property
+    def _waiting(self) -> list[int]:
+        """The lines of calls that wait for the device."""
+        return sorted(node.lineno for node in own(self._root) if isinstance(node, ast.Call) and _is_wait(node))
+
+    def waits(self, call: ast.Call, timing: _Timing) -> bool:
+        place = bisect_left(self._waiting, call.lineno)
+        return place < len(self._waiting) and self._waiting[place] <= timing.end.lineno
+
+    @cached_property
+    def _restarted(self) -> set[str]:
+        """The names that are bound to another name, as in `t0 = t1`."""
+        assigned = (node for node in own(self._root) if isinstance(node, ast.Assign))
+        return {text(node.targets[0]) for node in assigned if isinstance(node.value, ast.Name)}
+
+    @cached_property
+    def _backward(self) -> list[int]:
+        mentions = (node for node in own(self._root) if isinstance(node, ast.Attribute))
+        return sorted(node.lineno for node in mentions if node.attr == "backward")
+
+    def runs_on(self, timing: _Timing) -> bool:
+        """Whether the clock runs through a training loop (`t0 = t1`, or a backward pass in between).
+
+        The device's queue is bounded, so that over many steps such times are right on average.
+        """
+        place = bisect_left(self._backward, timing.start.lineno)
+        passes = place < len(self._backward) and self._backward[place] <= timing.end.lineno
+        return passes or text(timing.start.targets[0]) in self._restarted
+
+    @cached_property
+    def uses_cuda(self) -> bool:
+        return any(_is_cuda(node) for node in own(self._root))
+
+    @cached_property
+    def _calls(self) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+        """The lines where something is called, and those where it is handed to a call, by how it is written."""
+        called: dict[str, list[int]] = {}
+        given: dict[str, list[int]] = {}
+        for node in own(self._root):
+            if isinstance(node, ast.Call):
+                called.setdefault(text(node.func), []).append(node.lineno)
+                for argument in (*node.args, *(k.value for k in node.keywords)):
+                    given.setdefault(text(argument), []).append(node.lineno)
+        for lines in (*called.values(), *given.values()):
+            lines.sort()
+        return called, given
+
+    def used_between(self, name: str, first: int, last: int) -> bool:
+        """Whether something, or what it is an attribute of, is called or handed on between two lines."""
+        called, given = self._calls
+        parts = name.split(".")
+        owners = [".".join(parts[:n]) for n in range(1, len(parts) + 1)]
+        return any(
+            (place := bisect_right(lines, first)) < len(lines) and lines[place] < last
+            for lines in (called.get(name, []), *(given.get(owner, []) for owner in owners))
+        )
+
+    @cached_property
+    def functions(self) -> list[tuple[int, int]]:
+        """The lines of the functions inside, those within others left out."""
+        spans = sorted((f.lineno, f.end_lineno or 0) for f in ast.walk(self._root) if isinstance(f, FUNCTIONS))
+        found: list[tuple[int, int]] = []
+        for first, last in spans:
+            if not found or last > found[-1][1]:
+                found.append((first, last))
+        return found
+
+    def in_function(self, line: int) -> bool:
+        """Whether a line belongs to a function inside."""
+        place = bisect_right(self.functions, (line, sys.maxsize))
+        return place > 0 and self.functions[place - 1][1] >= line
 
 
 def _is_clock(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Call) and text(node.func) in _CLOCKS
 
 
-def _clocks(root: ast.AST, call: ast.Call) -> tuple[ast.Assign, ast.AST, str] | None:
-    """The readings of the clock before and after a call, and the statement that takes their difference."""
-    start: ast.Assign | None = None
-    stamps: dict[str, ast.Assign] = {}
-    for node in own(root):
-        if isinstance(node, ast.Assign) and _is_clock(node.value) and isinstance(node.targets[0], ast.Name):
-            if node.lineno < call.lineno:
-                start = node
-            else:
-                stamps.setdefault(node.targets[0].id, node)
-    if start is None:
-        return None
-    for node in own(root):
-        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Sub) or node.lineno <= call.lineno:
-            continue
-        if text(node.right) != text(start.targets[0]):
-            continue
-        stamp = stamps.get(text(node.left))
-        end = node.left if _is_clock(node.left) else stamp.value if stamp is not None else None
-        if end is None:
-            continue
-        chain = ancestors(root, node)
-        statement = next((n for n in reversed(chain) if isinstance(n, ast.stmt)), None)
-        name = getattr(root, "name", "")
-        return start, end, f"{name} {text(statement)}"
-    return None
+def _is_wait(node: ast.Call) -> bool:
+    name = text(node.func).rpartition(".")[2]
+    return name in _WAITS or (isinstance(node.func, ast.Name) and (name in _READS or "sync" in name))
 
 
-def _waits(root: ast.AST, call: ast.Call, end: ast.AST) -> bool:
-    for node in own(root):
-        if not isinstance(node, ast.Call) or not call.lineno <= node.lineno <= getattr(end, "lineno", 0):
-            continue
-        name = text(node.func).rpartition(".")[2]
-        if name in _WAITS or (isinstance(node.func, ast.Name) and (name in _READS or "sync" in name)):
-            return True
-    return False
+def _is_cuda(node: ast.AST) -> bool:
+    """`"cuda:0"`, `x.cuda()`."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and node.value.startswith("cuda")
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda"
 
 
-def _runs_on(root: ast.AST, start: ast.Assign, end: ast.AST) -> bool:
-    """Whether the clock runs through a training loop (`t0 = t1`, or a backward pass in between).
-
-    The device's queue is bounded, so that over many steps such times are right on average.
-    """
-    first, last = start.lineno, getattr(end, "lineno", 0)
-    for node in own(root):
-        if isinstance(node, ast.Assign) and node is not start and text(node.targets[0]) == text(start.targets[0]):
-            if isinstance(node.value, ast.Name):
-                return True
-        elif isinstance(node, ast.Attribute) and node.attr == "backward" and first <= node.lineno <= last:
-            return True
-    return False
-
-
-def _on_cuda(event: CompiledCall, root: ast.AST) -> bool:
+def _on_cuda(event: CompiledCall, clocks: _Clocks) -> bool:
     """Whether this function, or the top level of the file, moves something to a CUDA device."""
-    if b"cuda" not in event.module.data:
-        return False
-    for node in (*own(root), *own(event.module.tree)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda"):
-            return True
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
-            return True
-    return False
+    return b"cuda" in event.module.data and (clocks.uses_cuda or event.module.node_index(_Clocks).uses_cuda)
 
 
-def _includes_compilation(event: CompiledCall, root: ast.AST, call: ast.Call, start: ast.Assign) -> bool:
+def _includes_compilation(event: CompiledCall, clocks: _Clocks, call: ast.Call, timing: _Timing) -> bool:
     """Whether the first call of all is inside: compiled in this function, called nowhere before the clock starts."""
-    site = event.callee.site
-    if site.path != event.module.path or site.decorator or site.line > start.lineno:
+    site, start, function = event.callee.site, timing.start, event.enclosing
+    if site.path != event.module.path or site.decorator or site.line > start.lineno or timing.looped:
         return False
-    if event.frame.function is not None and site.line < getattr(root, "lineno", 0):
+    if function is not None and site.line < function.node.lineno:
         return False
-    if event.frame.function is None and any(_holds(f, site.line) for f in ast.walk(root) if isinstance(f, FUNCTIONS)):
+    if function is None and clocks.in_function(site.line):
         return False
-    if any(isinstance(n, LOOPS) for n in ancestors(root, start)):
-        return False
-    name = text(call.func)
-    for node in own(root):
-        if not isinstance(node, ast.Call) or not site.line < node.lineno < start.lineno:
-            continue
-        given = [text(a) for a in (*node.args, *(k.value for k in node.keywords))]
-        if text(node.func) == name or any(g == name or name.startswith(g + ".") for g in given):
-            return False
-    return True
-
-
-def _holds(function: ast.AST, line: int) -> bool:
-    return bool(getattr(function, "lineno", 0) <= line <= (getattr(function, "end_lineno", 0) or 0))
+    return not clocks.used_between(text(call.func), site.line, start.lineno)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from tclint.events import Call, Event
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._numbers import on_device, square_root
-from tclint.rules._scope import ancestors, scope, text
+from tclint.rules._scope import scope
 from tclint.ruleset.rule import Rule
-from tclint.sources.text import nodes
+from tclint.sources.tree import ancestors, nodes, text
 from tclint.values import HOST, Const, Scalar, Tensor
 
 _FACTORIES = ("tensor", "zeros", "ones", "full", "arange", "linspace", "rand", "randn", "randint", "eye", "empty")
@@ -82,10 +82,10 @@ class HostTensorInRegion(Rule):
         return on_device(event, scalar) if event.name != "torch.as_tensor" else None
 
     def _confidence(self, event: Call, node: ast.Call) -> Confidence | None:
-        root = scope(event.frame)
+        root = scope(event)
         if self._moved(event, root, node):
             return None
-        return Confidence.MEDIUM if _uses_cuda(event, root) else Confidence.LOW
+        return Confidence.MEDIUM if _uses_cuda(event) else Confidence.LOW
 
     def _moved(self, event: Call, root: ast.AST, node: ast.Call) -> bool:
         """Whether the tensor is sent to a device: at once, or later under its name."""
@@ -113,10 +113,14 @@ class HostTensorInRegion(Rule):
         return not moved.isdisjoint(names)
 
 
-def _uses_cuda(event: Call, root: ast.AST) -> bool:
+def _uses_cuda(event: Call) -> bool:
     """Whether the function itself says that its tensors live on a CUDA device."""
     if b"cuda" not in event.module.data or b"set_default_device" in event.module.data:
         return False
+    return event.ask.of_scope(_mentions_cuda)
+
+
+def _mentions_cuda(root: ast.AST) -> bool:
     for node in nodes(root):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
             return True

@@ -70,7 +70,7 @@ class PreferRegionalCompile(Rule):
         target = event.target
         if not isinstance(target, Instance):
             return
-        for name, value in event.frame.interp.attributes(target).items():
+        for name, value in event.ask.attributes(target).items():
             block = _repeated(value)
             if block:
                 yield self.finding(

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from tclint.events import Enter
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.program import Class
-from tclint.rules._scope import own
+from tclint.program import Program
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import own
 from tclint.values import ClassValue
 
 
@@ -51,10 +51,12 @@ class ClassAttributeChanged(Rule):
         for node in own(event.node):
             if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
                 continue
-            if not isinstance(node.value, ast.Name) or node.value.id in event.frame.env:
+            if not isinstance(node.value, ast.Name) or event.ask.local(node.value.id) is not None:
                 continue
-            value = event.frame.interp.module_value(event.module, node.value.id)
-            if isinstance(value, ClassValue) and node.attr in value.cls.assignments and _changes(value.cls, node.attr):
+            value = event.ask.module_value(node.value.id)
+            if not isinstance(value, ClassValue) or node.attr not in value.cls.assignments:
+                continue
+            if (value.cls.name.encode(), node.attr.encode()) in event.ask.of_program(_stores):
                 yield self.finding(
                     event,
                     f"`{node.value.id}.{node.attr}` is changed elsewhere; compiled code keeps its first value",
@@ -64,7 +66,9 @@ class ClassAttributeChanged(Rule):
                 )
 
 
-def _changes(cls: Class, name: str) -> bool:
-    """Whether some file stores to the attribute through the class."""
-    store = re.compile(rb"^\s+" + re.escape(f"{cls.name}.{name}".encode()) + rb"\s*[-+*/]?=[^=]", re.M)
-    return any(cls.name.encode() in m.data and store.search(m.data) for m in cls.module.program.modules)
+_STORE = re.compile(rb"^\s+([\w\x80-\xff]+)\.([\w\x80-\xff]+)\s*[-+*/]?=[^=]", re.M)
+
+
+def _stores(program: Program) -> set[tuple[bytes, ...]]:
+    """The stores to attributes, `Config.factor = 2`, of all files: what is stored to, and the attribute."""
+    return {match.groups() for module in program.modules for match in _STORE.finditer(module.data)}

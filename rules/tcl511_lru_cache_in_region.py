@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from tclint.events import ProgramCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Function, Import
-from tclint.rules._scope import text
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 from tclint.values import FunctionValue
 
 _BUILDS = ("tensor", "arange", "zeros", "ones", "full", "linspace", "eye", "outer", "cat", "stack", "tril", "triu")
@@ -49,6 +49,7 @@ class LruCacheInRegion(Rule):
 
     code, name = "TCL511", "lru-cache-in-region"
     effect, severity = Effect.SLOW, Severity.LOW
+    owns = ("functools.lru_cache",)
     subjects = {"program_call": (FunctionValue,)}
     torch = ">=2.6"
 

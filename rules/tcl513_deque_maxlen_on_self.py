@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Assignment
-from tclint.rules._scope import scope, text
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import nodes, text
 
 _APPENDS = ("append", "appendleft", "extend", "extendleft")
 
@@ -67,22 +67,30 @@ class DequeMaxlenOnSelf(Rule):
 
 def _is_bounded_deque(event: Call, target: ast.expr) -> bool:
     if isinstance(target, ast.Name):
-        if target.id in event.frame.env:
+        if event.ask.local(target.id) is not None:
             return False
         definition = event.module.names.get(target.id)
         if not isinstance(definition, Assignment) or definition.path:
             return False
         return _makes_deque(getattr(event.module.node(definition.ordinal), "value", None))
-    if not isinstance(target, ast.Attribute) or text(target.value) != "self" or event.frame.cls is None:
+    if not isinstance(target, ast.Attribute) or text(target.value) != "self" or event.cls is None:
         return False
-    for cls in event.frame.interp.mro(event.frame.cls):
+    for cls in event.ask.mro(event.cls):
         init = cls.methods.get("__init__")
-        for node in ast.walk(init.node) if init is not None else ():
-            if isinstance(node, (ast.Assign, ast.AnnAssign)):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if any(text(t) == text(target) for t in targets):
-                    return _makes_deque(node.value)
+        bound = init.node_index(_bound) if init is not None else {}
+        if text(target) in bound:
+            return _makes_deque(bound[text(target)])
     return False
+
+
+def _bound(constructor: ast.AST) -> dict[str, ast.expr | None]:
+    """What a constructor binds first to each of its targets."""
+    found: dict[str, ast.expr | None] = {}
+    for node in ast.walk(constructor):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                found.setdefault(text(target), node.value)
+    return found
 
 
 def _makes_deque(node: ast.expr | None) -> bool:
@@ -94,8 +102,16 @@ def _makes_deque(node: ast.expr | None) -> bool:
 
 def _makes_room(event: Call, target: ast.expr) -> bool:
     """Whether an element is taken out in the function before this one goes in."""
-    taken = (f"{text(target)}.popleft", f"{text(target)}.pop", f"{text(target)}.clear")
-    return any(
-        isinstance(n, ast.Call) and text(n.func) in taken and n.lineno < getattr(event.node, "lineno", 0)
-        for n in ast.walk(scope(event.frame))
-    )
+    line = event.ask.of_scope(_first_taken).get(text(target))
+    return line is not None and line < getattr(event.node, "lineno", 0)
+
+
+def _first_taken(root: ast.AST) -> dict[str, int]:
+    """By container, the first line that takes something out of it."""
+    found: dict[str, int] = {}
+    for node in nodes(root):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("popleft", "pop", "clear"):
+                name = text(node.func.value)
+                found[name] = min(node.lineno, found.get(name, node.lineno))
+    return found

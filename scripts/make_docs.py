@@ -29,7 +29,8 @@ from tclint.commands import index  # noqa: E402
 from tclint.model.finding import Effect  # noqa: E402
 from tclint.model.settings import DEFAULT_EXCLUDE, Settings  # noqa: E402
 from tclint.output.words import ONE  # noqa: E402
-from tclint.ruleset.rule import Rule, load_rules  # noqa: E402
+from tclint.ruleset.loading import load_rules  # noqa: E402
+from tclint.ruleset.rule import Rule  # noqa: E402
 from tclint.sources import keys  # noqa: E402
 
 DOCS = ROOT / "docs"

@@ -23,8 +23,8 @@ sys.path.insert(0, str(ROOT))
 from tclint.commands.schema import WORDS as SETTINGS  # noqa: E402
 from tclint.model.settings import Settings  # noqa: E402
 from tclint.output.words import ONE  # noqa: E402
-from tclint.ruleset.rule import load_rules  # noqa: E402
-from tclint.run.engine import _NAMES as OWN_RULES  # noqa: E402
+from tclint.ruleset.loading import load_rules  # noqa: E402
+from tclint.run.assemble import OWN_NAMES as OWN_RULES  # noqa: E402
 from tclint.sources.keys import KEYS  # noqa: E402
 
 README = ROOT / "README.md"

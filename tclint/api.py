@@ -26,13 +26,15 @@ The docstring is the rule's page. Class attributes are its facts:
 - `default = False` keeps the rule off until it is selected; `torch = ">=2.9"` limits it to some versions;
 - `scope`: `region` (compiled code, the default), `seen` (compiled code whose calls were seen), `eager`, `any`;
 - `calls`: the dotted names that `on_call` wants, a trailing `*` for a prefix; `triggers`: bytes a file must hold for
-  `on_module` to see it.
+  `on_module` to see it;
+- `owns`: the calls that are this rule's alone, which general rules such as TCL110 leave to it.
 
 Its methods listen to events: `on_branch`, `on_call`, `on_program_call`, `on_compiled_call`, `on_attribute`, `on_store`,
 `on_subscript`, `on_operation`, `on_loop`, `on_return`, `on_assert`, `on_format`, `on_with`, `on_define`, `on_enter`,
 `on_compile`, `on_reuse`, `on_module`. Each is handed an event of the class of that name, with the abstract values at
-hand (`Tensor`, `Const`, `Scalar`, `Seq` …), and yields findings made with `self.finding(event, message)`. `fix(finding, event)`
-may give a `Fix`, whose edits `Place(event)` helps to make.
+hand (`Tensor`, `Const`, `Scalar`, `Seq` …), and yields findings made with `self.finding(event, message)`. What else is known
+there the event's `ask` tells (`event.ask.attributes(instance)`, see `Queries`). `fix(finding, event)` may give a `Fix`,
+whose edits `Place(event)` helps to make.
 
 Where rules come from: `[tool.tclint] rules = ["lint/"]` names folders and files; a package offers them by an entry point of
 the group `tclint.rules` (a module, a package, or `module:name` of a rule or a list of rules).
@@ -65,6 +67,7 @@ from tclint.events import (
     Event,
     Format,
     Loop,
+    ModuleEvent,
     Operation,
     ProgramCall,
     Return,
@@ -75,7 +78,8 @@ from tclint.events import (
     span_of,
     subject,
 )
-from tclint.fixes.rewrite import Place
+from tclint.events.queries import Queries
+from tclint.fixes.places import Place
 from tclint.model.errors import UserError
 from tclint.model.finding import (
     Applicability,
@@ -92,7 +96,8 @@ from tclint.model.finding import (
 )
 from tclint.model.report import Report, Site
 from tclint.model.settings import Settings
-from tclint.ruleset.rule import ModuleEvent, Rule, RuleError, sure, whole_frame
+from tclint.ruleset.loading import RuleError
+from tclint.ruleset.rule import Rule, sure, whole_frame
 from tclint.run.project import AUTO as _AUTO
 from tclint.run.project import Project as _Project
 from tclint.sources import cells as _cells
@@ -153,6 +158,7 @@ __all__ = [
     "Operation",
     "Place",
     "ProgramCall",
+    "Queries",
     "Report",
     "Return",
     "Reuse",

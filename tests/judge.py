@@ -10,6 +10,7 @@ imported by the functions that run something.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import importlib.util
@@ -231,21 +232,49 @@ def _seed() -> None:
         numpy.random.seed(0)
 
 
-def _programs(module: ModuleType, entry: str | None) -> list[tuple[Callable[..., Any], list[Any]]]:
-    """The fixture's compiled callables, each with the calls to make, under whichever convention it uses."""
+def steps(path: Path, module: ModuleType, entry: str | None = None) -> list[Callable[[], object]]:
+    """What the fixture does, one statement of its `main` after the other: one that raises does not hide the next."""
     if entry is not None:
-        return [getattr(module, entry)()]
-    if hasattr(module, "build"):
-        return [(module.build(), module.calls())]
-    if hasattr(module, "programs"):
-        return [(_compiled(program), [args]) for program, args in module.programs()]
-    return [(_compiled(module.Model(*module.get_init_inputs())), [module.get_inputs()])]
+        program, calls = getattr(module, entry)()
+        return [functools.partial(program, *args) for args in calls]
+    if hasattr(module, "get_inputs"):
+        program = _compiled(module.Model(*module.get_init_inputs()))
+        return [functools.partial(program, *module.get_inputs())]
+    (main,) = (n for n in ast.parse(path.read_text()).body if isinstance(n, ast.FunctionDef) and n.name == "main")
+    code = [compile(ast.Module([statement], []), str(path), "exec") for statement in main.body]
+    return [functools.partial(exec, each, module.__dict__) for each in code]
+
+
+def outputs(path: Path) -> list[Any]:
+    """What the calls in the fixture's `main` give, uncompiled."""
+    import torch
+
+    path = path.resolve()
+    found: list[Any] = []
+    with _quiet(), _alone(path.parent), torch.compiler.set_stance("force_eager"):
+        _seed()
+        module = _load(path)
+        if hasattr(module, "get_inputs"):
+            return [step() for step in steps(path, module)]
+        (main,) = (n for n in ast.parse(path.read_text()).body if isinstance(n, ast.FunctionDef) and n.name == "main")
+        tree = ast.fix_missing_locations(ast.Module([_Kept().visit(statement) for statement in main.body], []))
+        exec(compile(tree, str(path), "exec"), {**module.__dict__, _Kept.name: found.append})
+    return found
+
+
+class _Kept(ast.NodeTransformer):
+    """`f(x)` as a statement, with its value kept."""
+
+    name = "__kept"
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr:
+        return ast.Expr(ast.Call(ast.Name(self.name, ast.Load()), [node.value], []))
 
 
 def _compiled(program: Any) -> Callable[..., Any]:
     import torch
 
-    return program if hasattr(program, "_torchdynamo_orig_callable") else torch.compile(program)  # type: ignore[no-any-return]
+    return torch.compile(program)  # type: ignore[no-any-return]
 
 
 def _executed(path: Path, root: Path, entry: str | None) -> dict[str, set[int]]:
@@ -263,21 +292,15 @@ def _executed(path: Path, root: Path, entry: str | None) -> dict[str, set[int]]:
 
     with torch.compiler.set_stance("force_eager"):
         _seed()
-        programs = _programs(_load(path), entry)
+        todo = steps(path, _load(path), entry)
         before = sys.gettrace()
         sys.settrace(tracer)
         try:
-            for program, calls in programs:
-                for args in calls:
-                    program(*_arguments(args))
+            for step in todo:
+                step()
         finally:
             sys.settrace(before)
     return seen
-
-
-def _arguments(args: Any) -> tuple[Any, ...]:
-    """A call may be made at the last moment (it changes a global, grows a module): then it is a function."""
-    return tuple(args() if callable(args) else args)
 
 
 def judge(path: Path, *, backend: str = "eager", entry: str | None = None) -> Verdict:
@@ -294,10 +317,9 @@ def judge(path: Path, *, backend: str = "eager", entry: str | None = None) -> Ve
         dynamo_utils.clear_compilation_metrics()
         _seed()
         with _listening(root, verdict):
-            for program, calls in _programs(_load(path), entry):
+            for step in steps(path, _load(path), entry):
                 try:
-                    for args in calls:
-                        program(*_arguments(args))
+                    step()
                 except Exception as error:
                     _, _, stack = str(error).partition("from user code:")
                     where = _innermost(stack or str(error), root)

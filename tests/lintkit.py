@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import copy
 import importlib.util
 import signal
 import textwrap
@@ -16,8 +14,7 @@ import pytest
 
 from tclint.model.finding import Finding
 from tclint.model.report import Report
-from tclint.run import engine
-from tclint.sources import configuration, files
+from tclint.run.project import Project as Opened
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -38,8 +35,7 @@ def lint(*paths: str | Path, cwd: Path, **overrides: object) -> Report:
     given.setdefault("target-torch", TORCH)
     given.setdefault("no-cache", True)
     names = [str(path) for path in paths] or ["."]
-    settings = configuration.load(names, cwd=str(cwd), isolated=True, overrides=given)
-    return engine.lint(files.discover(names, settings, str(cwd)), settings)
+    return Opened.open(names, cwd=str(cwd), isolated=True, overrides=given, around=None).lint()
 
 
 class Project:
@@ -112,69 +108,9 @@ def script(name: str) -> ModuleType:
 # --- fixtures as the judge runs them ----------------------------------------------------------------------------------
 
 
-def with_callers(source: str) -> str:
-    """A rule's fixture and, below it, what the judge does with it: the calls of `programs()`, `build()` or `Model`.
-
-    The judge calls the programs through a list; a linter reads code in which somebody calls them.
-    """
-    tree = ast.parse(source)
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    if "programs" in functions:
-        body = [ast.unparse(statement) for statement in functions["programs"].body[:-1]]
-        last = functions["programs"].body[-1]
-        assert isinstance(last, ast.Return)
-        decorated = {name for name, node in functions.items() if node.decorator_list}
-        local = {ast.unparse(node.targets[0]): node.value for node in ast.walk(tree) if isinstance(node, ast.Assign)}
-        body += [_call(program, decorated) for program in _programs(last.value, local)]
-    elif "build" in functions:
-        body = ["program = build()", "for args in calls():", "    program(*args)"]
-    elif "get_inputs" in functions:
-        body = ["program = torch.compile(Model(*get_init_inputs()))", "program(*get_inputs())"]
-    else:
+def with_caller(source: str) -> str:
+    """A fixture that only has `Model` and its inputs and, below it, what the judge does with it."""
+    if "\ndef get_inputs(" not in source:
         return source
+    body = ["program = torch.compile(Model(*get_init_inputs()))", "program(*get_inputs())"]
     return source + "\n\ndef called_by_the_judge():\n" + textwrap.indent("\n".join(body), "    ") + "\n"
-
-
-def _programs(listed: ast.expr | None, local: dict[str, ast.expr]) -> Iterator[ast.Tuple]:
-    """The (callable, arguments) pairs of a list, a comprehension over what is written out, or both."""
-    if isinstance(listed, ast.Tuple):
-        yield listed
-    elif isinstance(listed, ast.Starred):
-        yield from _programs(listed.value, local)
-    elif isinstance(listed, ast.List):
-        for item in listed.elts:
-            yield from _programs(item, local)
-    elif isinstance(listed, (ast.ListComp, ast.GeneratorExp)):
-        (loop,) = listed.generators
-        values = local.get(ast.unparse(loop.iter), loop.iter)
-        if not isinstance(values, (ast.Tuple, ast.List)):
-            raise ValueError(f"programs() iterates over {ast.unparse(loop.iter)}: write the values out")
-        for value in values.elts:
-            yield from _programs(_bound(loop.target, value, listed.elt), local)
-
-
-def _bound(target: ast.expr, value: ast.expr, template: ast.expr) -> ast.expr:
-    """`template` with the names of a loop's target replaced by one value of the loop."""
-    pairs = [(target, value)]
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        pairs = list(zip(target.elts, value.elts, strict=True))
-    names = {name.id: each for name, each in pairs if isinstance(name, ast.Name)}
-    bound: ast.expr = _Replace(names).visit(copy.deepcopy(template))
-    return bound
-
-
-class _Replace(ast.NodeTransformer):
-    def __init__(self, names: dict[str, ast.expr]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.names.get(node.id, node)
-
-
-def _call(pair: ast.Tuple, decorated: set[str]) -> str:
-    program, args = pair.elts
-    assert isinstance(args, ast.Tuple)
-    function = ast.unparse(program)
-    if function not in decorated:
-        function = f"torch.compile({function})"
-    return f"{function}({', '.join(ast.unparse(arg) for arg in args.elts)})"

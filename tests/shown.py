@@ -39,7 +39,7 @@ if __name__ == "__main__":
 
 from tclint.commands import index  # noqa: E402
 from tclint.model.settings import check_selectors  # noqa: E402
-from tclint.ruleset.rule import load_rules  # noqa: E402
+from tclint.ruleset.loading import load_rules  # noqa: E402
 from tclint.sources import configuration  # noqa: E402
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*\n(?P<text>.*?)^(?P=indent)```[ \t]*$", re.S | re.M)

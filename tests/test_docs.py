@@ -12,7 +12,8 @@ from lintkit import ROOT, script
 
 from tclint.model.errors import ConfigError
 from tclint.model.settings import check_selectors
-from tclint.ruleset.rule import Rule, load_rules
+from tclint.ruleset.loading import load_rules
+from tclint.ruleset.rule import Rule
 from tclint.sources import configuration
 
 IDS = [*(f"R{n}" for n in range(1, 7)), *(f"H{n}" for n in range(7, 58))]
@@ -80,10 +81,10 @@ def test_the_keys_of_verify_are_those_there_are(tmp_path: Path) -> None:
 
 
 def test_the_own_codes_of_tclint_are_listed() -> None:
-    from tclint.run.engine import _NAMES
+    from tclint.run.assemble import OWN_NAMES
 
     page = script("make_docs").index_page(load_rules())
-    own = {"TCL901": "unused-suppression", **_NAMES}
+    own = {"TCL901": "unused-suppression", **OWN_NAMES}
     assert dict(re.findall(r"^\| (TCL9\d\d) \| ([\w-]+) \|", page, re.M)) == own
 
 

@@ -137,9 +137,6 @@ def test_imports_point_left(name: str, path: Path) -> None:
 
 # --- circles ----------------------------------------------------------------------------------------------------------
 
-# Being taken apart at the moment: to be deleted with the last circle among them.
-STILL_IN_CIRCLES = ("tclint.interpreter", "tclint.values")
-
 
 def graph() -> dict[str, set[str]]:
     """Which modules import which: inside functions too, for type checkers only not."""
@@ -150,7 +147,7 @@ def graph() -> dict[str, set[str]]:
         for _, imported, running in imports(name, path):
             # `from tclint.run import engine` names a module, `from tclint.run.engine import lint` something in one.
             target = imported if imported in known else imported.rpartition(".")[0]
-            if running and target in known and (name, imported) not in (FACADE, HANDS_ON):
+            if running and target in known:
                 targets.add(target)
         found[name] = targets - {name}
     return found
@@ -180,11 +177,7 @@ def test_a_circle_is_found() -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    links = {
-        name: {target for target in targets if not target.startswith(STILL_IN_CIRCLES)}
-        for name, targets in graph().items()
-        if not name.startswith(STILL_IN_CIRCLES)
-    }
+    links = graph()
     assert len(links) > 100
     found = circle(links)
     assert not found, " -> ".join(found)

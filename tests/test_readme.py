@@ -17,7 +17,7 @@ from shown import Session, commands
 
 from tclint import output
 from tclint.model.settings import Settings, check_selectors
-from tclint.ruleset.rule import load_rules
+from tclint.ruleset.loading import load_rules
 from tclint.sources import configuration
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -32,7 +32,6 @@ MISSED = {
     "kv__dict_cache_by_layer",
     "kv__layer_cache_list_append",
     "kv__layers_partly_empty",
-    "kv__past_key_values_tuple_grow",
     "mode__grad_train_combo",
     "mode__train_val_serve",
     "modstate__lora_adapters_swapped",

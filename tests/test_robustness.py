@@ -500,7 +500,7 @@ def test_a_rule_that_throws_often_is_told_once_for_a_file(beside: Project) -> No
     ],
 )
 def test_a_rule_that_cannot_be_loaded(beside: Project, source: str, words: str) -> None:
-    from tclint.ruleset.rule import RuleError
+    from tclint.ruleset.loading import RuleError
 
     beside.write({"lint/broken.py": source})
     with pytest.raises(RuleError, match=words):
@@ -508,7 +508,7 @@ def test_a_rule_that_cannot_be_loaded(beside: Project, source: str, words: str) 
 
 
 def test_no_rules_folder(beside: Project, tmp_path: Path) -> None:
-    from tclint.ruleset.rule import RuleError
+    from tclint.ruleset.loading import RuleError
 
     with pytest.raises(RuleError, match="cannot read the rules"):
         beside.lint("good.py", rules=["nowhere"])

@@ -17,7 +17,7 @@ from schemas import restated
 from tclint.model.finding import Verification
 from tclint.model.report import Report
 from tclint.output import renderer
-from tclint.ruleset.rule import load_rules
+from tclint.ruleset.loading import load_rules
 from tclint.run import engine
 from tclint.sources import configuration
 from tclint.sources.files import discover

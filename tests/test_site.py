@@ -89,7 +89,7 @@ def test_pictures_need_nothing(site: Path) -> None:
 
 
 def test_every_rule_has_a_page(site: Path) -> None:
-    from tclint.ruleset.rule import load_rules
+    from tclint.ruleset.loading import load_rules
 
     for rule in load_rules():
         text = (site / "rules" / rule.code / "index.html").read_text(encoding="utf-8")

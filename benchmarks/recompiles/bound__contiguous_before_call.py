@@ -12,7 +12,7 @@ class Mixer(nn.Module):
         return self.fc(x).tanh()
 
 
-def build():
+def make_model():
     mixer = torch.compile(Mixer())
 
     def run(x):
@@ -20,6 +20,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(6, 6, 6)
     return [(x,), (x.transpose(0, 1),), (x.transpose(1, 2),), (x.permute(2, 0, 1),), (x,)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

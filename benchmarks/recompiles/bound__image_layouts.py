@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     net = torch.compile(nn.Conv2d(3, 4, 3))
 
     def run(img, source):
@@ -17,6 +17,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(2, 3, 8, 8)
     return [(x, s) for s in ("file", "numpy", "video", "rotated", "file", "numpy")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ class Stem(nn.Module):
         return self.conv(x).relu()
 
 
-def build():
+def make_model():
     stem = torch.compile(Stem())
 
     def run(batch):
@@ -20,7 +20,17 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(4, 4, 6, 6)
     return [(x,), (x.transpose(2, 3),), (x.to(memory_format=torch.channels_last),),
             (x.permute(0, 2, 3, 1).contiguous().permute(0, 3, 2, 1),), (x.flip(0),)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,10 +16,20 @@ class Attn(nn.Module):
         return s.softmax(-1) @ v
 
 
-def build():
+def make_model():
     return torch.compile(Attn())
 
 
-def calls():
+def batches():
     x, m = torch.randn(2, 5, 8), torch.ones(5, 5, dtype=torch.bool).triu(1)
     return [(x,), (x, m), (x, None), (x, m), (x,), (x, m)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -18,12 +18,22 @@ class Attn(nn.Module):
         return s.softmax(-1) @ x
 
 
-def build():
+def make_model():
     return torch.compile(Attn())
 
 
-def calls():
+def batches():
     x = torch.randn(2, 4, 8)
     m = torch.zeros(4, 4, dtype=torch.bool)
     b = torch.zeros(4, 4)
     return [(x,), (x, m), (x, None, b), (x, m, b), (x,)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,7 +8,7 @@ def linear(x, w):  # recompile
     return x @ w.t()  # recompile
 
 
-def build():
+def make_model():
     p = nn.Parameter(torch.randn(8, 8))
 
     def run(x, how):
@@ -18,5 +18,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), h) for h in ("param", "ema", "lora", "tied", "param", "ema")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ class ClipEncoder(nn.Module):
         return self.fc(clip).mean(0)
 
 
-def build():
+def make_model():
     enc = torch.compile(ClipEncoder())
 
     def encode(video, step):
@@ -21,6 +21,16 @@ def build():
     return encode
 
 
-def calls():
+def batches():
     v = torch.randn(40, 6)
     return [(v, s) for s in (1, 2, 3, 4, 5, 6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,7 +7,7 @@ def mel_log(spec):  # recompile
     return spec.clamp(min=1e-5).log().mean(-1)
 
 
-def build():
+def make_model():
     def run(spec, layout):
         if layout == "tf":
             spec = spec.transpose(1, 2)
@@ -19,6 +19,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     s = torch.rand(6, 6, 6)
     return [(s, l) for l in ("no", "tf", "bt", "rev", "no", "tf")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,11 +3,21 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     net = torch.compile(nn.Conv1d(1, 2, 5))
     signal = torch.randn(1, 1, 200)
     return lambda start: net(signal[:, :, start : start + 32])
 
 
-def calls():
+def batches():
     return [(s,) for s in (0, 16, 32, 48, 77, 101)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,10 +15,20 @@ def block(x, w, cfg):
     return F.conv2d(x, w, stride=cfg.stride, groups=cfg.groups).relu()
 
 
-def build():
+def make_model():
     w = torch.randn(4, 4, 3, 3)
     return lambda x, s: block(x, w, ConvCfg(stride=s))
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 4, 20, 20), s) for s in (1, 2, 3, 4, 2)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -17,10 +17,20 @@ def block(x, w, cfg):
     return F.relu(y) if cfg.act == "relu" else F.silu(y)
 
 
-def build():
+def make_model():
     base = ConvCfg(stride=2)
     return lambda x, w: block(x, w, replace(base))
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 3, 8, 8), torch.randn(4, 3, 3, 3)) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -27,9 +27,19 @@ def prepare(x, opt):
     return x.clone()
 
 
-def build():
+def make_model():
     return lambda x, n: prepare(x, Options(n))
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), n) for n in (*Norm, Norm.NONE, Norm.L2)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

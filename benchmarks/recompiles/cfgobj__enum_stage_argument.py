@@ -27,10 +27,20 @@ class Seg(nn.Module):
         return y.argmax(1)
 
 
-def build():
+def make_model():
     return torch.compile(Seg())
 
 
-def calls():
+def batches():
     x = torch.randn(1, 3, 4, 4)
     return [(x, s) for s in (Stage.WARMUP, Stage.TRAIN, Stage.COOL, Stage.TEST, Stage.TRAIN)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,11 +16,21 @@ def sigmas(u, cfg):
     return (hi + u * (lo - hi)) ** cfg.rho
 
 
-def build():
+def make_model():
     def run(u):
         return sigmas(u, NoiseCfg(rho=7))
     return run
 
 
-def calls():
+def batches():
     return [(torch.rand(10),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

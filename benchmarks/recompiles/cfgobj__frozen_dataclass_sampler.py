@@ -18,9 +18,19 @@ def sample(logits, params):
     return i.gather(-1, j.unsqueeze(-1))
 
 
-def build():
+def make_model():
     return sample
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 30), SamplingParams(top_k=k)) for k in (4, 5, 8, 10, 12)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -20,10 +20,20 @@ def next_probs(logits, cfg):
     return (filter_logits(logits, cfg) / cfg.temperature).softmax(-1)
 
 
-def build():
+def make_model():
     return next_probs
 
 
-def calls():
+def batches():
     l = torch.randn(2, 32)
     return [(l, GenerationConfig(top_k=k)) for k in (5, 7, 9, 12, 20, 6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ def best(logits, cfg):
     return v[:, : cfg.top].softmax(-1)
 
 
-def build():
+def make_model():
     cfg = GenConfig()
 
     def run(logits, top):
@@ -22,5 +22,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 32), k) for k in (4, 6, 8, 5, 10, 12)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -24,10 +24,20 @@ class Scorer(nn.Module):
         return s
 
 
-def build():
+def make_model():
     return torch.compile(Scorer())
 
 
-def calls():
+def batches():
     x, m, b = torch.randn(4, 8), torch.ones(4, 8), torch.randn(8)
     return [(Inputs(x),), (Inputs(x, m),), (Inputs(x, None, b),), (Inputs(x, m, b),), (Inputs(x),)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,7 @@ def block(x, w, cfg):
     return getattr(F, cfg.act)(x)  # recompile
 
 
-def build():
+def make_model():
     w = torch.randn(8, 8)
 
     def run(x, norm, act):
@@ -22,6 +22,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(3, 8)
     return [(x, "layer", "relu"), (x, "rms", "relu"), (x, "none", "relu"), (x, "rms", "gelu"), (x, "layer", "silu")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,11 +16,21 @@ def focal(logits, target, cfg):
     return (-cfg.alpha * (1 - pt) ** cfg.gamma * pt.clamp_min(1e-6).log()).mean()
 
 
-def build():
+def make_model():
     def run(logits, target):
         return focal(logits, target, LossCfg())
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(6), torch.randint(0, 2, (6,))) for _ in range(5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -21,7 +21,7 @@ class Pooler(nn.Module):
         return h.sum(1)
 
 
-def build():
+def make_model():
     cfg = SimpleNamespace(pool="mean")
     net = torch.compile(Pooler(cfg))
 
@@ -31,6 +31,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(2, 5, 8)
     return [(x, p) for p in ("mean", "max", "cls", "sum", "mean", "max")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@ class Net(nn.Module):
         return x
 
 
-def build():
+def make_model():
     net = torch.compile(Net())
 
     def run(x, skip):
@@ -28,5 +28,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), s) for s in ([], [0], [1], [2, 3], [1, 3])]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,9 +14,19 @@ def make_step(model):
     return step
 
 
-def build():
+def make_model():
     return make_step(nn.Linear(8, 2))
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), torch.randn(4, 2)) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,7 @@
 import torch
 
 
-def build():
+def make_model():
     center = torch.zeros(8)
 
     @torch.compile
@@ -17,5 +17,15 @@ def build():
     return step
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), torch.randn(4, 8)) for _ in range(5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@ import math
 import torch
 
 
-def build():
+def make_model():
     t = 0
 
     @torch.compile
@@ -18,6 +18,16 @@ def build():
     return sample_step
 
 
-def calls():
+def batches():
     x = torch.randn(2, 8)
     return [(x,) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

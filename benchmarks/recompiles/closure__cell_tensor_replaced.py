@@ -2,7 +2,7 @@
 import torch
 
 
-def build():
+def make_model():
     mem = torch.zeros(4, 8)
 
     @torch.compile
@@ -16,5 +16,15 @@ def build():
     return step
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

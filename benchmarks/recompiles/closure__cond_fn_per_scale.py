@@ -8,7 +8,7 @@ def make_guide(scale, w):
     return torch.compile(guide)
 
 
-def build():
+def make_model():
     w = torch.randn(6, 6)
     guides = [make_guide(0.5 + 0.25 * i, w) for i in range(6)]
 
@@ -17,6 +17,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(2, 6)
     return [(x, i) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -18,7 +18,7 @@ def make_loss():
     return focal, set_gamma
 
 
-def build():
+def make_model():
     focal, set_gamma = make_loss()
 
     def run(l, y, g):
@@ -27,6 +27,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     l, y = torch.randn(8), torch.rand(8)
     return [(l, y, 0.5 + 0.3 * i) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 
-def build():
+def make_model():
     fc = nn.Linear(8, 8)
     rate = 0.0
 
@@ -19,6 +19,16 @@ def build():
     return epoch
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     return [(x,) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

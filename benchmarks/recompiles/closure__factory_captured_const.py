@@ -9,9 +9,19 @@ def make_triplet(margin):
     return triplet
 
 
-def build():
+def make_model():
     return make_triplet(0.3)
 
 
-def calls():
+def batches():
     return [tuple(torch.randn(b, 8) for _ in range(3)) for b in (4, 6, 8, 10, 5, 7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

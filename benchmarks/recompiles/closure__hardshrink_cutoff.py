@@ -11,12 +11,22 @@ def make_denoiser(basis, cutoff):
     return denoise
 
 
-def build():
+def make_model():
     basis = torch.linalg.qr(torch.randn(6, 6))[0]
     bank = {k: make_denoiser(basis, 0.1 * k) for k in range(1, 7)}
     return lambda x, k: bank[k](x)
 
 
-def calls():
+def batches():
     x = torch.randn(3, 6)
     return [(x, k) for k in range(1, 7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

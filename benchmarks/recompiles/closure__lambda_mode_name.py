@@ -6,11 +6,21 @@ def reducer(name):
     return torch.compile(lambda x: getattr(x * 2, name)(dim=-1))  # recompile
 
 
-def build():
+def make_model():
     fns = {n: reducer(n) for n in ("sum", "mean", "amax", "amin", "prod")}
     return lambda x, n: fns[n](x)
 
 
-def calls():
+def batches():
     x = torch.randn(3, 4)
     return [(x, n) for n in ("sum", "mean", "amax", "amin", "prod")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

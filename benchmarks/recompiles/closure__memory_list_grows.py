@@ -2,7 +2,7 @@
 import torch
 
 
-def build():
+def make_model():
     past = [torch.randn(2, 4)]
 
     @torch.compile
@@ -17,5 +17,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 4),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,7 +15,7 @@ def make_norm(kind):
     return norm
 
 
-def build():
+def make_model():
     norms = {k: make_norm(k) for k in ("layer", "rms", "l2", "none")}  # recompile
 
     def run(x, kind):
@@ -23,6 +23,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     return [(x, k) for k in ("layer", "rms", "l2", "none", "rms", "layer")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

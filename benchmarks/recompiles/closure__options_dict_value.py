@@ -3,7 +3,7 @@ import torch
 import torch.nn.functional as F
 
 
-def build():
+def make_model():
     options = {"reduction": "mean"}
 
     @torch.compile
@@ -17,6 +17,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     p, t = torch.randn(2, 6)
     return [(p, t, h) for h in ("mean", "sum", "none", "sum", "mean")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

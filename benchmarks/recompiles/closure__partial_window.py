@@ -10,13 +10,23 @@ def smooth(x, window):
     return (c[..., window:] - c[..., :-window]) / window
 
 
-def build():
+def make_model():
     def run(x, n):
         f = functools.partial(smooth, window=n)
         return f(x)
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(2, 40)
     return [(x, n) for n in (2, 3, 4, 5, 7, 9)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

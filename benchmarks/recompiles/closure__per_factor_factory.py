@@ -9,7 +9,7 @@ def make_upsampler(factor):
     return torch.compile(up)
 
 
-def build():
+def make_model():
     ups = {f: make_upsampler(f) for f in (2, 3, 4, 5)}
 
     def run(x, f):
@@ -17,5 +17,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 2, 4, 4), f) for f in (2, 3, 4, 5, 2)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

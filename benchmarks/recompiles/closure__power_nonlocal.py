@@ -2,7 +2,7 @@
 import torch
 
 
-def build():
+def make_model():
     n_iter = 1
 
     @torch.compile
@@ -20,5 +20,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(6, 6), torch.randn(6)) for _ in range(5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     value = nn.Linear(6, 1)
     shape_reward = lambda r: r
 
@@ -20,6 +20,16 @@ def build():
     return rollout
 
 
-def calls():
+def batches():
     o, n, r = torch.randn(5, 6), torch.randn(5, 6), torch.randn(5)
     return [(o, n, r, s) for s in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,9 +15,19 @@ def make_adam_like(beta=0.9):
     return update
 
 
-def build():
+def make_model():
     return make_adam_like()
 
 
-def calls():
+def batches():
     return [(torch.randn(5),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,7 @@
 import torch
 
 
-def build():
+def make_model():
     w = torch.randn(5, 5) * 0.1
     depth = 1
 
@@ -21,5 +21,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 5),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

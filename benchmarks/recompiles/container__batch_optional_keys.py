@@ -19,11 +19,21 @@ class Model(nn.Module):
         return h
 
 
-def build():
+def make_model():
     return torch.compile(Model())
 
 
-def calls():
+def batches():
     full = {"text": torch.randn(3, 8), "image": torch.randn(3, 6), "audio": torch.randn(3, 4)}
     return [({k: full[k] for k in ks},) for ks in (
         ("text",), ("text", "image"), ("text", "audio"), ("text", "image", "audio"), ("text",))]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ class Policy(nn.Module):
         return self.enc(torch.stack(list(frames), 1)).mean(1)  # recompile
 
 
-def build():
+def make_model():
     policy = torch.compile(Policy())
     window = collections.deque(maxlen=5)
 
@@ -24,5 +24,15 @@ def build():
     return act
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 6),) for _ in range(8)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,9 +12,19 @@ class Model(nn.Module):
         return self.conv(batch["wave"]).amax(-1)
 
 
-def build():
+def make_model():
     return torch.compile(Model())
 
 
-def calls():
+def batches():
     return [({"wave": torch.randn(2, 3, 20), "path": f"clip{i}.wav", "index": i},) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

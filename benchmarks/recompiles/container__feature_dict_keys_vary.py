@@ -15,10 +15,20 @@ class Fusion(nn.Module):
         return out / len(feats)
 
 
-def build():
+def make_model():
     return torch.compile(Fusion())
 
 
-def calls():
+def batches():
     f = lambda *ks: ({k: torch.randn(2, 6) for k in ks},)
     return [f("rgb"), f("rgb", "audio"), f("text"), f("rgb", "audio", "text"), f("rgb")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

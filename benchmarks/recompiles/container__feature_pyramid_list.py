@@ -12,10 +12,20 @@ class Head(nn.Module):
         return torch.cat([self.conv(f).flatten(2) for f in feats], -1)  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(Head())
 
 
-def calls():
+def batches():
     lv = [torch.randn(1, 4, 2 ** k, 2 ** k) for k in range(5, 0, -1)]
     return [(lv[:n],) for n in (3, 4, 5, 2, 3, 1)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ class Cell(nn.Module):
         return h, (h, c)
 
 
-def build():
+def make_model():
     cell = torch.compile(Cell())
 
     def unroll(xs):
@@ -24,5 +24,15 @@ def build():
     return unroll
 
 
-def calls():
+def batches():
     return [([torch.randn(3, 5) for _ in range(n)],) for n in (2, 3, 4)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,9 +13,19 @@ class GNN(nn.Module):
         return torch.stack(reads)
 
 
-def build():
+def make_model():
     return torch.compile(GNN())
 
 
-def calls():
+def batches():
     return [([(torch.randn(5, 4), torch.rand(5, 5)) for _ in range(n)],) for n in (1, 3, 2, 4, 5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

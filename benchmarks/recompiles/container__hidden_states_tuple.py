@@ -12,9 +12,19 @@ class Mix(nn.Module):
         return (torch.stack(states, -1) * self.w.softmax(0)).sum(-1)
 
 
-def build():
+def make_model():
     return torch.compile(Mix(3))
 
 
-def calls():
+def batches():
     return [(tuple(torch.randn(b, 5, 8) for _ in range(3)),) for b in (4, 6, 3, 9, 7, 5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

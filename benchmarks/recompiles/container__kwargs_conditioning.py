@@ -14,12 +14,22 @@ class Denoiser(nn.Module):
         return x
 
 
-def build():
+def make_model():
     model = torch.compile(Denoiser())
     return lambda x, kw: model(x, **kw)
 
 
-def calls():
+def batches():
     t = torch.randn(4, 8)
     model_kwargs = [{"time": t}, {"time": t, "label": t}, {"label": t}, {"style": t}]
     return [(torch.randn(4, 8), kw) for kw in model_kwargs]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,10 +13,20 @@ class Packed(nn.Module):
         return torch.stack([p.mean(0) for p in parts])
 
 
-def build():
+def make_model():
     return torch.compile(Packed())
 
 
-def calls():
+def batches():
     ls = ([3, 5, 4], [4, 2, 6], [5, 4, 3], [2, 7, 3], [4, 3, 5], [7, 3, 2])
     return [(torch.randn(12, 4), l) for l in ls]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,9 +12,19 @@ class MultiModal(nn.Module):
         return sum(self.enc[k](v) for k, v in batch.items())
 
 
-def build():
+def make_model():
     return torch.compile(MultiModal())
 
 
-def calls():
+def batches():
     return [({"audio": torch.randn(3, 6), "video": torch.randn(3, 8)},) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,11 +16,21 @@ class MultiModal(nn.Module):
         return out
 
 
-def build():
+def make_model():
     return torch.compile(MultiModal())
 
 
-def calls():
+def batches():
     t = {"audio": torch.randn(3, 6), "video": torch.randn(3, 8), "text": torch.randn(3, 5)}
     pick = (("audio",), ("audio", "video"), ("text",), ("video", "text"), ("audio",), ("audio", "video", "text"))
     return [({k: t[k] for k in ks},) for ks in pick]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,11 +15,21 @@ class Head(nn.Module):
         return torch.cat(out, -1)
 
 
-def build():
+def make_model():
     return torch.compile(Head())
 
 
-def calls():
+def batches():
     def pyramid(n):
         return [torch.randn(1, 4, 32 >> i, 32 >> i) for i in range(n)]
     return [(pyramid(n),) for n in (2, 3, 4, 5, 3)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

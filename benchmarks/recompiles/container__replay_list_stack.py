@@ -9,9 +9,19 @@ def returns(rewards, gamma=0.99):
     return (r * w.unsqueeze(1)).sum(0)
 
 
-def build():
+def make_model():
     return returns
 
 
-def calls():
+def batches():
     return [([torch.randn(4) for _ in range(n)],) for n in (2, 3, 4, 5, 6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

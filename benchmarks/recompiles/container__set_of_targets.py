@@ -15,10 +15,20 @@ def criterion(pred, target, terms):
     return loss
 
 
-def build():
+def make_model():
     return criterion
 
 
-def calls():
+def batches():
     x, y = torch.randn(4, 8), torch.randn(4, 8)
     return [(x, y, s) for s in ({"l1"}, {"l2"}, {"l1", "l2"}, {"tv"}, {"l1", "l2", "tv"})]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

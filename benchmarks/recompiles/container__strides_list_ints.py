@@ -7,9 +7,19 @@ def shift(x, offsets):
     return torch.roll(x, shifts=(offsets[0], offsets[1]), dims=(1, 2)) - x
 
 
-def build():
+def make_model():
     return shift
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 16, 16), [a, b]) for a, b in ((2, 3), (4, 5), (3, 7), (6, 2), (5, 9), (7, 4))]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

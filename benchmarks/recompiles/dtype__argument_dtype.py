@@ -13,10 +13,20 @@ class Rms(nn.Module):
         return (y * self.w).to(out_dtype)  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(Rms())
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     return [(x, d) for d in (torch.float32, torch.bfloat16, torch.float16, torch.float64, torch.float32)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     net = torch.compile(nn.Sequential(nn.Linear(8, 8), nn.GELU()))
 
     def run(x):
@@ -11,6 +11,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randint(0, 9, (4, 8))
     return [(x.to(d),) for d in (torch.int64, torch.uint8, torch.float16, torch.float64, torch.bfloat16, torch.int32)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

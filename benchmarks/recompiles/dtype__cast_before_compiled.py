@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     net = torch.compile(nn.Sequential(nn.Linear(6, 6), nn.Tanh()))
 
     def run(x):
@@ -11,5 +11,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.ones(3, 6).to(d),) for d in (torch.float32, torch.float64, torch.uint8, torch.float16, torch.int32)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

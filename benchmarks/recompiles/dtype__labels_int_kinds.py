@@ -8,10 +8,20 @@ def loss(logits, y):
     return F.cross_entropy(logits, y.long())
 
 
-def build():
+def make_model():
     return loss
 
 
-def calls():
+def batches():
     l = torch.randn(6, 4)
     return [(l, torch.randint(0, 4, (6,), dtype=torch.int32 if i % 2 else torch.int64)) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

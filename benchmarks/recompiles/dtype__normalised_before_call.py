@@ -12,7 +12,7 @@ class Stem(nn.Module):
         return self.conv(img).relu()
 
 
-def build():
+def make_model():
     stem = torch.compile(Stem())
 
     def load(img):
@@ -23,6 +23,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     ds = (torch.uint8, torch.float32, torch.float16, torch.float64, torch.int16, torch.uint8)
     return [(torch.ones(1, 3, 6, 6).to(d),) for d in ds]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,9 +12,19 @@ class Quant(nn.Module):
         return (self.fc(x) * 16).to(out_dtype)  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(Quant())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 8), d) for d in (torch.int8, torch.int16, torch.int32, torch.float16)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,10 +12,20 @@ class Bag(nn.Module):
         return self.emb(ids.long()).sum(1)  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(Bag())
 
 
-def calls():
+def batches():
     ids = torch.randint(0, 50, (4, 6))
     return [(ids.to(d),) for d in (torch.int64, torch.int32, torch.int16, torch.uint8, torch.int64)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -11,10 +11,20 @@ def noisy(x, w):
     return torch.tanh(x @ w) / (1 + N_CALLS)  # recompile
 
 
-def build():
+def make_model():
     w = torch.randn(5, 5)
     return lambda x: noisy(x, w)
 
 
-def calls():
+def batches():
     return [(torch.randn(3, 5),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

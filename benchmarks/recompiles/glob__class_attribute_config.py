@@ -16,7 +16,7 @@ class Noisy(nn.Module):
         return self.fc(x) + Settings.noise * torch.randn_like(x)
 
 
-def build():
+def make_model():
     net = torch.compile(Noisy())
 
     def run(x, s):
@@ -25,6 +25,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(2, 6)
     return [(x, 0.1 + 0.07 * i) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

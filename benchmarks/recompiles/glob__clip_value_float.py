@@ -10,7 +10,7 @@ def surrogate(logp, old, adv):
     return -(ratio.clamp(1 - CLIP, 1 + CLIP) * adv).mean()  # recompile
 
 
-def build():
+def make_model():
     def update(logp, old, adv, progress):
         global CLIP
         CLIP = 0.2 * (1 - progress)  # recompile
@@ -18,6 +18,16 @@ def build():
     return update
 
 
-def calls():
+def batches():
     a, b, c = torch.randn(3, 8)
     return [(a, b, c, 0.1 * i) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,7 +16,7 @@ class Recurrent(nn.Module):
         return x
 
 
-def build():
+def make_model():
     net = torch.compile(Recurrent())
 
     def train_step(x):
@@ -27,5 +27,15 @@ def build():
     return train_step
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 8),) for _ in range(5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

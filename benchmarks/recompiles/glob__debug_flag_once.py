@@ -12,7 +12,7 @@ def project(x, w):
     return y.relu()
 
 
-def build():
+def make_model():
     w = torch.randn(4, 4)
 
     def run(x, i):
@@ -22,5 +22,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 4), i) for i in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,7 +15,7 @@ def total_loss(p, t):
     return out
 
 
-def build():
+def make_model():
     def run(p, t, extra):
         if extra:
             LOSSES.append(extra)  # recompile
@@ -23,5 +23,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(4), torch.randn(4), e) for e in (None, "l1", "huber", "cos", None)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -9,7 +9,7 @@ def whiten(x):
     return (x - EMA) / (x.std(0) + 1e-5)
 
 
-def build():
+def make_model():
     def run(x):
         global EMA
         y = whiten(x)
@@ -18,5 +18,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(6, 5),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,7 +16,7 @@ def penalty(w):
     return total
 
 
-def build():
+def make_model():
     def run(w, names):
         global ENABLED
         ENABLED = names  # recompile
@@ -24,6 +24,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     w = torch.randn(4, 4)
     return [(w, n) for n in ((), ("l1",), ("l1", "l2"), ("l1", "l2", "ortho"), ("ortho",), ("l2",))]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

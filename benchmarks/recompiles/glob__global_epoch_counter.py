@@ -21,10 +21,20 @@ def train_step(x, rec, mu):
     return elbo(x, rec, mu)
 
 
-def build():
+def make_model():
     return train_step
 
 
-def calls():
+def batches():
     x, r, m = torch.randn(4, 8), torch.randn(4, 8), torch.randn(4, 2)
     return [(x, r, m) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

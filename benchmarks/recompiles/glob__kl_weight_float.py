@@ -10,7 +10,7 @@ def elbo(recon, target, mu):
     return rec + KL_WEIGHT * mu.square().mean()
 
 
-def build():
+def make_model():
     def step(r, t, m, i):
         global KL_WEIGHT
         KL_WEIGHT = 0.01 * i
@@ -18,6 +18,16 @@ def build():
     return step
 
 
-def calls():
+def batches():
     r, t, m = torch.randn(3, 4, 4)
     return [(r, t, m, i) for i in range(1, 8)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

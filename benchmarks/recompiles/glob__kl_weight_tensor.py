@@ -10,13 +10,23 @@ def elbo(recon, target, mu):
     return rec + KL_WEIGHT * mu.square().mean()
 
 
-def build():
+def make_model():
     def step(r, t, m, i):
         KL_WEIGHT.fill_(0.01 * i)
         return elbo(r, t, m)
     return step
 
 
-def calls():
+def batches():
     r, t, m = torch.randn(3, 4, 4)
     return [(r, t, m, i) for i in range(1, 8)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

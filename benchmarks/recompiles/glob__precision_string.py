@@ -21,13 +21,23 @@ def gram(x, y):
     return x @ y.T
 
 
-def build():
+def make_model():
     def run(x, y, k):
         set_kernel(k)
         return gram(x, y)
     return run
 
 
-def calls():
+def batches():
     x, y = torch.randn(4, 3), torch.randn(5, 3)
     return [(x, y, k) for k in ("rbf", "laplace", "cauchy", "linear", "rbf", "cauchy")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -20,13 +20,23 @@ def loss(w, x):
     return out
 
 
-def build():
+def make_model():
     def step(w, x, i):
         REGULARISERS.append(l1 if i % 2 else l2)  # recompile
         return loss(w, x)
     return step
 
 
-def calls():
+def batches():
     w, x = torch.randn(8, 2), torch.randn(4, 8)
     return [(w, x, i) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,10 +16,20 @@ def step(x, w):
     return out
 
 
-def build():
+def make_model():
     return step
 
 
-def calls():
+def batches():
     w = torch.randn(8, 2)
     return [(torch.randn(4, 8), w) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

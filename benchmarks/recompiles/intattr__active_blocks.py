@@ -15,7 +15,7 @@ class Progressive(nn.Module):
         return x
 
 
-def build():
+def make_model():
     net = Progressive()
     fast = torch.compile(net)
 
@@ -25,6 +25,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(3, 6)
     return [(x, s) for s in (1, 2, 3, 4, 5, 6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -28,10 +28,20 @@ class Trainer:
         return self.fwd(x)
 
 
-def build():
+def make_model():
     return Trainer().step
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     return [(x, p) for p in (0, 0, 1, 2, 3, 4, 4)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

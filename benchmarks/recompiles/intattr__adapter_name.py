@@ -18,7 +18,7 @@ class LoraLinear(nn.Module):
         return self.base(x) + self.up[self.active](self.down[self.active](x))  # recompile
 
 
-def build():
+def make_model():
     net = LoraLinear(["fr", "de", "es", "it", "pt"])
     fast = torch.compile(net)
 
@@ -28,6 +28,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(2, 8)
     return [(x, l) for l in ("fr", "de", "es", "it", "pt", "fr")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

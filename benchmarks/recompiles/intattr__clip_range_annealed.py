@@ -13,7 +13,7 @@ class Bounded(nn.Module):
         return self.fc(x).clamp(min=-self.limit, max=self.limit)  # recompile
 
 
-def build():
+def make_model():
     net = Bounded()
     fast = torch.compile(net)
 
@@ -24,5 +24,15 @@ def build():
     return step
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 6),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

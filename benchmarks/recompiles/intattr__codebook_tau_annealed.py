@@ -26,9 +26,19 @@ class Trainer:
         return out
 
 
-def build():
+def make_model():
     return Trainer().step
 
 
-def calls():
+def batches():
     return [(torch.randn(7, 4),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

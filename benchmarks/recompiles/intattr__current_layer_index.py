@@ -13,7 +13,7 @@ class Experts(nn.Module):
         return x + self.experts[self.active](x)  # recompile
 
 
-def build():
+def make_model():
     model = Experts()
     fast = torch.compile(model)
 
@@ -23,5 +23,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(3, 8), i) for i in (0, 1, 2, 3, 4, 1)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

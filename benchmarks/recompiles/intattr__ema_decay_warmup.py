@@ -16,9 +16,19 @@ class Ema(nn.Module):
         self.updates += 1  # recompile
 
 
-def build():
+def make_model():
     return Ema().update
 
 
-def calls():
+def batches():
     return [(torch.randn(6),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,9 +16,19 @@ class DebiasedEMA(nn.Module):
         return self.avg / (1 - self.beta ** self.t)
 
 
-def build():
+def make_model():
     return torch.compile(DebiasedEMA(4))
 
 
-def calls():
+def batches():
     return [(torch.randn(6, 4),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,10 +16,20 @@ class MoE(nn.Module):
         return p, aux
 
 
-def build():
+def make_model():
     return torch.compile(MoE())
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     return [(x,) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ class Branches(nn.Module):
         return self.weights[0] * self.a(x) + self.weights[1] * self.b(x)
 
 
-def build():
+def make_model():
     net = Branches()
     fast = torch.compile(net)
 
@@ -24,5 +24,15 @@ def build():
     return on_batch
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 5), e) for e in range(1, 7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

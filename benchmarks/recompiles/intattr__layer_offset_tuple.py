@@ -14,7 +14,7 @@ class Slicer(nn.Module):
         return self.fc(seq[:, lo:hi]).sum(1)  # recompile
 
 
-def build():
+def make_model():
     net = Slicer()
     fast = torch.compile(net)
 
@@ -24,6 +24,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     s = torch.randn(2, 24, 3)
     return [(s, lo) for lo in (0, 2, 5, 7, 11, 14)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

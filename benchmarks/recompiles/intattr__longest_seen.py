@@ -15,9 +15,19 @@ class Longest(nn.Module):
         return self.fc(x)
 
 
-def build():
+def make_model():
     return torch.compile(Longest())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, n, 4),) for n in (3, 5, 6, 8, 9, 12)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,10 +15,20 @@ class RunningStats:
         return self.mean
 
 
-def build():
+def make_model():
     stats = RunningStats(6)
     return stats.update
 
 
-def calls():
+def batches():
     return [(torch.randn(6),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -19,9 +19,19 @@ class Queue(nn.Module):
         return self.bank.mean(0)
 
 
-def build():
+def make_model():
     return torch.compile(Queue())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 5),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

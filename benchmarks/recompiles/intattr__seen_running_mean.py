@@ -17,9 +17,19 @@ class ActNorm(nn.Module):
         return (x - self.mu) * self.scale
 
 
-def build():
+def make_model():
     return torch.compile(ActNorm(6))
 
 
-def calls():
+def batches():
     return [(torch.randn(5, 6),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ class Net(nn.Module):
         return self.drop(self.inp(x)).sum(-1)  # recompile
 
 
-def build():
+def make_model():
     net = Net()
     fast = torch.compile(net)
 
@@ -23,6 +23,16 @@ def build():
     return epoch
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     return [(x, 0.05 * i) for i in range(1, 7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,7 @@ class Contrastive(nn.Module):
         return (za @ zb.T / self.temperature).logsumexp(-1).mean()
 
 
-def build():
+def make_model():
     model = Contrastive()
     fast = torch.compile(model)
 
@@ -25,5 +25,15 @@ def build():
     return epoch
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), torch.randn(4, 8)) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -22,7 +22,7 @@ class AnnealTemperature:
         self.model.temperature = self.model.temperature * self.rate
 
 
-def build():
+def make_model():
     model = Contrastive()
     fast = torch.compile(model)
     cb = AnnealTemperature(model, 0.9)
@@ -34,5 +34,15 @@ def build():
     return epoch
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), torch.randn(4, 8)) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

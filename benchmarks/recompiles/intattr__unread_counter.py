@@ -14,7 +14,7 @@ class Tagger(nn.Module):
         return self.out(self.emb(ids))
 
 
-def build():
+def make_model():
     net = Tagger()
     fast = torch.compile(net)
 
@@ -24,5 +24,15 @@ def build():
     return step
 
 
-def calls():
+def batches():
     return [(torch.randint(0, 30, (2, 5)),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

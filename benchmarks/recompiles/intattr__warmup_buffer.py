@@ -16,9 +16,19 @@ class WarmResidual(nn.Module):
         return x + gate * self.fc(x)
 
 
-def build():
+def make_model():
     return torch.compile(WarmResidual())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 10),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

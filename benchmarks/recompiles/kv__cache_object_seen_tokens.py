@@ -25,7 +25,7 @@ class Attn(nn.Module):
         return (x @ k.transpose(1, 2)).softmax(-1) @ k
 
 
-def build():
+def make_model():
     attn = torch.compile(Attn())
     cache = StaticCache(32, 8)
 
@@ -34,5 +34,15 @@ def build():
     return step
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 2, 8),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,9 +16,19 @@ class Streaming(nn.Module):
         return torch.softmax(h @ mem.transpose(1, 2), -1) @ mem
 
 
-def build():
+def make_model():
     return torch.no_grad()(torch.compile(Streaming()))
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 4, 8),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

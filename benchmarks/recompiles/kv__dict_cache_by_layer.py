@@ -19,7 +19,7 @@ class Decoder(nn.Module):
         return x
 
 
-def build():
+def make_model():
     model = torch.compile(Decoder())
     cache = {}
 
@@ -29,5 +29,15 @@ def build():
     return step
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 4, 8),)] + [(torch.randn(2, 1, 8),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

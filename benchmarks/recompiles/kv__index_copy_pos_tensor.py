@@ -17,7 +17,7 @@ class Attn(nn.Module):
         return s.softmax(-1) @ self.k
 
 
-def build():
+def make_model():
     attn = torch.compile(Attn())
     pos = torch.zeros(1, dtype=torch.long)
 
@@ -29,5 +29,15 @@ def build():
     return step
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 1, 8),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

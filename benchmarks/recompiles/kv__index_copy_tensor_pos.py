@@ -18,9 +18,19 @@ class Attn(nn.Module):
         return a.softmax(-1) @ self.cache
 
 
-def build():
+def make_model():
     return torch.no_grad()(torch.compile(Attn()))
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 1, 8),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

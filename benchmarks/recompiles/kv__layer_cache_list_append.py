@@ -25,9 +25,19 @@ class Streamer:
         return out
 
 
-def build():
+def make_model():
     return Streamer().feed
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 4, 6),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,11 +16,21 @@ class Decoder(nn.Module):
         return x
 
 
-def build():
+def make_model():
     return torch.no_grad()(torch.compile(Decoder()))
 
 
-def calls():
+def batches():
     c = [torch.randn(2, 5, 8) for _ in range(4)]
     x, mem = torch.randn(2, 1, 8), torch.randn(2, 5, 8)
     return [(x, mem, tuple(c[:n] + [None] * (4 - n))) for n in range(5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

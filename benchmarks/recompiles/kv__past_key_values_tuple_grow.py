@@ -16,7 +16,7 @@ class Decoder(nn.Module):
         return a @ k, past
 
 
-def build():
+def make_model():
     dec = torch.compile(Decoder())
 
     def generate(steps):
@@ -28,5 +28,15 @@ def build():
     return generate
 
 
-def calls():
+def batches():
     return [(3,), (5,)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

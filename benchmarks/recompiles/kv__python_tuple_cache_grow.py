@@ -25,9 +25,19 @@ class Generator:
         return y
 
 
-def build():
+def make_model():
     return Generator().step
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 1, 8),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

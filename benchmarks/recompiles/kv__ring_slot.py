@@ -9,10 +9,20 @@ def write(ring, x, pos):
     return ring.mean(1)
 
 
-def build():
+def make_model():
     ring = torch.zeros(2, 6, 8)
     return lambda x, pos: write(ring, x, pos)
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 8), p) for p in (2, 3, 4, 5, 7, 8, 9)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -18,9 +18,19 @@ class RingCache(nn.Module):
         return torch.stack(self.slots, 1).mean(1)
 
 
-def build():
+def make_model():
     return torch.compile(RingCache().requires_grad_(False))
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 8),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

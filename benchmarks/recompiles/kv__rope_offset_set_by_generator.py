@@ -25,10 +25,20 @@ class Generator:
         return self.fast(x)
 
 
-def build():
+def make_model():
     return Generator().generate_one
 
 
-def calls():
+def batches():
     x = torch.randn(1, 2, 8)
     return [(x, p) for p in range(0, 14, 2)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

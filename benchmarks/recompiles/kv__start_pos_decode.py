@@ -21,9 +21,19 @@ class Attn(nn.Module):
         return a @ self.v[:, :end]
 
 
-def build():
+def make_model():
     return torch.no_grad()(torch.compile(Attn()))
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 1, 8), p) for p in range(5, 12)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

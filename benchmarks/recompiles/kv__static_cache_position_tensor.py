@@ -18,9 +18,19 @@ class StaticAttn(nn.Module):
         return s.softmax(-1) @ self.cache
 
 
-def build():
+def make_model():
     return torch.compile(StaticAttn().requires_grad_(False))
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 1, 8), torch.tensor([i])) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

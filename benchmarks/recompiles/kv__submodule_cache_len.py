@@ -27,7 +27,7 @@ class Decoder(nn.Module):
         return (x @ keys.transpose(1, 2)).softmax(-1) @ keys
 
 
-def build():
+def make_model():
     dec = torch.compile(Decoder())
 
     @torch.no_grad()
@@ -36,5 +36,15 @@ def build():
     return step
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 1, 8),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

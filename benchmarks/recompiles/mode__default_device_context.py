@@ -8,7 +8,7 @@ def noise_like(x):
     return x + torch.ones(x.shape[-1]).cumsum(0).to(x.device)
 
 
-def build():
+def make_model():
     def run(x, device):
         ctx = torch.device(device) if device else contextlib.nullcontext()
         with ctx:
@@ -16,6 +16,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     return [(x, d) for d in (None, "cpu", None, "cpu", None, "cpu")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,7 +8,7 @@ def features(x):
     return torch.cos(x.unsqueeze(-1) * freq)
 
 
-def build():
+def make_model():
     def run(x, dt):
         old = torch.get_default_dtype()
         torch.set_default_dtype(dt)  # recompile
@@ -19,6 +19,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(5)
     return [(x, d) for d in (torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.float32)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,7 +8,7 @@ def positions(x):
     return x.to(t.dtype) * t.sin()
 
 
-def build():
+def make_model():
     def run(x, dtype):
         torch.set_default_dtype(dtype)  # recompile
         try:
@@ -18,6 +18,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.ones(4, 16)
     return [(x, d) for d in (torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.float32, torch.float64)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ class Net(nn.Module):
         return self.emb.weight.index_add(0, idx, src).sum(0)
 
 
-def build():
+def make_model():
     net = torch.compile(Net())
 
     def run(idx, src, det):
@@ -24,5 +24,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randint(0, 10, (6,)), torch.randn(6, 8), bool(i % 2)) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -23,10 +23,20 @@ class Loop:
         return self.fast(x)
 
 
-def build():
+def make_model():
     return Loop().fit
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     return [(x, bool(i % 2)) for i in range(8)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

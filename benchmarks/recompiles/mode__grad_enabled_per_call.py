@@ -12,7 +12,7 @@ class Policy(nn.Module):
         return self.net(obs).log_softmax(-1)
 
 
-def build():
+def make_model():
     pi = torch.compile(Policy())
 
     def run(obs, phase):
@@ -29,6 +29,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     o = torch.randn(4, 6)
     return [(o, p) for p in ("act", "learn", "eval", "amp", "act", "learn", "eval", "amp")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ class Net(nn.Module):
         return self.drop(self.fc(x)).relu()
 
 
-def build():
+def make_model():
     net = Net()
     fast = torch.compile(net)
 
@@ -24,6 +24,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     return [(x, True, True), (x, False, False), (x, True, False), (x, False, True), (x, True, True)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

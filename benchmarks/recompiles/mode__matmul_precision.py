@@ -12,7 +12,7 @@ class Net(nn.Module):
         return (x @ self.w).softmax(-1)
 
 
-def build():
+def make_model():
     net = torch.compile(Net())
 
     def run(x, precision):
@@ -21,5 +21,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), p) for p in ("highest", "high", "medium", "highest", "high", "medium")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

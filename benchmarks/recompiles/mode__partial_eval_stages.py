@@ -24,7 +24,7 @@ class Net(nn.Module):
         return x
 
 
-def build():
+def make_model():
     net = Net()
     compiled = torch.compile(net)
 
@@ -36,5 +36,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), n) for n in (0, 1, 2, 3, 4, 1)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -24,7 +24,7 @@ class Backbone(nn.Module):
         return x
 
 
-def build():
+def make_model():
     net = Backbone()
     fast = torch.compile(net)
 
@@ -35,6 +35,16 @@ def build():
     return epoch
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     return [(x, e) for e in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

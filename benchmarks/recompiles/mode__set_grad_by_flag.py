@@ -15,9 +15,19 @@ class Net(nn.Module):
         return self.head(h)
 
 
-def build():
+def make_model():
     return torch.compile(Net())
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), f) for f in (False, True, False, True, True, False)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

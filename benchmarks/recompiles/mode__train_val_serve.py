@@ -14,7 +14,7 @@ class Net(nn.Module):
         return self.fc(self.conv(x).relu().mean((2, 3)))
 
 
-def build():
+def make_model():
     net = torch.compile(Net())
 
     def run(x, phase):
@@ -25,6 +25,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     x = torch.randn(2, 3, 8, 8)
     return [(x, p) for p in ("train", "val", "serve", "amp", "train", "val", "serve")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

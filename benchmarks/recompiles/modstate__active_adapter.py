@@ -17,7 +17,7 @@ class Net(nn.Module):
         return self.base(x) + self.adapters[self.active](x)  # recompile
 
 
-def build():
+def make_model():
     net = Net(["de", "fr", "it", "es"])
     compiled = torch.compile(net)
 
@@ -27,5 +27,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), l) for l in ("de", "fr", "it", "es", "de", "fr")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

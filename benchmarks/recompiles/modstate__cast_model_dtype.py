@@ -13,7 +13,7 @@ class Net(nn.Module):
         return self.fc(x.to(w.dtype)).float().logsumexp(-1)  # recompile
 
 
-def build():
+def make_model():
     net = Net()
     compiled = torch.compile(net)
 
@@ -24,5 +24,15 @@ def build():
     return study
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), d) for d in (torch.float32, torch.bfloat16, torch.float16, torch.float64, torch.float32)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

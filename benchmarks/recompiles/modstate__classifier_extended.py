@@ -13,7 +13,7 @@ class Net(nn.Module):
         return self.head(self.body(x).relu())  # recompile
 
 
-def build():
+def make_model():
     net = Net()
     compiled = torch.compile(net)
 
@@ -23,5 +23,15 @@ def build():
     return task
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), n) for n in (2, 4, 6, 8, 10)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

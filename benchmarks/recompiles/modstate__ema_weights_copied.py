@@ -12,7 +12,7 @@ class UNetTiny(nn.Module):
         return self.b(self.a(x).relu())
 
 
-def build():
+def make_model():
     model, ema = UNetTiny(), UNetTiny()
     fast = torch.compile(ema)
 
@@ -24,5 +24,15 @@ def build():
     return step
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 3, 8, 8),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

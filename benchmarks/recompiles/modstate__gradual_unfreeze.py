@@ -14,7 +14,7 @@ class Net(nn.Module):
         return x
 
 
-def build():
+def make_model():
     net = Net().requires_grad_(False)
     compiled = torch.compile(net)  # recompile
 
@@ -26,5 +26,15 @@ def build():
     return stage
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), n) for n in (1, 2, 3, 4, 5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ class Net(nn.Module):
         return self.head(self.body(x).relu())
 
 
-def build():
+def make_model():
     net = Net()
     compiled = torch.compile(net)
 
@@ -23,5 +23,15 @@ def build():
     return fold
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

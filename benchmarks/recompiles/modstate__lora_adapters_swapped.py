@@ -16,7 +16,7 @@ class LoRALinear(nn.Module):
         return y
 
 
-def build():
+def make_model():
     layer = LoRALinear(8)
     fast = torch.compile(layer)
 
@@ -27,5 +27,15 @@ def build():
     return serve
 
 
-def calls():
+def batches():
     return [(torch.randn(3, 8), r) for r in (0, 2, 3, 4, 6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -22,7 +22,7 @@ class Adapted(nn.Module):
         return self.base(x) + self.adapter(x)  # recompile
 
 
-def build():
+def make_model():
     bank = [Lora(r) for r in (2, 3, 4, 6, 5)]
     model = Adapted()
     fast = torch.compile(model)
@@ -33,6 +33,16 @@ def build():
     return serve
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     return [(x, w) for w in (0, 1, 2, 3, 4, 0)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,7 +15,7 @@ class LoRALinear(nn.Module):
         return self.base(x) + (x @ self.a.t() @ self.b.t()) * self.scaling
 
 
-def build():
+def make_model():
     layer = LoRALinear()
     compiled = torch.compile(layer)
 
@@ -25,5 +25,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), s) for s in (1.0, 0.75, 0.5, 0.25, 0.6, 0.9)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     student = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
     teacher = copy.deepcopy(student).requires_grad_(False)
     fast_teacher = torch.compile(teacher)
@@ -20,5 +20,15 @@ def build():
     return step
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8),) for _ in range(5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ class Classifier(nn.Module):
         return self.layers(x).sum(-1)
 
 
-def build():
+def make_model():
     model = Classifier()
     for p in model.parameters():
         p.requires_grad_(False)
@@ -25,5 +25,15 @@ def build():
     return train
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 8), k) for k in (1, 2, 3, 4)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

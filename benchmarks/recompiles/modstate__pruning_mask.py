@@ -13,7 +13,7 @@ class Pruned(nn.Module):
         return x @ (self.weight * self.mask)
 
 
-def build():
+def make_model():
     layer = Pruned()
     compiled = torch.compile(layer)
 
@@ -25,5 +25,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), s) for s in (0.0, 0.1, 0.3, 0.5, 0.7, 0.8)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -25,7 +25,7 @@ class Unfreeze:
             layer.requires_grad_(True)  # recompile
 
 
-def build():
+def make_model():
     enc = Encoder()
     cb = Unfreeze(enc)
     enc.compile()
@@ -36,5 +36,15 @@ def build():
     return epoch
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), e) for e in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

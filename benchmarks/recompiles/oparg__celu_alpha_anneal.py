@@ -15,9 +15,19 @@ class Net(nn.Module):
         return self.out(h)
 
 
-def build():
+def make_model():
     return torch.compile(Net())
 
 
-def calls():
+def batches():
     return [(torch.randn(6, 12), 1.0 + 0.13 * i) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -20,7 +20,7 @@ class Denoiser(nn.Module):
         return dynamic_threshold(x - eps, ratio)
 
 
-def build():
+def make_model():
     net = torch.compile(Denoiser())
 
     def sample_step(x, i, n):
@@ -28,6 +28,16 @@ def build():
     return sample_step
 
 
-def calls():
+def batches():
     x = torch.randn(2, 3, 8, 8)
     return [(x, i, 7) for i in range(1, 7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,10 +12,20 @@ class Mix(nn.Module):
         return torch.add(x, self.a(x), alpha=strength)  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(Mix())
 
 
-def calls():
+def batches():
     x = torch.randn(4, 6)
     return [(x, 0.9 ** (i + 1)) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

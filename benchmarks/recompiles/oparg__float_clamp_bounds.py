@@ -13,10 +13,20 @@ class Denoiser(nn.Module):
         return x0.clamp(-bound, bound) / bound  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(Denoiser())
 
 
-def calls():
+def batches():
     z = torch.randn(2, 6, 8, 8)
     return [(z, b) for b in (3.0, 2.6, 2.2, 1.8, 1.4, 1.2)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

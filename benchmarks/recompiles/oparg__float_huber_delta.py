@@ -17,10 +17,20 @@ class Regressor(nn.Module):
         return loss, h
 
 
-def build():
+def make_model():
     net = Regressor()
     return torch.compile(net, fullgraph=True)
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 6), torch.zeros(4, 10), torch.randn(4), d) for d in (2.0, 1.7, 1.4, 1.1, 0.8)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

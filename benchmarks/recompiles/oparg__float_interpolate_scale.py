@@ -14,10 +14,20 @@ class Segmenter(nn.Module):
         return self.enc(small).amax(dim=(2, 3))
 
 
-def build():
+def make_model():
     return torch.compile(Segmenter())
 
 
-def calls():
+def batches():
     img = torch.rand(1, 3, 24, 24)
     return [(img, s) for s in (0.5, 0.75, 1.25, 1.5, 1.75, 2.0)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,10 +15,20 @@ class Classifier(nn.Module):
         return F.cross_entropy(logits, labels, label_smoothing=smoothing)  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(Classifier())
 
 
-def calls():
+def batches():
     t, y = torch.randint(0, 50, (4, 9)), torch.randint(0, 7, (4,))
     return [(t, y, 0.2 - 0.03 * e) for e in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,10 +16,20 @@ class Stem(nn.Module):
         return self.proj(x)
 
 
-def build():
+def make_model():
     return torch.compile(Stem())
 
 
-def calls():
+def batches():
     x = torch.randn(2, 3, 24)
     return [(x, e) for e in (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

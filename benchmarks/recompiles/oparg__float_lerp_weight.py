@@ -12,7 +12,7 @@ class Decoder(nn.Module):
         return self.net(torch.lerp(z0, z1, t))  # recompile
 
 
-def build():
+def make_model():
     dec = torch.compile(Decoder())
 
     def interpolate(z0, z1, t):
@@ -21,6 +21,16 @@ def build():
     return interpolate
 
 
-def calls():
+def batches():
     a, b = torch.randn(2, 8), torch.randn(2, 8)
     return [(a, b, t / 7) for t in range(1, 7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,10 +13,20 @@ class Tone(nn.Module):
         return lin ** gamma  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(Tone())
 
 
-def calls():
+def batches():
     img = torch.rand(1, 3, 6, 6)
     return [(img, g) for g in (1.8, 2.0, 2.2, 2.4, 2.6, 1.6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,10 +15,20 @@ class Density(nn.Module):
         return sigma.squeeze(-1)
 
 
-def build():
+def make_model():
     return torch.compile(Density())
 
 
-def calls():
+def batches():
     p = torch.rand(10, 3)
     return [(p, s) for s in (1.5, 2.5, 4.5, 8.5, 16.5, 32.5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,10 +14,20 @@ class Embedder(nn.Module):
         return F.triplet_margin_loss(a, p, n, margin=margin)  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(Embedder())
 
 
-def calls():
+def batches():
     a, p, n = torch.randn(3, 6, 10)
     return [(a, p, n, 0.1 + 0.1 * i) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

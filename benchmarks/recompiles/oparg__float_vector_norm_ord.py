@@ -8,10 +8,20 @@ def pool_neighbours(feats, order):
     return n / feats.size(1)
 
 
-def build():
+def make_model():
     return pool_neighbours
 
 
-def calls():
+def batches():
     f = torch.rand(3, 11, 5)
     return [(f, p) for p in (1.5, 2.5, 3.5, 4.5, 5.5, 6.5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

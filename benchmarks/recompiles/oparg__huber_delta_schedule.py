@@ -18,7 +18,7 @@ def td_loss(critic, obs, target, delta):
     return F.huber_loss(v, target, delta=delta)  # recompile
 
 
-def build():
+def make_model():
     critic = Critic()
     loss_fn = torch.compile(td_loss)
 
@@ -30,5 +30,15 @@ def build():
     return update
 
 
-def calls():
+def batches():
     return [(torch.randn(8, 6), torch.randn(8), s) for s in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

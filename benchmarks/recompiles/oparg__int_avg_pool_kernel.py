@@ -13,10 +13,20 @@ class PyramidLevel(nn.Module):
         return self.lat(F.avg_pool2d(feat, kernel_size=k, stride=k)).mean((2, 3))  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(PyramidLevel())
 
 
-def calls():
+def batches():
     f = torch.randn(1, 4, 24, 24)
     return [(f, k) for k in (2, 3, 4, 6, 8)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -10,12 +10,22 @@ def grouped_gate(x, w, groups):
     return out
 
 
-def build():
+def make_model():
     w = torch.randn(10, 24)
     gate = torch.compile(grouped_gate)
     return lambda x, g: gate(x, w, g)
 
 
-def calls():
+def batches():
     x = torch.randn(6, 10)
     return [(x, g) for g in (2, 3, 4, 6, 8)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,10 +14,20 @@ class TemporalConv(nn.Module):
         return sig + torch.sigmoid(y)
 
 
-def build():
+def make_model():
     return torch.compile(TemporalConv())
 
 
-def calls():
+def batches():
     sig = torch.randn(2, 5, 64)
     return [(sig, r) for r in (2, 3, 4, 6, 8, 12)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

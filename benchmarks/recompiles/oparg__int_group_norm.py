@@ -9,11 +9,21 @@ def normed(x, weight, groups):
     return F.group_norm(y, groups).relu()  # recompile
 
 
-def build():
+def make_model():
     weight = torch.randn(24, 3, 3, 3)
     return lambda x, g: normed(x, weight, g)
 
 
-def calls():
+def batches():
     x = torch.randn(2, 3, 5, 5)
     return [(x, g) for g in (2, 3, 4, 6, 8, 12)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,10 +13,20 @@ class Expand(nn.Module):
         return self.score(big).view(states.size(0), num_beams)
 
 
-def build():
+def make_model():
     return torch.compile(Expand())
 
 
-def calls():
+def batches():
     s = torch.randn(3, 9)
     return [(s, k) for k in (2, 3, 4, 5, 6, 8)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,10 +13,20 @@ class Shift(nn.Module):
         return self.mix(moved) + grid
 
 
-def build():
+def make_model():
     return torch.compile(Shift())
 
 
-def calls():
+def batches():
     g = torch.randn(2, 12, 12, 7)
     return [(g, s) for s in (2, 3, 4, 5, 6, 7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,10 +14,20 @@ class Seg(nn.Module):
         return self.conv(small).mean((2, 3))
 
 
-def build():
+def make_model():
     return torch.compile(Seg())
 
 
-def calls():
+def batches():
     x = torch.randn(1, 3, 16, 16)
     return [(x, s) for s in (0.5, 0.75, 1.25, 1.5, 1.75, 2.5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,7 +15,7 @@ class Classifier(nn.Module):
         return loss, logits
 
 
-def build():
+def make_model():
     model = Classifier()
     model.compile()
 
@@ -24,6 +24,16 @@ def build():
     return epoch
 
 
-def calls():
+def batches():
     f, y = torch.randn(8, 12), torch.randint(0, 5, (8,))
     return [(f, y, e) for e in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,10 +12,20 @@ class Mixer(nn.Module):
         return torch.lerp(self.proj(a), b, w)  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(Mixer())
 
 
-def calls():
+def batches():
     a, b = torch.randn(4, 8), torch.randn(4, 8)
     return [(a, b, w) for w in (0.15, 0.25, 0.35, 0.45, 0.55, 0.65)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,10 +8,20 @@ def augment(wave, shift, gain):
     return shifted * gain
 
 
-def build():
+def make_model():
     return augment
 
 
-def calls():
+def batches():
     w = torch.randn(2, 64)
     return [(w, s, 0.5 + 0.1 * i) for i, s in enumerate((3, 11, 7, 20, 33, 5))]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

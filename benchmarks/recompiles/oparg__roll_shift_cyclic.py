@@ -15,9 +15,19 @@ class ShiftBlock(nn.Module):
         return x + self.proj(h)
 
 
-def build():
+def make_model():
     return torch.compile(ShiftBlock())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 8, 8, 16), s) for s in (2, 3, 4, 5, 6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,9 +13,19 @@ class Head(nn.Module):
         return torch.softmax(logits / temperature, dim=-1)
 
 
-def build():
+def make_model():
     return torch.compile(Head())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 5, 16), t) for t in (0.7, 0.8, 0.95, 1.1, 1.3, 0.6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(5))
     opt = torch.optim.SGD(layers[-1].parameters(), lr=0.05)
     opt_step = torch.compile(opt.step)  # recompile
@@ -19,5 +19,15 @@ def build():
     return train
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), n) for n in (1, 2, 3, 4, 5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

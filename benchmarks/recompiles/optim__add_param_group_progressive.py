@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     blocks = nn.ModuleList(nn.Linear(8, 8) for _ in range(6))
     opt = torch.optim.SGD(blocks[0].parameters(), lr=0.05)
     opt_step = torch.compile(opt.step)  # recompile
@@ -20,5 +20,15 @@ def build():
     return train
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), s) for s in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

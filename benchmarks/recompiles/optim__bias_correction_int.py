@@ -11,10 +11,20 @@ def adam(p, g, m, v, t):
     p.sub_(1e-3 * mhat / (vhat.sqrt() + 1e-8))
 
 
-def build():
+def make_model():
     p, m, v = torch.randn(8, 8), torch.zeros(8, 8), torch.zeros(8, 8)
     return lambda g, t: adam(p, g, m, v, t)
 
 
-def calls():
+def batches():
     return [(torch.randn(8, 8), t) for t in range(1, 8)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -9,9 +9,19 @@ def clip(grads, limit):
     return [g * coef for g in grads]
 
 
-def build():
+def make_model():
     return clip
 
 
-def calls():
+def batches():
     return [([torch.randn(4, 4), torch.randn(4)], l) for l in (1.5, 0.9, 0.8, 0.7, 0.6, 0.5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -21,7 +21,7 @@ class TinyAdam:
             p.sub_(self.lr * c * m / (v.sqrt() + 1e-8))
 
 
-def build():
+def make_model():
     model = nn.Linear(8, 2)
     opt = TinyAdam(model.parameters())
     opt_step = torch.compile(opt.step)
@@ -33,5 +33,15 @@ def build():
     return train
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     model = nn.Linear(8, 2)
     opt = torch.optim.Adam(model.parameters(), lr=0.01)
     sched = torch.optim.lr_scheduler.CosineAnnealingLR(opt, 10)
@@ -20,5 +20,15 @@ def build():
     return train
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

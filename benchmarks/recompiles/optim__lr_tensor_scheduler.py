@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     model = nn.Linear(8, 2)
     opt = torch.optim.AdamW(model.parameters(), lr=torch.tensor(0.01))
     sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: 0.9 ** s)
@@ -20,5 +20,15 @@ def build():
     return train
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,7 @@ class CycleMomentum:
             g["momentum"] = self.hi - (self.hi - self.lo) * f
 
 
-def build():
+def make_model():
     model = nn.Linear(8, 2)
     opt = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
     cyc = CycleMomentum(opt)
@@ -28,5 +28,15 @@ def build():
     return train
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8),) for _ in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,7 @@
 import torch
 
 
-def build():
+def make_model():
     params = [torch.randn(4) for _ in range(5)]
     state = {}
 
@@ -19,5 +19,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(k,) for k in (1, 2, 3, 4, 5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     model = nn.Linear(8, 4)
     opt = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.5)
     opt_step = torch.compile(opt.step)
@@ -16,5 +16,15 @@ def build():
     return train
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), i) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,7 +8,7 @@ def sgd_step(params, grads, lr):
         p.add_(g, alpha=-lr)  # recompile
 
 
-def build():
+def make_model():
     params = [torch.randn(4, 4), torch.randn(4)]
 
     def step(lr):
@@ -16,5 +16,15 @@ def build():
     return step
 
 
-def calls():
+def batches():
     return [(0.1 * 0.8 ** i,) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

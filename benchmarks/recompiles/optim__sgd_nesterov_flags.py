@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     model = nn.Linear(8, 2)
     opt = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
     opt_step = torch.compile(opt.step)  # recompile
@@ -16,7 +16,17 @@ def build():
     return train
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     fl = [dict(nesterov=n, maximize=m, weight_decay=w) for n in (False, True) for m in (False, True) for w in (0, 0.1)]
     return [(x, f) for f in fl[:7]]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 
 
-def build():
+def make_model():
     model = nn.Linear(6, 3)
     opt = torch.optim.Adam(model.parameters(), lr=torch.tensor(1e-2))
     sched = torch.optim.lr_scheduler.StepLR(opt, 1, gamma=0.9)
@@ -20,5 +20,15 @@ def build():
     return train
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 6),) for _ in range(5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

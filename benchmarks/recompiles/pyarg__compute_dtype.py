@@ -13,10 +13,20 @@ class Cast(nn.Module):
         return h.square().sum(-1)
 
 
-def build():
+def make_model():
     return torch.compile(Cast())
 
 
-def calls():
+def batches():
     x = torch.randn(2, 6)
     return [(x, d) for d in (torch.float32, torch.bfloat16, torch.float16, torch.float64, torch.float32)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -28,10 +28,20 @@ class Encoder(nn.Module):
         return h[:, -1]
 
 
-def build():
+def make_model():
     return torch.compile(Encoder())
 
 
-def calls():
+def batches():
     ids = torch.randint(0, 40, (3, 7))
     return [(ids, m) for m in (Pool.CLS, Pool.MEAN, Pool.MAX, Pool.LAST, Pool.MEAN, Pool.CLS)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

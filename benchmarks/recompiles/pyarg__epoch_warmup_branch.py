@@ -3,7 +3,7 @@ import torch
 import torch.nn.functional as F
 
 
-def build():
+def make_model():
     @torch.compile
     def loss(pred, tgt, epoch):
         base = F.mse_loss(pred, tgt)
@@ -17,5 +17,15 @@ def build():
     return loss
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 3), torch.randn(4, 3), e) for e in (2, 5, 12, 22, 35, 36)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

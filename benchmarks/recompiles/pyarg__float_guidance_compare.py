@@ -17,10 +17,20 @@ class UNetish(nn.Module):
         return c
 
 
-def build():
+def make_model():
     return torch.compile(UNetish())
 
 
-def calls():
+def batches():
     x = torch.randn(2, 6)
     return [(x, g) for g in (7.5, 6.5, 5.5, 4.5, 3.5, 2.5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

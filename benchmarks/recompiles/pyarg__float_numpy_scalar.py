@@ -14,12 +14,22 @@ class Precond(nn.Module):
         return x + self.f(x) * c_in
 
 
-def build():
+def make_model():
     net = torch.compile(Precond())
     sigmas = np.geomspace(10.0, 0.1, 7)
     return lambda x, i: net(x, sigmas[i])
 
 
-def calls():
+def batches():
     x = torch.randn(3, 5)
     return [(x, i) for i in range(7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,11 +12,21 @@ class VAELoss(nn.Module):
         return total
 
 
-def build():
+def make_model():
     loss = torch.compile(VAELoss())
     return lambda r, t, m, v, beta: loss(r, t, m, v, kl=beta)
 
 
-def calls():
+def batches():
     r, t, m, v = torch.randn(4, 4, 6)
     return [(r, t, m, v, b) for b in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

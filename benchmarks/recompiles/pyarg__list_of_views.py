@@ -13,9 +13,19 @@ class MultiCrop(nn.Module):
         return torch.stack(outs).mean(0)
 
 
-def build():
+def make_model():
     return torch.compile(MultiCrop())
 
 
-def calls():
+def batches():
     return [([torch.randn(2, 3, 4) for _ in range(n)],) for n in (2, 3, 4, 5, 6, 3)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

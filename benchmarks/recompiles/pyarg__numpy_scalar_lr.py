@@ -8,7 +8,7 @@ def sgd_update(p, g, lr):
     return p - g * lr
 
 
-def build():
+def make_model():
     sched = np.linspace(0.1, 0.01, 8)
 
     def step(p, g, i):
@@ -16,6 +16,16 @@ def build():
     return step
 
 
-def calls():
+def batches():
     p, g = torch.randn(6), torch.randn(6)
     return [(p, g, i) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -20,10 +20,20 @@ class CrossAttend(nn.Module):
         return out
 
 
-def build():
+def make_model():
     return torch.compile(CrossAttend())
 
 
-def calls():
+def batches():
     x, b, m, g = torch.randn(2, 5, 8), torch.randn(5, 5), torch.rand(2, 5) > 0.7, torch.randn(2, 5, 8)
     return [(x,), (x, b), (x, None, m), (x, b, m), (x, None, None, g), (x, b, m, g)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

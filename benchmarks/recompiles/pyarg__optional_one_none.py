@@ -15,10 +15,20 @@ class Attend(nn.Module):
         return s.softmax(-1) @ x
 
 
-def build():
+def make_model():
     return torch.compile(Attend())
 
 
-def calls():
+def batches():
     x, b = torch.randn(2, 5, 8), torch.randn(5, 5)
     return [(x,), (x, b), (x,), (x, b), (x, b), (x,)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

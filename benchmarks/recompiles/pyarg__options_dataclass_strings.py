@@ -20,11 +20,21 @@ def head(x, w, opt: Options):
     return h
 
 
-def build():
+def make_model():
     w = torch.randn(6, 4)
     return lambda x, opt: head(x, w, opt)
 
 
-def calls():
+def batches():
     x = torch.randn(3, 6)
     return [(x, o) for o in (Options(), Options("gelu"), Options("silu", True), Options("relu", True), Options("softplus"), Options())]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,10 +14,20 @@ class Refine(nn.Module):
         return flow
 
 
-def build():
+def make_model():
     return torch.compile(Refine())
 
 
-def calls():
+def batches():
     f = torch.randn(2, 6)
     return [(f, n) for n in (2, 3, 4, 5, 6, 8)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -19,10 +19,20 @@ class Sampler(nn.Module):
         return probs * keep
 
 
-def build():
+def make_model():
     return torch.compile(Sampler())
 
 
-def calls():
+def batches():
     lg, seen = torch.randn(3, 30), torch.rand(3, 30) > 0.5
     return [(lg, seen, SamplingParams(penalty=1.0 + 0.05 * i)) for i in range(1, 7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -19,10 +19,20 @@ def q_sample(x0, noise, t, kind):
     return a.sqrt() * x0 + (1 - a).sqrt() * noise
 
 
-def build():
+def make_model():
     return q_sample
 
 
-def calls():
+def batches():
     x, n, t = torch.randn(4, 8), torch.randn(4, 8), torch.rand(4)
     return [(x, n, t, k) for k in ("cosine", "linear", "sigmoid", "exp", "cosine", "linear")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

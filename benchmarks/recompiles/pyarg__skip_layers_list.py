@@ -16,10 +16,20 @@ class Stack(nn.Module):
         return x
 
 
-def build():
+def make_model():
     return torch.compile(Stack())
 
 
-def calls():
+def batches():
     x = torch.randn(2, 6)
     return [(x, s) for s in ([0], [1], [2, 3], [4], [0, 4], [1, 2])]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

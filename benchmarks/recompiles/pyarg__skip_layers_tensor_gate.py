@@ -14,10 +14,20 @@ class Stack(nn.Module):
         return x
 
 
-def build():
+def make_model():
     return torch.compile(Stack())
 
 
-def calls():
+def batches():
     x = torch.randn(2, 6)
     return [(x, (torch.rand(5) > 0.4).float()) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,9 +13,19 @@ class Denoiser(nn.Module):
         return self.net(torch.cat([x, t], dim=1))
 
 
-def build():
+def make_model():
     return torch.compile(Denoiser())
 
 
-def calls():
+def batches():
     return [(torch.randn(3, 8), s) for s in (999, 900, 700, 420, 111, 5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,10 +15,20 @@ class MultiTask(nn.Module):
         return self.heads[task](self.trunk(x))
 
 
-def build():
+def make_model():
     return MultiTask()
 
 
-def calls():
+def batches():
     x = torch.randn(4, 9)
     return [(x, t) for t in MultiTask.TASKS + ("depth",)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

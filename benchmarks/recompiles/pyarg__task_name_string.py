@@ -15,9 +15,19 @@ class MultiTask(nn.Module):
         return self.heads[task](z)  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(MultiTask())
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 10), t) for t in ("depth", "normals", "seg", "edges", "depth")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,10 +14,20 @@ class CropEmbed(nn.Module):
         return patch.mean(dim=(2, 3))
 
 
-def build():
+def make_model():
     return torch.compile(CropEmbed())
 
 
-def calls():
+def batches():
     img = torch.rand(1, 3, 40, 40)
     return [(img, b) for b in ((2, 3, 10, 12), (4, 5, 11, 13), (6, 7, 14, 9), (3, 8, 15, 16), (5, 9, 8, 10))]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -25,10 +25,20 @@ class VAE(nn.Module):
         return ((rec - x) ** 2).mean() + progress * z.pow(2).mean()
 
 
-def build():
+def make_model():
     return torch.compile(VAE())
 
 
-def calls():
+def batches():
     x = torch.randn(4, 8)
     return [(x, p) for p in (0.1, 0.2, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

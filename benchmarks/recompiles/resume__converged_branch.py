@@ -10,10 +10,20 @@ def step(x, target):
     return x + 0.5 * (target - x)
 
 
-def build():
+def make_model():
     return step
 
 
-def calls():
+def batches():
     t = torch.zeros(4, 8)
     return [(torch.full((4, 8), s), t) for s in (3.0, 0.1, 2.0, 0.2, 1.5, 0.3)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,9 +13,19 @@ class MoE(nn.Module):
         return self.experts[i](x)  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(MoE())
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), torch.eye(5)[i]) for i in (0, 1, 2, 3, 4, 1)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,9 +14,19 @@ class Scaled(nn.Module):
         return h * (1.0 / (m + 1e-6))
 
 
-def build():
+def make_model():
     return torch.compile(Scaled())
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8) * (i + 1),) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,9 +16,19 @@ class AdaptiveSteps(nn.Module):
         return h
 
 
-def build():
+def make_model():
     return torch.compile(AdaptiveSteps())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 4), torch.tensor(n)) for n in (2, 3, 4, 5, 6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

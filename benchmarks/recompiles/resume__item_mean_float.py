@@ -16,9 +16,19 @@ class Net(nn.Module):
         return self.b(h)
 
 
-def build():
+def make_model():
     return torch.compile(Net())
 
 
-def calls():
+def batches():
     return [(torch.randn(3, 4),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ def solver_step(x, h):
     return x + h * k2, h * factor
 
 
-def build():
+def make_model():
     h = torch.tensor(0.1)
 
     def step(x):
@@ -20,5 +20,15 @@ def build():
     return step
 
 
-def calls():
+def batches():
     return [(torch.randn(6) * (i + 1),) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,9 +15,19 @@ class Filter(nn.Module):
         return self.refine(y).sum()
 
 
-def build():
+def make_model():
     return torch.compile(Filter())
 
 
-def calls():
+def batches():
     return [(torch.randn(40, 4), torch.tensor(t)) for t in (0.1, 0.2, 0.15, 0.3, 0.05)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,9 +14,19 @@ class Net(nn.Module):
         return torch.stack(hs).mean(0)  # recompile
 
 
-def build():
+def make_model():
     return torch.compile(Net())
 
 
-def calls():
+def batches():
     return [([torch.randn(4, 8) for _ in range(n)],) for n in (2, 3, 4, 5, 2)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -11,10 +11,20 @@ def keep_boxes(scores, boxes):
     return out
 
 
-def build():
+def make_model():
     return keep_boxes
 
 
-def calls():
+def batches():
     b = torch.rand(8, 4)
     return [(torch.cat([torch.ones(k), -torch.ones(8 - k)]), b) for k in (2, 4, 3, 6, 5, 7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

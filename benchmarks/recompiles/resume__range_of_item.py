@@ -15,9 +15,19 @@ class Refine(nn.Module):
         return x
 
 
-def build():
+def make_model():
     return torch.compile(Refine())
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), torch.tensor([1, k])) for k in (2, 3, 4, 5, 6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

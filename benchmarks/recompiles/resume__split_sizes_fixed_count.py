@@ -14,9 +14,19 @@ class Net(nn.Module):
         return p.mean(0) - q.mean(0)
 
 
-def build():
+def make_model():
     return torch.compile(Net())
 
 
-def calls():
+def batches():
     return [(torch.randn(a + b, 8), torch.tensor([a, b])) for a, b in ((3, 4), (5, 3), (6, 7), (4, 8), (9, 3), (7, 5))]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -17,9 +17,19 @@ class Timed(nn.Module):
         return z, time.perf_counter() - t0
 
 
-def build():
+def make_model():
     return torch.compile(Timed())
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8),) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -18,9 +18,19 @@ class SquarePad(nn.Module):
         return self.conv(img)
 
 
-def build():
+def make_model():
     return torch.compile(SquarePad())
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 3, h, w),) for h, w in ((10, 8), (14, 9), (9, 15), (12, 12), (11, 17), (16, 7))]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,9 +15,19 @@ class CentreCrop(nn.Module):
         return self.fc(x)
 
 
-def build():
+def make_model():
     return torch.compile(CentreCrop())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, n, 5),) for n in (8, 11, 14, 19, 23, 40)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ class PerSample(nn.Module):
         return torch.einsum("bnd,bne->bde", self.fc(feats), feats)
 
 
-def build():
+def make_model():
     net = torch.compile(PerSample())
 
     def run(feats):
@@ -21,5 +21,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(b, 3, 6),) for b in (2, 3, 4, 5, 6, 7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

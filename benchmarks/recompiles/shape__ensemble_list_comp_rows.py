@@ -13,9 +13,19 @@ class PerSample(nn.Module):
         return torch.stack(grams)
 
 
-def build():
+def make_model():
     return torch.compile(PerSample())
 
 
-def calls():
+def batches():
     return [(torch.randn(b, 3, 6),) for b in (2, 3, 4, 5, 6, 7)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,11 +16,21 @@ class NodeUpdate(nn.Module):
         return torch.stack(out)
 
 
-def build():
+def make_model():
     net = NodeUpdate()
     net.compile()
     return net
 
 
-def calls():
+def batches():
     return [(torch.randn(n, 8), torch.rand(n, n)) for n in (3, 5, 4, 6, 7, 2)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

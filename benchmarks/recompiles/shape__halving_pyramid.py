@@ -15,9 +15,19 @@ class Pyramid(nn.Module):
         return sig.mean(-1)
 
 
-def build():
+def make_model():
     return torch.compile(Pyramid())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 4, n),) for n in (10, 20, 40, 80, 160, 12)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

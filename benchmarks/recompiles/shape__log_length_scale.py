@@ -16,9 +16,19 @@ class LogScaled(nn.Module):
         return (q @ k.mT * t).softmax(-1) @ x
 
 
-def build():
+def make_model():
     return torch.compile(LogScaled())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, n, 8),) for n in (5, 7, 9, 14, 20, 31)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -17,9 +17,19 @@ class Framer(nn.Module):
         return self.fc(wave.view(wave.shape[0], n, self.hop))
 
 
-def build():
+def make_model():
     return torch.compile(Framer())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, n),) for n in (17, 22, 31, 45, 53, 62)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,9 +14,19 @@ class Probe(nn.Module):
         return out
 
 
-def build():
+def make_model():
     return torch.compile(Probe())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, n, 4),) for n in (3, 5, 6, 8, 9)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,9 +16,19 @@ class SquarePad(nn.Module):
         return self.conv(img)
 
 
-def build():
+def make_model():
     return torch.compile(SquarePad())
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 3, h, w),) for h, w in ((10, 8), (14, 9), (15, 11), (12, 7), (17, 13))]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -20,9 +20,19 @@ class PatchEmbed(nn.Module):
         return (x + pos).flatten(2).transpose(1, 2)
 
 
-def build():
+def make_model():
     return torch.compile(PatchEmbed())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 3, s, s),) for s in (24, 32, 40, 48, 36, 56)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -24,9 +24,19 @@ class ChunkPool(nn.Module):
         return h[:, :c].mean(1)
 
 
-def build():
+def make_model():
     return torch.compile(ChunkPool(), dynamic=True)
 
 
-def calls():
+def batches():
     return [(torch.randn(2, n, 4),) for n in (12, 24, 48, 96, 14, 30, 60, 100)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -21,9 +21,19 @@ class PosCache(nn.Module):
         return fmap + self.w(self._cache[(h, w)])
 
 
-def build():
+def make_model():
     return torch.compile(PosCache())
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 4, h, w),) for h, w in ((5, 6), (7, 8), (9, 11), (12, 10), (6, 13))]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

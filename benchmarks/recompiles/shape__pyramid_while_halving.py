@@ -12,9 +12,19 @@ def pyramid_energy(img):
     return total
 
 
-def build():
+def make_model():
     return pyramid_energy
 
 
-def calls():
+def batches():
     return [(torch.randn(1, 3, s, s),) for s in (8, 16, 32, 64, 128)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

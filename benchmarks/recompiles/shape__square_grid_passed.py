@@ -13,9 +13,19 @@ class ToMap(nn.Module):
         return self.conv(fmap)
 
 
-def build():
+def make_model():
     return torch.compile(ToMap())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, h * w, 6), h, w) for h, w in ((3, 4), (4, 5), (5, 7), (6, 8), (7, 9))]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,9 +15,19 @@ class ToMap(nn.Module):
         return self.conv(fmap)
 
 
-def build():
+def make_model():
     return torch.compile(ToMap())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, s * s, 6),) for s in (3, 4, 5, 6, 7, 8)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,9 +14,19 @@ class Pooler(nn.Module):
         return self.fc(h.sum(1) / mask.sum(1, keepdim=True).clamp(min=1))
 
 
-def build():
+def make_model():
     return torch.compile(Pooler())
 
 
-def calls():
+def batches():
     return [(torch.randint(0, 50, (4, n)), torch.ones(4, n)) for n in (7, 9, 12, 20, 5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

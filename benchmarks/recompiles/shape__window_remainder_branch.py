@@ -25,9 +25,19 @@ class LocalAttn(nn.Module):
         return (a @ v).reshape(b, n, c)[:, :t]
 
 
-def build():
+def make_model():
     return torch.compile(LocalAttn())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, t, 8),) for t in (8, 12, 13, 14, 15, 17)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

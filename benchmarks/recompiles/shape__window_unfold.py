@@ -14,9 +14,19 @@ class Windowed(nn.Module):
         return self.rnn_in(x.reshape(b, n // self.win, self.win, c)).mean(2)
 
 
-def build():
+def make_model():
     return torch.compile(Windowed())
 
 
-def calls():
+def batches():
     return [(torch.randn(2, n, 3),) for n in (16, 24, 32, 40, 48, 56)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -17,11 +17,21 @@ class Backbone(nn.Module):
         return x
 
 
-def build():
+def make_model():
     model = Backbone()
     model.compile()
     return model
 
 
-def calls():
+def batches():
     return [(torch.randn(3, 4),) for _ in range(4)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -17,9 +17,19 @@ class Trainer:
         return loss
 
 
-def build():
+def make_model():
     return Trainer().training_step
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), torch.randn(4, 2)) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

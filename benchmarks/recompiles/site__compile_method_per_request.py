@@ -13,9 +13,19 @@ class Server:
         return torch.compile(predict)(x)  # recompile
 
 
-def build():
+def make_model():
     return Server().handle
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 8), f"req{i}") for i in range(5)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

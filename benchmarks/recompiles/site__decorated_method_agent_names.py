@@ -14,7 +14,7 @@ class Agent:
         return (obs @ self.w * SCALE[self.name]).softmax(-1)  # recompile
 
 
-def build():
+def make_model():
     agents = {n: Agent(n) for n in SCALE}
 
     def run(obs, name):
@@ -22,6 +22,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     o = torch.randn(4, 6)
     return [(o, n) for n in ("red", "blue", "green", "grey", "gold", "red")]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

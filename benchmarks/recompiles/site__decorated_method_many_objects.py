@@ -12,7 +12,7 @@ class Agent:
         return (obs @ self.w).argmax(-1)
 
 
-def build():
+def make_model():
     agents = [Agent(s) for s in range(6)]
 
     def run(obs, i):
@@ -20,6 +20,16 @@ def build():
     return run
 
 
-def calls():
+def batches():
     o = torch.randn(4, 6)
     return [(o, i) for i in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,10 +12,20 @@ class AudioNet(nn.Module):
         return self.conv(wave).relu().mean(-1)
 
 
-def build():
+def make_model():
     net = AudioNet()
     return torch.compile(net, dynamic=False)  # recompile
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 1, n),) for n in (40, 52, 64, 44, 71, 90)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,7 @@ class Member(nn.Module):
         return x
 
 
-def build():
+def make_model():
     members = [torch.compile(Member(n)) for n in (1, 2, 3, 4, 5)]  # recompile
 
     def predict(x):
@@ -22,5 +22,15 @@ def build():
     return predict
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8),) for _ in range(4)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

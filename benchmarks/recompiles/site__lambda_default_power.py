@@ -2,7 +2,7 @@
 import torch
 
 
-def build():
+def make_model():
     basis = [torch.compile(lambda x, p=p: x.clamp(min=0) ** p) for p in (1, 2, 3, 4, 5)]
 
     def features(x):
@@ -10,5 +10,15 @@ def build():
     return features
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8),) for _ in range(4)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

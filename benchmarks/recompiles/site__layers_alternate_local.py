@@ -16,7 +16,7 @@ class Layer(nn.Module):
         return x + self.proj(s.softmax(-1) @ x)
 
 
-def build():
+def make_model():
     layers = [torch.compile(Layer(i % 2 == 0)) for i in range(6)]
 
     @torch.no_grad()
@@ -27,5 +27,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 5, 8),) for _ in range(4)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -19,9 +19,19 @@ def get_ffn(act_cls):
     return torch.compile(Gated(act_cls()))  # recompile
 
 
-def build():
+def make_model():
     return lambda x, act_cls: get_ffn(act_cls)(x)
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), a) for a in (nn.SiLU, nn.GELU, nn.ReLU, nn.Mish, nn.SiLU, nn.GELU)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

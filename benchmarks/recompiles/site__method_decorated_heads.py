@@ -17,9 +17,19 @@ class Attn(nn.Module):
         return (a @ v).transpose(1, 2).reshape(b, t, d)
 
 
-def build():
+def make_model():
     return nn.Sequential(*[Attn(16, h) for h in (2, 4, 8, 16)])
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 6, 16),) for _ in range(4)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ class RMSNorm(nn.Module):
         return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps) * self.scale
 
 
-def build():
+def make_model():
     norms = nn.ModuleList(RMSNorm(8, e) for e in (1e-5, 1e-6, 1e-8, 1e-3))
     for i in range(len(norms)):
         norms[i] = torch.compile(norms[i])
@@ -25,5 +25,15 @@ def build():
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8),) for _ in range(4)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

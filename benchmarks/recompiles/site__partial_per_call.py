@@ -10,12 +10,22 @@ def focal(logits, target, gamma):
     return (-(1 - pt) ** 2 * pt.log() * gamma).mean()
 
 
-def build():
+def make_model():
     def run(logits, target):
         f = functools.partial(focal, gamma=1.5)
         return f(logits, target)
     return run
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 3), torch.randint(0, 2, (4, 3))) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

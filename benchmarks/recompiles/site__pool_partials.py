@@ -13,10 +13,20 @@ def pool(h, mask, kind):
     return h.logsumexp(1)
 
 
-def build():
+def make_model():
     heads = {k: torch.compile(functools.partial(pool, kind=k)) for k in ("mean", "max", "cls", "lse")}  # recompile
     return lambda h, mask: torch.cat([f(h, mask) for f in heads.values()], -1)
 
 
-def calls():
+def batches():
     return [(torch.randn(3, 5, 8), torch.ones(3, 5, 1)) for _ in range(4)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

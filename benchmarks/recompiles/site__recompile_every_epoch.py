@@ -13,7 +13,7 @@ class Net(nn.Module):
         return self.out(self.emb(ids).mean(1))
 
 
-def build():
+def make_model():
     net = Net()
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
 
@@ -27,5 +27,15 @@ def build():
     return epoch
 
 
-def calls():
+def batches():
     return [(torch.randint(0, 20, (4, 6)), torch.randint(0, 20, (4,))) for _ in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

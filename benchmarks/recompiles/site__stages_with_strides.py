@@ -27,9 +27,19 @@ class Backbone(nn.Module):
         return x
 
 
-def build():
+def make_model():
     return Backbone()
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 3, 16, 16),) for _ in range(3)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,12 +13,22 @@ class MLP(nn.Module):
         return self.down(torch.tanh(self.up(x)))
 
 
-def build():
+def make_model():
     def trial(x, hidden):
         model = torch.compile(MLP(hidden))  # recompile
         return model(x).mean()
     return trial
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), h) for h in (16, 24, 32, 48, 64)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

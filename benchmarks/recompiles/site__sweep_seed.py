@@ -13,7 +13,7 @@ class MLP(nn.Module):
         return self.down(torch.tanh(self.up(x)))
 
 
-def build():
+def make_model():
     def trial(x, seed):
         torch.manual_seed(seed)
         model = torch.compile(MLP())
@@ -21,5 +21,15 @@ def build():
     return trial
 
 
-def calls():
+def batches():
     return [(torch.randn(4, 8), s) for s in range(6)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

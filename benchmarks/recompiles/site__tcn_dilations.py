@@ -28,9 +28,19 @@ class TCN(nn.Module):
         return x
 
 
-def build():
+def make_model():
     return TCN()
 
 
-def calls():
+def batches():
     return [(torch.randn(2, 4, 32),) for _ in range(4)]
+
+
+def main():
+    step = make_model()
+    for batch in batches():
+        step(*batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -121,7 +121,7 @@ def command(code: str, name: str, folder: str) -> int:
 
 
 def _check_free(settings: Settings, code: str, name: str) -> None:
-    from tclint.ruleset.rule import load_rules
+    from tclint.ruleset.loading import load_rules
 
     existing = [path for path in settings.rules if os.path.exists(path)]
     for rule in load_rules(existing, settings.packs):

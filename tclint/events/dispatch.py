@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tclint.model.finding import RANK, Finding
@@ -26,8 +26,6 @@ class Dispatcher:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = rules
         self.found: dict[tuple[str, int, int, str], tuple[Finding, Rule, Event]] = {}
-        self.made: dict[tuple[str, int, int, str], Finding] = {}
-        """What rules made of each place so far, recorded or not."""
         self.problems: list[Problem] = []
         self._crashed: set[tuple[str, str]] = set()
         self._by_kind: dict[str, dict[tuple[type[Event], type | None], list[tuple[Rule, Handler]]]]
@@ -42,14 +40,21 @@ class Dispatcher:
                     self._prefixes.append((pattern[:-1], rule))
                 else:
                     self._exact.setdefault(pattern, []).append(rule)
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of the findings; what the rules saw stays with them."""
+        self.found = {}
+        for rule in self.rules:
+            rule.by_place = {}
 
     def restart(self) -> None:
         """Forget what was found, and let the rules forget what they saw."""
-        self.found, self.made = {}, {}
         self.problems = []
         self._crashed = set()
         for rule in self.rules:
             rule.restart()
+        self.forget()
 
     def handlers(self, kind: type[Event], region: Region | None, subject: type | None) -> list[tuple[Rule, Handler]]:
         """Who wants such an event about a value of such a type."""
@@ -73,9 +78,15 @@ class Dispatcher:
                 if name.startswith(prefix):
                     wanted[id(rule)] = rule
             known = self._by_call[state][name] = [
-                (r, r.on_call) for r in self._callers if id(r) in wanted and _looks(r, state)
+                (r, r.on_call)
+                for r in self._callers
+                if id(r) in wanted and _looks(r, state) and not (r.general and _named(name, r.left_to_others))
             ]
         return known
+
+    def module_handlers(self, codes: Container[str]) -> list[tuple[Rule, Handler]]:
+        """Who wants to see a whole file, of the rules with these codes."""
+        return [(r, r.on_module) for r in self.rules if hasattr(r, "on_module") and r.code in codes]
 
     def dispatch(self, handlers: Sequence[tuple[Rule, Handler]], event: Event) -> None:
         for rule, handler in handlers:
@@ -97,6 +108,10 @@ class Dispatcher:
             self._crashed.add((rule.code, path))
             what = f"rule {rule.code} failed here: {type(error).__name__}: {error}; the other rules went on"
             self.problems.append(Problem(path, line, CRASHED, what))
+
+
+def _named(name: str, patterns: Iterable[str]) -> bool:
+    return any(name.startswith(p[:-1]) if p.endswith("*") else name == p for p in patterns)
 
 
 def _wants(rule: Rule, kind: type[Event], subject: type | None) -> bool:

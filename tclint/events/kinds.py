@@ -6,18 +6,19 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tclint.model.finding import Span, Step
+from tclint.events.queries import Queries
+from tclint.model.finding import Span
 from tclint.values import Compiled, CompileSite, Evidence, Tensor, Value
 
 if TYPE_CHECKING:
-    from tclint.interpreter.frame import Frame
-    from tclint.program import Module
+    from tclint.events.queries import Frame
+    from tclint.program import Class, Function, Module
 
 
 class Event:
     """Something that happened at a node of a function."""
 
-    __slots__ = ("_chain", "compiled", "frame", "node")
+    __slots__ = ("compiled", "frame", "node")
     kind = ""
     subject = ""
     """The field with the value that the event is about, always the first after the node."""
@@ -26,11 +27,50 @@ class Event:
         self.frame = frame
         self.node = node
         self.compiled = frame.region is not None
-        self._chain: tuple[Step, ...] | None = None
+
+    @property
+    def ask(self) -> Queries:
+        """What else the interpreter knows here: the questions a rule may ask."""
+        return Queries(self.frame)
 
     @property
     def module(self) -> Module:
+        """The file."""
         return self.frame.module
+
+    @property
+    def enclosing(self) -> Function | None:
+        """The function the event happens in; None at the top level of a file."""
+        return self.frame.function
+
+    @property
+    def cls(self) -> Class | None:
+        """The class whose method the event happens in."""
+        return self.frame.cls
+
+    @property
+    def at_entry(self) -> bool:
+        """Whether the event happens in the function that is entered from outside, not in one that it calls."""
+        return self.frame.parent is None
+
+    def same_call(self, other: Event) -> bool:
+        """Whether both happened in one and the same call of a function."""
+        return self.frame is other.frame
+
+    @property
+    def constructing(self) -> bool:
+        """Whether an object is being made: the event happens in its constructor."""
+        return self.frame.constructing
+
+    @property
+    def unlikely(self) -> bool:
+        """Whether only an unusual run gets here: a handler of exceptions, a branch for a warning or for debugging."""
+        return "except" in self.frame.blocks or self.frame.rare
+
+    @property
+    def grad(self) -> bool | None:
+        """False under `no_grad`, True where nothing around turns gradients off, None where the caller is not in sight."""
+        return self.frame.grad
 
     @property
     def site(self) -> CompileSite | None:
@@ -143,6 +183,11 @@ class CompiledCall(Event):
         self.args = args
         self.keywords = keywords
         self.result = result
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What is known of the calls of the callable, of which this is one."""
+        return self.frame.interp.account.evidence(self.callee.target, self.callee.site)
 
 
 class Reuse(Event):
@@ -320,6 +365,22 @@ class Compile(Event):
         self.positional = positional
 
 
+class ModuleEvent(Event):
+    """A whole file, for rules about scripts rather than about compiled code. `triggers` of a rule choose the files."""
+
+    __slots__ = ()
+    kind = "module"
+
+    def __init__(self, frame: Frame) -> None:
+        # The node is the tree, parsed when first asked for: a rule can look at `module.data` before.
+        self.frame = frame
+        self.compiled = False
+
+    @property
+    def node(self) -> ast.Module:  # type: ignore[override]
+        return self.frame.module.tree
+
+
 EVENTS: tuple[type[Event], ...] = (
     Branch,
     Call,
@@ -338,6 +399,7 @@ EVENTS: tuple[type[Event], ...] = (
     Define,
     Enter,
     Compile,
+    ModuleEvent,
 )
 
 

@@ -1,16 +1,15 @@
 """Example inputs that a file brings along: the strongest evidence of what a model is called with.
 
-Three conventions are read: `get_init_inputs()` / `get_inputs()` beside a class `Model`; `build()`, which gives a callable, with
-`calls()`, which lists its argument tuples; and `programs()`, which lists pairs of a callable and its arguments.
+One public convention of benchmark suites is read: `get_init_inputs()` gives the arguments of the constructor, `get_inputs()`
+those of `forward`. They belong to the modules of the file whose signatures take that many.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tclint.interpreter import calls
+from tclint.interpreter.parameters import signature
 from tclint.program import Class, Function, Module
 from tclint.values import FunctionValue, Instance, Seq, Value
 
@@ -25,62 +24,36 @@ class Examples:
         self.interp = interp
 
     def arguments(self, cls: Class) -> tuple[Value, list[Value]] | None:
-        """The instance and the arguments a file's `get_inputs` gives its `Model`."""
-        if cls.name != "Model":
+        """The instance and the arguments that a file's `get_inputs` gives one of its modules."""
+        if "get_inputs" not in cls.module.names:
             return None
-        inputs = self._items(cls, "get_inputs")
-        if inputs is None:
+        inputs = self._items(cls.module, "get_inputs")
+        initial = self._items(cls.module, "get_init_inputs") or []
+        forward, init = (self.interp.classes.find_method(cls, name) for name in ("forward", "__init__"))
+        if inputs is None or not _takes(forward, len(inputs)) or not _takes(init, len(initial)):
             return None
-        frame = self.interp.module_frame(cls.module)
-        initial = self._items(cls, "get_init_inputs")
+        frame = self.interp.names.frame(cls.module)
         receiver: Value = Instance(cls)
         if initial:
-            self.interp.quiet += 1
-            try:
-                receiver = self.interp.construct(frame, ast.Pass(), cls, initial, {})
-            finally:
-                self.interp.quiet -= 1
+            with self.interp.emitter.silence:
+                receiver = self.interp.objects.construct(frame, ast.Pass(), cls, initial, {})
         return receiver, inputs
 
-    def drive(self, module: Module) -> None:
-        """Play the calls a file lists, so that what they pass is evidence."""
-        frame = self.interp.module_frame(module)
-        for target, args in self._listed(module):
-            if isinstance(target, Instance) and self.interp.is_nn_module(target.cls):
-                self.interp.note_call(target, args, {})
-            calls.call(frame, ast.Pass(), target, args, {})
-
-    def _listed(self, module: Module) -> Iterator[tuple[Value, list[Value]]]:
-        programs = self._result(module, "programs")
-        if isinstance(programs, Seq) and programs.items is not None:
-            for pair in programs.items:
-                if isinstance(pair, Seq) and pair.items is not None and len(pair.items) >= 2:
-                    args = pair.items[1]
-                    if isinstance(args, Seq) and args.items is not None:
-                        yield pair.items[0], list(args.items)
-        rows = self._result(module, "calls")
-        built = self._result(module, "build") if rows is not None else None
-        if isinstance(rows, Seq) and built is not None:
-            # Where the list's length is unknown, three calls stand for all.
-            for row in rows.items if rows.items is not None else (rows.elem, rows.elem, rows.elem):
-                if isinstance(row, Seq) and row.items is not None:
-                    yield built, list(row.items)
-
-    def _result(self, module: Module, name: str) -> Value | None:
-        """What a function of the file without parameters returns, None where there is none."""
+    def _items(self, module: Module, name: str) -> list[Value] | None:
+        """What a function of the file without parameters returns, None where there is none or its length is unknown."""
         function = module.names.get(name)
         if not isinstance(function, Function) or function.node.args.args:
             return None
-        self.interp.quiet += 1
-        try:
-            return self.interp.call_function(
-                self.interp.module_frame(module), function.node, FunctionValue(function), [], {}
-            )
-        finally:
-            self.interp.quiet -= 1
+        with self.interp.emitter.silence:
+            frame = self.interp.names.frame(module)
+            value = self.interp.functions.call(frame, function.node, FunctionValue(function), [], {})
+        return list(value.items) if isinstance(value, Seq) and value.items is not None else None
 
-    def _items(self, cls: Class, name: str) -> list[Value] | None:
-        value = self._result(cls.module, name)
-        if isinstance(value, Seq) and value.items is not None:
-            return list(value.items)
-        return None
+
+def _takes(method: Function | None, count: int) -> bool:
+    """Whether a method can be called with so many arguments by position."""
+    if method is None:
+        return count == 0
+    known = signature(method)
+    needed = sum(default is None for _, default in known.nodes[1:])
+    return needed <= count and (bool(known.vararg) or count <= len(known.nodes) - 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tclint.model.finding import Step
 from tclint.values import Origin, Region, Value, join
@@ -13,9 +13,14 @@ if TYPE_CHECKING:
 
     from tclint.interpreter.machine import Interpreter
     from tclint.program import Class, Function, Module
+    from tclint.values.moments import Mode
 
 Env = dict[str, Value]
+# Set in environments that only an unusual run reaches. The dot makes it end where the branch ends.
+RARE: Final = ".rare"
 _new = tuple.__new__
+TURNS: Final = 256
+"""The turns of loops that are walked for one entry into the program."""
 
 
 class Frame:
@@ -24,6 +29,7 @@ class Frame:
     __slots__ = (
         "blocks",
         "breaks",
+        "budget",
         "call_node",
         "closure",
         "cls",
@@ -36,14 +42,17 @@ class Frame:
         "globals",
         "grad",
         "in_lambda",
+        "inexact",
         "interp",
         "maybe",
+        "modes",
         "module",
         "nonlocals",
         "parent",
         "paths",
         "region",
         "returns",
+        "walked",
         "yields",
     )
 
@@ -72,6 +81,9 @@ class Frame:
         self.depth: int = parent.depth + 1 if parent is not None else 0
         self.returns: list[Value] = []
         self.yields: list[Value] = []
+        self.inexact = False  # a yield may not happen, or not only once
+        self.walked = 0  # how many of the loops in `blocks` are walked turn by turn
+        self.budget: list[int] = parent.budget if parent is not None else [TURNS]
         self.dead = False
         self.blocks: list[str] = []
         self.breaks: list[list[Env]] = []
@@ -81,9 +93,20 @@ class Frame:
         self.nonlocals: set[str] = set()
         # False under no_grad, True where nothing around turns gradients off, None where the caller is not in sight.
         self.grad: bool | None = parent.grad if parent is not None else (None if self.cls is not None else True)
+        self.modes: tuple[Mode, ...] = parent.modes if parent is not None else ()
         self.constructing = False
         self.in_lambda = False
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it
+
+    @property
+    def once(self) -> bool:
+        """Whether this place is reached exactly once whenever the function is: in no loop but those walked turn by turn."""
+        return not self.maybe and len(self.blocks) - self.blocks.count("with") == self.walked
+
+    @property
+    def rare(self) -> bool:
+        """Whether only an unusual run gets here."""
+        return RARE in self.env
 
     def origin(self, node: ast.AST) -> Origin:
         # As `Origin(…)`, which goes through a function of its own; made a million times in a large run.

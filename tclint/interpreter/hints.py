@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
+from tclint.interpreter.models import tokenizers
 from tclint.program import Assignment, Class, Import
 from tclint.values import (
+    ARRAY,
     BOOL,
     FLOAT,
     INT,
@@ -21,7 +23,6 @@ from tclint.values import (
     Scalar,
     Seq,
     Tensor,
-    Union,
     Value,
     join,
     join_all,
@@ -95,22 +96,20 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
             return Seq("list" if name in _LISTS else "tuple", None, UNKNOWN)
         if name in _DICTS:
             return Dict({}, UNKNOWN)
-    if name.endswith(("Tokenizer", "TokenizerFast", "TokenizerBase")):
-        return Object("tokenizer", origin)
+    if name.endswith(tokenizers.CLASS_ENDINGS):
+        return Object(tokenizers.TOKENIZER, origin)
     if name == "Logger":
         return Object("logging.Logger", origin)
     if name == "Module" and isinstance(node, ast.Attribute):
         return Object("torch.nn.Module", origin)
     if name == "ndarray":
-        from tclint.values import ARRAY
-
         return Tensor(PROVEN, "", -1, ARRAY, origin)
     if isinstance(node, ast.Name):
         definition = module.names.get(name)
         if isinstance(definition, Class):
             return Instance(definition)
         if isinstance(definition, Import):
-            found = interp.class_of(interp.module_value(module, name))
+            found = interp.classes.of(interp.names.value(module, name))
             return Instance(found) if found is not None else UNKNOWN
         if isinstance(definition, Assignment):
             statement = module.node(definition.ordinal)
@@ -159,6 +158,3 @@ def _shaped_ndim(parts: list[ast.expr]) -> int:
         if not any(a.startswith(("*", "...")) for a in axes):
             return len(axes)
     return -1
-
-
-__all__ = ["Union", "evaluate"]

@@ -8,18 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import hints
+from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env
 from tclint.program import Function
-from tclint.sources.text import nodes
+from tclint.sources.tree import nodes
 from tclint.torch_facts import generated as facts
 from tclint.values import (
-    CONSTANT,
-    INPUT,
     NAMED,
     NONE,
-    OWNED,
-    RAW,
-    STALE,
     UNKNOWN,
     USED,
     ClassValue,
@@ -27,7 +23,6 @@ from tclint.values import (
     Dict,
     External,
     FunctionValue,
-    Instance,
     Origin,
     Partial,
     Region,
@@ -121,7 +116,7 @@ def bind(
         elif open_ended:
             value = UNKNOWN
         elif default is not None:
-            value = default_value(interp, function, default)
+            value = default_value(interp, function, node, default)
         else:
             value = UNKNOWN
         if value is UNKNOWN:
@@ -137,7 +132,7 @@ def bind(
         if node.arg in keywords:
             value = keywords[node.arg]
         elif default is not None and not open_ended:
-            value = default_value(interp, function, default)
+            value = default_value(interp, function, node, default)
         else:
             value = UNKNOWN
         env[node.arg] = value if value is not UNKNOWN else _evidence(interp, function, node, known)
@@ -150,17 +145,29 @@ def bind(
     return env
 
 
-def default_value(interp: Interpreter, function: Function, default: ast.expr) -> Value:
+def default_value(interp: Interpreter, function: Function, parameter: ast.arg, default: ast.expr) -> Value:
+    """What a parameter gets that a call leaves out."""
     if isinstance(default, ast.Constant):
         value = default.value
         return NONE if value is None else Const(value) if value is not Ellipsis else UNKNOWN
-    from tclint.interpreter.expressions import evaluate
-
-    interp.quiet += 1
+    key = (function, parameter.arg)
+    memo = interp.memo
+    known = memo.defaults.get(key)
+    if known is not None:
+        return known
+    # A default that leads back to itself (`def f(x, y=f(1))`, where an earlier `f` is meant) is unknown.
+    if key in memo.evaluating:
+        return UNKNOWN
+    memo.evaluating.add(key)
     try:
-        return evaluate(interp.module_frame(function.module), default)
+        with interp.emitter.silence:
+            known = evaluate(interp.names.frame(function.module), default)
     finally:
-        interp.quiet -= 1
+        memo.evaluating.discard(key)
+    if known is not UNKNOWN:
+        # What is unknown now may only be in the making.
+        memo.defaults[key] = known
+    return known
 
 
 def _evidence(interp: Interpreter, function: Function, node: ast.arg, known: Signature) -> Value:
@@ -263,7 +270,7 @@ def _entry_value(
     value: Value = UNKNOWN
     if node.annotation is not None:
         value = hints.evaluate(interp, function.module, node.annotation, origin)
-    fallback = default_value(interp, function, default) if default is not None else None
+    fallback = default_value(interp, function, node, default) if default is not None else None
     if value is UNKNOWN and fallback is not None:
         if isinstance(fallback, Const) and fallback.value is not None:
             value = (
@@ -285,27 +292,4 @@ def _entry_value(
             value = join(value, NONE)
     elif fallback is not None and isinstance(fallback, Const) and fallback.value is None and value is not UNKNOWN:
         value = join(value, NONE)
-    return as_input(value, node.arg, origin) if forward else value
-
-
-def as_input(value: Value, name: str, origin: Origin) -> Value:
-    """Mark a value as an argument of the compiled callable."""
-    if isinstance(value, Tensor):
-        flags = value.flags & ~(CONSTANT | OWNED | STALE) | INPUT | RAW
-        return value.with_(flags=flags, base=name, origin=origin, site=None)
-    if isinstance(value, Scalar):
-        return Scalar(value.type, "arg", origin, (name, -1))
-    if isinstance(value, Const) and type(value.value) in (int, float):
-        return Scalar(scalar_type(value.value), "arg", origin, (name, -1))
-    if isinstance(value, Union):
-        return Union(tuple(as_input(o, name, origin) for o in value.options))
-    if isinstance(value, Seq):
-        if value.items is not None:
-            return Seq(value.kind, tuple(as_input(i, name, origin) for i in value.items), UNKNOWN, "arg")
-        return Seq(value.kind, None, as_input(value.elem, name, origin), "arg")
-    if isinstance(value, Dict) and value.elem is not None:
-        return Dict({k: as_input(v, name, origin) for k, v in value.items.items()}, as_input(value.elem, name, origin))
-    return value
-
-
-__all__ = ["Instance", "Signature", "as_input", "bind", "entry", "signature", "used_as_tensor", "variadic"]
+    return value.as_input(node.arg, origin) if forward else value

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import calls
+from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.parameters import as_input
 from tclint.values import (
     DETACHED,
-    INPUT,
     NOWHERE,
     OWNED,
-    PARAMETER,
     PROVEN,
     STALE,
     UNKNOWN,
@@ -25,10 +23,8 @@ from tclint.values import (
     Const,
     Dict,
     External,
-    Instance,
-    Origin,
+    Partial,
     Region,
-    Seq,
     Tensor,
     Union,
     Value,
@@ -40,6 +36,7 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 COMPILERS: Final = frozenset({"torch.compile", "torch._dynamo.optimize", "torch.nn.Module.compile"})
+_MAX_CALLS_SEEN: Final = 64
 _TEST_PATH: Final = re.compile(
     r"(^|/)(tests?|testing|benchmarks?|examples?)/|(^|/)(test_[^/]*|conftest|[^/]*_test)\.py$"
 )
@@ -58,53 +55,136 @@ def _plain(value: Value | None) -> Any:
     return "?"
 
 
-def compile_call(
-    interp: Interpreter,
-    frame: Frame,
-    node: ast.AST,
-    name: str,
-    args: Sequence[Value],
-    keywords: Mapping[str, Value],
-    decorator: bool = False,
-) -> Value:
-    """`torch.compile(target, …)`; without a target it is a decorator to be applied later."""
-    if not args and "model" not in keywords:
-        from tclint.values import Partial
+class CompileSites:
+    """Knows what compiles, and answers for what is compiled."""
 
-        return Partial(External(name), (), dict(keywords))
-    target = args[0] if args else keywords["model"]
-    options_value = keywords.get("options")
-    options: dict[str, Any] | None = None
-    if isinstance(options_value, Dict):
-        options = {str(k): _plain(v) for k, v in options_value.items.items()}
-    mode, backend = _plain(keywords.get("mode")), _plain(keywords.get("backend"))
-    line = getattr(node, "lineno", 0)
-    path = frame.module.path
-    # A wrapper (`safe_compile(model, mode=…)`) is one line that compiles in several ways.
-    key = (path, line, str(mode), str(backend), str(options), str(_plain(keywords.get("dynamic"))))
-    site = interp.sites.get(key)
-    if site is None:
-        site = CompileSite(
-            path,
-            line,
-            _text(node),
-            mode,
-            backend,
-            _plain(keywords.get("dynamic")),
-            _plain(keywords.get("fullgraph")),
-            options,
-            uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
-            decorator,
-            any(b in ("for", "while") for b in frame.blocks),
-            bool(_TEST_PATH.search(path)),
-        )
-        interp.sites[key] = site
-    while isinstance(target, Compiled):
-        target = target.target
-    interp.emit(events.Compile, frame, node, args[0] if args else target, keywords, len(args))
-    if not any(t.key == target.key and s is site for t, s in interp.targets):
-        interp.targets.append((target, site))
-    return Compiled(target, site)
+    def __init__(self, interp: Interpreter) -> None:
+        self._interp = interp
+        self._learned = interp.learned
+        self._emitter = interp.emitter
+        self.graph_runs = 0
+        """How often a CUDA graph ran so far."""
+        patterns = interp.options.cudagraph_callables
+        self.configured = re.compile("|".join(fnmatch.translate(p) for p in patterns)) if patterns else None
+        """Matches the callables that the configuration names, by their dotted source text."""
+
+    def is_compile_function(self, name: str) -> bool:
+        names = self._interp.text.compile_names
+        known = names.get(name)
+        if known is None:
+            known = names[name] = name in COMPILERS or any(
+                fnmatch.fnmatch(name, p) or fnmatch.fnmatch(name, "*." + p)
+                for p in self._interp.options.compile_functions
+            )
+        return known
+
+    def compile(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        decorator: bool = False,
+    ) -> Value:
+        """`torch.compile(target, …)`; without a target it is a decorator to be applied later."""
+        if not args and "model" not in keywords:
+            return Partial(External(name), (), dict(keywords))
+        target = args[0] if args else keywords["model"]
+        site = self._site(frame, node, keywords, decorator)
+        while isinstance(target, Compiled):
+            target = target.target
+        self._emitter.emit(events.Compile, frame, node, args[0] if args else target, keywords, len(args))
+        if not any(t.key == target.key and s is site for t, s in self._learned.targets):
+            self._learned.targets.append((target, site))
+        return Compiled(target, site)
+
+    def _site(self, frame: Frame, node: ast.AST, keywords: Mapping[str, Value], decorator: bool) -> CompileSite:
+        options_value = keywords.get("options")
+        options: dict[str, Any] | None = None
+        if isinstance(options_value, Dict):
+            options = {str(k): _plain(v) for k, v in options_value.items.items()}
+        mode, backend, dynamic = (_plain(keywords.get(name)) for name in ("mode", "backend", "dynamic"))
+        line = getattr(node, "lineno", 0)
+        path = frame.module.path
+        # A wrapper (`safe_compile(model, mode=…)`) is one line that compiles in several ways.
+        key = (path, line, str(mode), str(backend), str(options), str(dynamic))
+        site = self._learned.sites.get(key)
+        if site is None:
+            site = self._learned.sites[key] = CompileSite(
+                path,
+                line,
+                _text(node),
+                mode,
+                backend,
+                dynamic,
+                _plain(keywords.get("fullgraph")),
+                options,
+                uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
+                decorator,
+                any(b in ("for", "while") for b in frame.blocks),
+                bool(_TEST_PATH.search(path)),
+            )
+        return site
+
+    def call(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        value: Compiled,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        """A call of a compiled callable: inside a region it is inlined, from eager code it crosses into its own region."""
+        if frame.region is not None:
+            return value.target.call(frame, node, args, keywords, open_ended)
+        self.note_call(value.target, args, keywords)
+        self._interp.account.call(frame, node, value.target, args, keywords)
+        inside = Frame(self._interp, frame.module, frame.function, {}, Region(value.site), None, node)
+        names = [f"argument {i}" for i in range(len(args))]
+        inner_args = [a.as_input(n, NOWHERE) for a, n in zip(args, names, strict=True)]
+        inner_keywords = {k: v.as_input(k, NOWHERE) for k, v in keywords.items()}
+        result = value.target.call(inside, node, inner_args, inner_keywords, open_ended)
+        if result is UNKNOWN:
+            result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
+        flags = 0
+        if value.site.cudagraphs:
+            flags = OWNED
+            self._run_graph(frame)
+        if frame.grad is not True:
+            flags |= DETACHED
+        outcome = result.owned(flags, value.site, frame.origin(node))
+        self._emitter.emit(events.CompiledCall, frame, node, value, args, keywords, outcome)
+        return outcome
+
+    def note_call(self, target: Value, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+        """Remember how eager code calls a compiled callable: evidence for what its arguments are and how they vary."""
+        self._learned.callees[target.key] = target
+        seen = self._learned.calls_seen.setdefault(target.key, [])
+        if len(seen) < _MAX_CALLS_SEEN:
+            seen.append((tuple(args), dict(keywords)))
+
+    def configured_callable(self, frame: Frame, node: ast.Attribute) -> Value | None:
+        """A callable that the configuration says is compiled with CUDA graphs, by its dotted source text."""
+        assert self.configured is not None
+        name = ast.unparse(node)
+        if not self.configured.match(name):
+            return None
+        value = evaluate(frame, node)
+        if isinstance(value, Compiled):
+            return value
+        site = CompileSite("[tool.tclint.cudagraph] callables", 0, name, cudagraphs=True)
+        return Compiled(value, site)
+
+    def own(self, value: Value, frame: Frame, node: ast.AST) -> Value:
+        """The output of a graphed callable: the next call overwrites it."""
+        self._run_graph(frame)
+        return value.owned(OWNED, None, frame.origin(node))
+
+    def _run_graph(self, frame: Frame) -> None:
+        make_stale(frame)
+        self.graph_runs += 1
 
 
 _TURNED_ON: Final = re.compile(rb"triton\.cudagraphs\s*=\s*True")
@@ -124,40 +204,6 @@ def _text(node: ast.AST) -> str:
     return text if len(text) <= 80 else text[:77] + "…"
 
 
-def call_compiled(
-    interp: Interpreter,
-    frame: Frame,
-    node: ast.AST,
-    value: Compiled,
-    args: Sequence[Value],
-    keywords: Mapping[str, Value],
-    open_ended: bool = False,
-) -> Value:
-    """A call of a compiled callable: inside a region it is inlined, from eager code it crosses into its own region."""
-    if frame.region is not None:
-        return calls.call(frame, node, value.target, args, keywords, open_ended)
-    interp.note_call(value.target, args, keywords)
-    region = Region(value.site)
-    inside = Frame(interp, frame.module, frame.function, {}, region, None, node)
-    names = [f"argument {i}" for i in range(len(args))]
-    inner_args = [as_input(a, n, NOWHERE) for a, n in zip(args, names, strict=True)]
-    inner_keywords = {k: as_input(v, k, NOWHERE) for k, v in keywords.items()}
-    result = calls.call(inside, node, value.target, inner_args, inner_keywords, open_ended)
-    if result is UNKNOWN and not isinstance(value.target, Instance):
-        result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
-    if result is UNKNOWN:
-        result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
-    if value.site.cudagraphs:
-        make_stale(frame)
-        interp.graph_runs += 1
-    flags = OWNED if value.site.cudagraphs else 0
-    if frame.grad is not True:
-        flags |= DETACHED
-    outcome = own(result, flags, value.site, frame.origin(node))
-    interp.emit(events.CompiledCall, frame, node, value, args, keywords, outcome)
-    return outcome
-
-
 def make_stale(frame: Frame | None) -> None:
     """A CUDA graph runs: what the names of this frame and of its callers hold of earlier runs is overwritten."""
     while frame is not None and frame.region is None:
@@ -168,26 +214,3 @@ def make_stale(frame: Frame | None) -> None:
                 others = [o for o in value.options if o is not tensor]
                 frame.env[name] = stale if not others else Union((stale, *others))
         frame = frame.parent
-
-
-def own(value: Value, flags: int, site: CompileSite | None, origin: Origin) -> Value:
-    """The value as eager code gets it from a compiled call: fresh tensors, owned by the CUDA graph where there is one.
-
-    A tensor that the region only passed through from its arguments stays the caller's.
-    """
-    if isinstance(value, Tensor):
-        if value.flags & (INPUT | PARAMETER):
-            return Tensor(value.conf, value.dtype, value.ndim, value.flags & ~INPUT, origin)
-        return Tensor(value.conf, value.dtype, value.ndim, flags, origin, "", site)
-    if isinstance(value, Seq):
-        if value.items is not None:
-            return Seq(value.kind, tuple(own(v, flags, site, origin) for v in value.items))
-        return Seq(value.kind, None, own(value.elem, flags, site, origin), value.length)
-    if isinstance(value, Dict):
-        items = {k: own(v, flags, site, origin) for k, v in value.items.items()}
-        return Dict(items, own(value.elem, flags, site, origin) if value.elem is not None else None, value.kind)
-    if isinstance(value, Union):
-        return Union(tuple(own(o, flags, site, origin) for o in value.options))
-    if isinstance(value, Instance) and value.fields is not None:
-        return Instance(value.cls, value.context, {k: own(v, flags, site, origin) for k, v in value.fields.items()})
-    return value

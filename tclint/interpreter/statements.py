@@ -1,14 +1,17 @@
-"""Statements: how names get their values, and in which order things happen."""
+"""Statements: how names get their values, and in which order things happen.
+
+Importing this module fills the table of `tclint.interpreter.execute`.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import Any, Final
 
 from tclint import events
 from tclint.interpreter import expressions, hints, stores
-from tclint.interpreter.frame import Env, Frame, join_env, settled
+from tclint.interpreter.execute import handles, run_block
+from tclint.interpreter.frame import Env, Frame, join_env
+from tclint.interpreter.modes import enter_mode
 from tclint.program import absolute_name
 from tclint.values import (
     NONE,
@@ -16,22 +19,11 @@ from tclint.values import (
     External,
     FunctionValue,
     ModuleValue,
-    Seq,
     Tensor,
     Value,
     tensor_of,
 )
-
-_LOOP_PASSES: Final = 3
-
-
-def run_block(frame: Frame, body: Sequence[ast.stmt]) -> None:
-    for statement in body:
-        if frame.dead:
-            return
-        handler = _HANDLERS.get(type(statement))
-        if handler is not None:
-            handler(frame, statement)
+from tclint.values.operators import binary
 
 
 def _expr(frame: Frame, node: ast.Expr) -> None:
@@ -61,9 +53,9 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     if isinstance(target, ast.Name):
         old = expressions.lookup(frame, target.id)
     else:
-        old = expressions.evaluate(frame, target, quiet_store=True)
+        old = expressions.evaluate(frame, target)
     value = expressions.evaluate(frame, node.value)
-    result = expressions.binary(frame, node, type(node.op).__name__, old, value)
+    result = binary(frame, node, type(node.op).__name__, old, value)
     tensor = tensor_of(old)
     if tensor is not None and isinstance(result, Tensor):
         # `x += y` writes into x's storage: the result is x.
@@ -73,7 +65,7 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
 
 def _return(frame: Frame, node: ast.Return) -> None:
     value = NONE if node.value is None else expressions.evaluate(frame, node.value)
-    frame.interp.emit(events.Return, frame, node, value)
+    frame.interp.emitter.emit(events.Return, frame, node, value)
     frame.returns.append(value)
     frame.dead = True
 
@@ -113,123 +105,19 @@ def _if(frame: Frame, node: ast.If) -> None:
     frame.env = after
 
 
-def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable[[], Env | None], keyword: str) -> None:
-    """Run a loop's body until its names stop changing. `head` gives the environment in which the body starts."""
-    frame.blocks.append(keyword)
-    exits: Env | None = None
-    entry = dict(frame.env)
-    broken: list[Env] = []
-    for _ in range(_LOOP_PASSES):
-        frame.breaks.append([])
-        frame.continues.append([])
-        before = dict(frame.env)
-        start = head()
-        exits = join_env(exits, frame.env if keyword == "while" else before)
-        if start is None:
-            frame.breaks.pop()
-            frame.continues.pop()
-            break
-        frame.env = start
-        run_block(frame, node.body)
-        ends: Env | None = None if frame.dead else frame.env
-        frame.dead = False
-        for env in frame.continues.pop():
-            ends = join_env(ends, env)
-        broken.extend(frame.breaks.pop())
-        if ends is None:
-            frame.env = entry
-            break
-        merged = join_env(dict(before), ends)
-        assert merged is not None
-        frame.env = merged
-        exits = join_env(exits, dict(merged))
-        if settled(before, merged):
-            break
-    frame.blocks.pop()
-    frame.env = exits if exits is not None else entry
-    if node.orelse:
-        run_block(frame, node.orelse)
-    after: Env | None = None if frame.dead else frame.env
-    for env in broken:
-        after = join_env(after, env)
-    if after is not None:
-        frame.env = after
-        frame.dead = False
-
-
-def _for(frame: Frame, node: ast.For) -> None:
-    iterable = expressions.evaluate(frame, node.iter)
-    frame.interp.emit(events.Loop, frame, node, iterable, False)
-    if isinstance(node.iter, (ast.Tuple, ast.List)) and isinstance(iterable, Seq) and iterable.items is not None:
-        if _unroll(frame, node, iterable.items):
-            return
-
-    def head() -> Env:
-        env = dict(frame.env)
-        frame.env = env
-        stores.store(frame, node.target, expressions.element_of(frame, iterable, node), node, quiet=True)
-        return frame.env
-
-    _loop(frame, node, head, "for")
-
-
-def _unroll(frame: Frame, node: ast.For, items: tuple[Value, ...]) -> bool:
-    """`for t in (x, mask): …` written out, where nothing leaves the loop early."""
-    if (
-        len(items) > 4
-        or node.orelse
-        or any(isinstance(n, (ast.Break, ast.Continue, ast.Return)) for n in ast.walk(node))
-    ):
-        return False
-    frame.blocks.append("for")
-    for element, item in zip(getattr(node.iter, "elts", ()), items, strict=False):
-        if isinstance(element, ast.Name):
-            item = frame.env.get(element.id, item)  # an earlier round may have changed what the name holds
-        stores.store(frame, node.target, item, node, quiet=True)
-        run_block(frame, node.body)
-    frame.blocks.pop()
-    return True
-
-
-def _while(frame: Frame, node: ast.While) -> None:
-    def head() -> Env | None:
-        then, otherwise = expressions.branch(frame, node.test, "while")
-        if otherwise is not None:
-            frame.env = otherwise
-        return None if then is None else dict(then)
-
-    _loop(frame, node, head, "while")
-
-
-def _break(frame: Frame, node: ast.Break) -> None:
-    if frame.breaks:
-        frame.breaks[-1].append(frame.env)
-        frame.env = dict(frame.env)
-    frame.dead = True
-
-
-def _continue(frame: Frame, node: ast.Continue) -> None:
-    if frame.continues:
-        frame.continues[-1].append(frame.env)
-        frame.env = dict(frame.env)
-    frame.dead = True
-
-
 def _with(frame: Frame, node: ast.With) -> None:
     for item in node.items:
         context = expressions.evaluate(frame, item.context_expr)
-        frame.interp.emit(events.With, frame, item.context_expr, context)
+        frame.interp.emitter.emit(events.With, frame, item.context_expr, context)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, context, node, quiet=True)
-    grad = frame.grad
+    grad, modes = frame.grad, frame.modes
     for item in node.items:
-        called = item.context_expr.func if isinstance(item.context_expr, ast.Call) else item.context_expr
-        if isinstance(called, ast.Attribute) and called.attr in ("no_grad", "inference_mode"):
-            frame.grad = False
+        enter_mode(frame, item.context_expr)
     frame.blocks.append("with")
     run_block(frame, node.body)
     frame.blocks.pop()
-    frame.grad = grad
+    frame.grad, frame.modes = grad, modes
 
 
 def _try(frame: Frame, node: ast.Try) -> None:
@@ -269,7 +157,7 @@ def _try(frame: Frame, node: ast.Try) -> None:
 
 
 def _function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    frame.interp.emit(events.Define, frame, node, "function")
+    frame.interp.emitter.emit(events.Define, frame, node, "function")
     frame.set(node.name, make_function(frame, node))
 
 
@@ -281,16 +169,16 @@ def make_function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) ->
     function = parent.nested(node, node.name)
     # The closure sees later assignments of its scope: share the environment, not a copy.
     value: Value = FunctionValue(function, None, frame.env)
-    return frame.interp.decorate(frame, function, value)
+    return frame.interp.functions.decorate(frame, function, value)
 
 
 def _class(frame: Frame, node: ast.ClassDef) -> None:
-    frame.interp.emit(events.Define, frame, node, "class")
+    frame.interp.emitter.emit(events.Define, frame, node, "class")
     frame.set(node.name, UNKNOWN)
 
 
 def _import(frame: Frame, node: ast.Import) -> None:
-    frame.interp.emit(events.Define, frame, node, "import")
+    frame.interp.emitter.emit(events.Define, frame, node, "import")
     for alias in node.names:
         dotted = alias.name if alias.asname else alias.name.partition(".")[0]
         module = frame.module.program.find(frame.module, dotted)
@@ -298,11 +186,11 @@ def _import(frame: Frame, node: ast.Import) -> None:
 
 
 def _import_from(frame: Frame, node: ast.ImportFrom) -> None:
-    frame.interp.emit(events.Define, frame, node, "import")
+    frame.interp.emitter.emit(events.Define, frame, node, "import")
     target = absolute_name(frame.module, node.module, node.level)
     for alias in node.names:
         if alias.name != "*":
-            frame.set(alias.asname or alias.name, frame.interp.imported(frame.module, target, alias.name))
+            frame.set(alias.asname or alias.name, frame.interp.names.imported(frame.module, target, alias.name))
 
 
 def _global(frame: Frame, node: ast.Global) -> None:
@@ -315,7 +203,7 @@ def _nonlocal(frame: Frame, node: ast.Nonlocal) -> None:
 
 def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
-    frame.interp.emit(events.Assert, frame, node, value)
+    frame.interp.emitter.emit(events.Assert, frame, node, value)
 
 
 def _delete(frame: Frame, node: ast.Delete) -> None:
@@ -334,7 +222,7 @@ def _match(frame: Frame, node: ast.Match) -> None:
     if tensor is not None and literal:
         for case in node.cases:
             if any(isinstance(p, ast.MatchValue) for p in ast.walk(case.pattern)):
-                frame.interp.emit(events.Branch, frame, case.pattern, tensor, "match")
+                frame.interp.emitter.emit(events.Branch, frame, case.pattern, tensor, "match")
                 break
     before = frame.env
     after: Env | None = None
@@ -365,32 +253,25 @@ def _match(frame: Frame, node: ast.Match) -> None:
         frame.env = after
 
 
-_HANDLERS: Final[dict[type[ast.stmt], Callable[[Frame, Any], None]]] = {
-    ast.Expr: _expr,
-    ast.Assign: _assign,
-    ast.AnnAssign: _ann_assign,
-    ast.AugAssign: _aug_assign,
-    ast.Return: _return,
-    ast.Raise: _raise,
-    ast.If: _if,
-    ast.For: _for,
-    ast.AsyncFor: _for,
-    ast.While: _while,
-    ast.Break: _break,
-    ast.Continue: _continue,
-    ast.With: _with,
-    ast.AsyncWith: _with,
-    ast.Try: _try,
-    ast.FunctionDef: _function,
-    ast.AsyncFunctionDef: _function,
-    ast.ClassDef: _class,
-    ast.Import: _import,
-    ast.ImportFrom: _import_from,
-    ast.Global: _global,
-    ast.Nonlocal: _nonlocal,
-    ast.Assert: _assert,
-    ast.Delete: _delete,
-    ast.Match: _match,
-}
+handles(ast.Expr, _expr)
+handles(ast.Assign, _assign)
+handles(ast.AnnAssign, _ann_assign)
+handles(ast.AugAssign, _aug_assign)
+handles(ast.Return, _return)
+handles(ast.Raise, _raise)
+handles(ast.If, _if)
+handles(ast.With, _with)
+handles(ast.AsyncWith, _with)
+handles(ast.Try, _try)
+handles(ast.FunctionDef, _function)
+handles(ast.AsyncFunctionDef, _function)
+handles(ast.ClassDef, _class)
+handles(ast.Import, _import)
+handles(ast.ImportFrom, _import_from)
+handles(ast.Global, _global)
+handles(ast.Nonlocal, _nonlocal)
+handles(ast.Assert, _assert)
+handles(ast.Delete, _delete)
+handles(ast.Match, _match)
 if hasattr(ast, "TryStar"):
-    _HANDLERS[ast.TryStar] = _try
+    handles(ast.TryStar, _try)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 
 from tclint import events
-from tclint.interpreter import expressions
+from tclint.interpreter.account import key_text
+from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.values import (
-    SIZE,
     UNKNOWN,
     Compiled,
     Const,
-    Dict,
     Instance,
+    ModuleValue,
     Object,
     Scalar,
     Seq,
@@ -22,6 +22,9 @@ from tclint.values import (
     Value,
     join,
 )
+from tclint.values.constant import is_none
+from tclint.values.moments import Place
+from tclint.values.place import path_of
 
 
 def store(
@@ -52,25 +55,60 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
     name = target.id
     scope = "global" if name in frame.globals else "nonlocal" if name in frame.nonlocals else "name"
     if scope != "name" or augmented or frame.region is None:
-        frame.interp.emit(events.Store, frame, statement, scope, UNKNOWN, name, value, None, augmented, old)
+        frame.interp.emitter.emit(events.Store, frame, statement, scope, UNKNOWN, name, value, None, augmented, old)
+    if frame.region is None and (scope != "name" or frame.function is None):
+        frame.interp.account.write_name(frame, statement, name, name, value, _again(statement, value))
+        if scope == "global":
+            frame.interp.learned.set_globals[(frame.module.path, name)] = value
     frame.set(name, value)
+
+
+def _again(statement: ast.AST, value: Value) -> str:
+    """Why `x += 1` gives another value each time it runs."""
+    if not isinstance(statement, ast.AugAssign) or isinstance(value, Tensor):
+        return ""
+    number = value.python_type in ("int", "float", "number") or isinstance(statement.value, ast.Constant)
+    return "counted up" if number else ""
+
+
+def _made_with(frame: Frame, layer: Object, made: ast.Call) -> Value:
+    """What another layer in the place of one is told apart by: the arguments it is made with. Alike it costs nothing."""
+    with frame.interp.emitter.silence:
+        given = [evaluate(frame, node) for node in (*made.args, *(keyword.value for keyword in made.keywords))]
+    return Seq("tuple", (Const(layer.name), *given))
 
 
 def _attribute(
     frame: Frame, target: ast.Attribute, value: Value, statement: ast.AST, augmented: bool, old: Value | None
 ) -> None:
-    receiver = expressions.evaluate(frame, target.value)
-    interp = frame.interp
-    interp.emit(events.Store, frame, statement, "attribute", receiver, target.attr, value, None, augmented, old)
-    if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
-        interp.note_attribute(frame, receiver, target.attr, value)
+    receiver = evaluate(frame, target.value)
+    frame.interp.emitter.emit(
+        events.Store, frame, statement, "attribute", receiver, target.attr, value, None, augmented, old
+    )
+    if frame.region is None and not frame.constructing:
+        again, told = _again(statement, value), value
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-            interp.note_replaced(frame, receiver, target.attr, statement.value)
+            told = _made_with(frame, value, statement.value)
+        for owner in receiver.options:
+            if isinstance(owner, Compiled):
+                owner = owner.target
+            if isinstance(owner, Instance):
+                frame.interp.account.write_attribute(frame, statement, owner, target.attr, told, again)
+            elif isinstance(owner, ModuleValue):
+                place: Place = ("global", owner.module.path, "", target.attr)
+                frame.interp.account.write(frame, statement, place, value, again)
+        if isinstance(target.value, ast.Name):
+            base = target.value.id
+            frame.interp.account.write_name(frame, statement, base, f"{base}.{target.attr}", value, again)
+    if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
+        frame.interp.instance_attributes.store(frame, receiver, target.attr, value)
     elif isinstance(receiver, Object) and isinstance(target.value, ast.Attribute):
-        owner = expressions.evaluate(frame, target.value.value)
+        owner = evaluate(frame, target.value.value)
         if isinstance(owner, Instance) and not frame.constructing:
             # `net.drop.p = p`: what the layer is configured with.
-            interp.note_setting(frame, owner, target.value.attr, value)
+            told = Const(f"{target.attr} = {value.value!r}") if isinstance(value, Const) else value
+            again = _again(statement, value)
+            frame.interp.account.write_attribute(frame, statement, owner, target.value.attr, told, again)
     if isinstance(target.value, ast.Name):
         frame.set_path(f"{target.value.id}.{target.attr}", value)
 
@@ -78,60 +116,24 @@ def _attribute(
 def _subscript(
     frame: Frame, target: ast.Subscript, value: Value, statement: ast.AST, augmented: bool, old: Value | None
 ) -> None:
-    receiver = expressions.evaluate(frame, target.value)
-    index = expressions.evaluate_index(frame, target.slice)
-    frame.interp.emit(events.Store, frame, statement, "subscript", receiver, "", value, index, augmented, old)
-    place = expressions.path_of(target.value)
+    receiver = evaluate(frame, target.value)
+    index = evaluate(frame, target.slice)
+    frame.interp.emitter.emit(events.Store, frame, statement, "subscript", receiver, "", value, index, augmented, old)
+    place = path_of(target.value)
     if place is None:
         return
-    updated = with_item(receiver, index, value)
+    if isinstance(target.value, ast.Name) and key_text(index):
+        again = _again(statement, value)
+        frame.interp.account.write_name(frame, statement, place, f"{place}{key_text(index)}", value, again)
+    updated = receiver.with_item(index, value)
     if updated is not receiver:
         if "." in place:
             frame.set_path(place, updated)
             owner = frame.env.get(place.partition(".")[0])
             if isinstance(owner, Instance) and isinstance(updated, Object):
-                frame.interp.note_attribute(frame, owner, place.partition(".")[2], updated)
+                frame.interp.instance_attributes.store(frame, owner, place.partition(".")[2], updated)
         else:
             frame.set(place, updated)
-
-
-def with_item(receiver: Value, index: Value, value: Value) -> Value:
-    """The container after `receiver[index] = value`."""
-    if isinstance(receiver, Dict):
-        items = dict(receiver.items)
-        if isinstance(index, Const) and _hashable(index.value):
-            if len(items) < 64 or index.value in items:
-                items[index.value] = value
-                return Dict(items, receiver.elem, receiver.kind)
-        if receiver.kind == "kwargs" or (items and receiver.elem is None):
-            # Known keys hold different things; what an unknown key holds says nothing about the rest.
-            return Dict(items, UNKNOWN, receiver.kind)
-        elem = value if receiver.elem is None else join(receiver.elem, value)
-        return Dict(items, elem, receiver.kind)
-    if isinstance(receiver, Seq) and receiver.kind == "list":
-        if receiver.items is not None and isinstance(index, Const) and isinstance(index.value, int):
-            n = len(receiver.items)
-            if -n <= index.value < n:
-                changed = list(receiver.items)
-                changed[index.value] = value
-                return Seq("list", tuple(changed))
-        if receiver.items:
-            # An unknown place is filled with what belongs there.
-            return receiver
-        return Seq("list", None, join(receiver.element(), value), receiver.length)
-    if isinstance(receiver, Object) and receiver.args is not None:
-        if isinstance(receiver.args, Seq) and isinstance(value, Compiled):
-            return Object(receiver.name, receiver.origin, receiver.kind, Seq("list", None, value))
-        return Object(receiver.name, receiver.origin, receiver.kind, with_item(receiver.args, index, value))
-    return receiver
-
-
-def _hashable(value: object) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
 
 
 def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, statement: ast.AST, quiet: bool) -> None:
@@ -146,13 +148,13 @@ def spread(frame: Frame, value: Value, targets: list[ast.expr], node: ast.AST) -
     n = len(targets)
     stars = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
     if isinstance(value, Union):
-        columns = [spread(frame, option, targets, node) for option in value.options if not _is_none(option)]
+        columns = [spread(frame, option, targets, node) for option in value.options if not is_none(option)]
         if columns:
             result = columns[0]
             for column in columns[1:]:
                 result = [join(a, b) for a, b in zip(result, column, strict=True)]
             return result
-    items = sequence_items(frame, value)
+    items = value.known_items(frame)
     if items is not None:
         if not stars and len(items) == n:
             return list(items)
@@ -173,23 +175,5 @@ def spread(frame: Frame, value: Value, targets: list[ast.expr], node: ast.AST) -
     ):
         tensor, first = value.elem.ref
         return [Scalar("int", "size", frame.origin(node), (tensor, first + i)) for i in range(n)]
-    element = expressions.element_of(frame, value, node)
+    element = value.iterate(frame, node)
     return [Seq("list", None, element) if i in stars else element for i in range(n)]
-
-
-def sequence_items(frame: Frame, value: Value) -> tuple[Value, ...] | None:
-    """The items of a value with a known length."""
-    if isinstance(value, Seq):
-        return value.items
-    if isinstance(value, Instance):
-        return frame.interp.tuple_fields(value)
-    if isinstance(value, Tensor):
-        return None
-    return None
-
-
-def _is_none(value: Value) -> bool:
-    return isinstance(value, Const) and value.value is None
-
-
-__all__ = ["SIZE", "sequence_items", "spread", "store", "with_item"]

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from tclint.program import Function
 from tclint.values import FunctionValue, Value
 
-if TYPE_CHECKING:
-    from tclint.interpreter.machine import Interpreter
 
-
-def wrap(interp: Interpreter, decorator: FunctionValue, value: Value) -> Value:
+def wrap(decorator: FunctionValue, value: Value) -> Value:
     """What `@decorator` (or `@decorator(…)`) makes of a function: its wrapper closing over it, or the function itself."""
     found = _wrapper(decorator.function)
     if found is None:

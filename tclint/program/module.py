@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.model.report import Problem
 from tclint.program.index import Index, index_of, numbered
-from tclint.program.symbols import Class, Definition, Function
-from tclint.sources.text import Unparsable, nodes, parse
+from tclint.program.symbols import Class, Definition, Function, Lookup
+from tclint.sources.text import Unparsable, parse
+from tclint.sources.tree import nodes
 
 if TYPE_CHECKING:
     from tclint.program.program import Program
@@ -33,15 +34,16 @@ class Module:
     __slots__ = (
         "_data",
         "_index",
+        "_indexes",
         "_nodes",
         "_offsets",
         "_plain",
         "_rebound",
         "_tree",
+        "_tree_indexes",
         "constants",
         "directory",
         "explicit",
-        "facts",
         "is_package",
         "name",
         "path",
@@ -77,13 +79,27 @@ class Module:
         self.reader: object = None  # whose values these are
         self.values: dict[str, object] = {}
         self.constants: dict[str, object] = {}  # the values that depend on nothing else: anybody's
-        self.facts: dict[str, object] = {}  # what rules found out about the whole file
+        self._indexes: dict[object, object] = {}
+        self._tree_indexes: dict[object, object] = {}
         self._index: Index | None = None
         self._nodes: list[ast.AST] | None = None
         self._offsets: array[int] | None = None
         self._plain: bool | None = None  # lines can be parsed by themselves
         self._tree: ast.Module | None = None
         self._rebound: frozenset[str] | None = None
+
+    def index(self, build: Callable[[Module], Lookup]) -> Lookup:
+        """What `build` makes of the file, made once. It outlives the tree: it had better not hold much of it."""
+        if build not in self._indexes:
+            self._indexes[build] = build(self)
+        return self._indexes[build]  # type: ignore[return-value]
+
+    def node_index(self, build: Callable[[ast.AST], Lookup]) -> Lookup:
+        """What `build` makes of the tree, made once for as long as that is held."""
+        tree = self.tree
+        if build not in self._tree_indexes:
+            self._tree_indexes[build] = build(tree)
+        return self._tree_indexes[build]  # type: ignore[return-value]
 
     def rebinds(self, name: str) -> bool:
         """Whether some function declares the name `global` (and so changes it)."""
@@ -144,8 +160,9 @@ class Module:
         return self._tree
 
     def forget(self) -> None:
-        """Drop the tree; it is parsed again when needed."""
+        """Drop the tree, and what was found out about it; it is parsed again when needed."""
         self._tree = None
+        self._tree_indexes.clear()
         self._nodes = None
 
     def node(self, ordinal: int) -> ast.AST:

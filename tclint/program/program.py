@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
 from tclint.program.module import Data, Module
-from tclint.program.symbols import Function, FunctionNode
+from tclint.program.symbols import Function, FunctionNode, Lookup
 
 _KEPT_LINES: Final = 420_000  # of whole files
 _KEPT_FUNCTION_LINES: Final = 40_000  # of functions read again
@@ -30,6 +30,7 @@ class Program:
         self._kept_functions = 0
         self._top = ""
         self._paths_by_name: dict[str, list[str]] | None = None
+        self._indexes: dict[object, object] = {}
 
     @classmethod
     def build(cls, files: Sequence[tuple[str, str, Data, bool, bool]]) -> Program:
@@ -67,6 +68,13 @@ class Program:
             if found is not None:
                 return found
         return None
+
+    def index(self, build: Callable[[Program], Lookup]) -> Lookup:
+        """What `build` makes of all files, made once. Whoever asks depends on every file."""
+        if build not in self._indexes:
+            self._indexes[build] = build(self)
+        self.touched.update(self.modules)
+        return self._indexes[build]  # type: ignore[return-value]
 
     @contextmanager
     def watched(self) -> Iterator[set[Module]]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
-from tclint.sources.text import nodes
+from tclint.sources.tree import nodes
 
 if TYPE_CHECKING:
     from tclint.program.module import Module
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Lookup = TypeVar("Lookup")
+"""What somebody found out about a whole function, file or program, to look things up in."""
 
 
 class Import:
@@ -42,7 +44,9 @@ class Function:
     """A function, method or lambda."""
 
     __slots__ = (
+        "_bound",
         "_free",
+        "_indexes",
         "_nested",
         "_node",
         "_stored",
@@ -84,6 +88,8 @@ class Function:
         self.line = line
         self._free: frozenset[str] | None = None
         self._stored: frozenset[str] | None = None
+        self._bound: frozenset[str] | None = None
+        self._indexes: dict[object, object] = {}
         self._nested: dict[int, Function] = {}
         self.facts: object = None
 
@@ -107,8 +113,21 @@ class Function:
         return node
 
     def forget(self) -> None:
-        """Drop the node; it is parsed again when needed."""
+        """Drop the node, and what was found out about it; it is parsed again when needed."""
         self._node = None
+        self._indexes.clear()
+
+    def index(self, build: Callable[[Function], Lookup]) -> Lookup:
+        """What `build` makes of the function, made once for as long as its node is held."""
+        if build not in self._indexes:
+            self._indexes[build] = build(self)
+        return self._indexes[build]  # type: ignore[return-value]
+
+    def node_index(self, build: Callable[[ast.AST], Lookup]) -> Lookup:
+        """What `build` makes of the node, made once for as long as it is held."""
+        if (build,) not in self._indexes:
+            self._indexes[build,] = build(self.node)
+        return self._indexes[build,]  # type: ignore[return-value]
 
     @property
     def lines(self) -> tuple[int, int]:
@@ -139,6 +158,15 @@ class Function:
             self._read_names()
         assert self._stored is not None
         return self._stored
+
+    def bound_names(self) -> frozenset[str]:
+        """The names that belong to the function: its parameters, and what it assigns."""
+        if self._bound is None:
+            arguments = self.node.args
+            names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+            names += [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
+            self._bound = self.stored_names().union(names)
+        return self._bound
 
     def _read_names(self) -> None:
         names = [n for n in nodes(self.node) if type(n) is ast.Name]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tclint.ruleset.rule import Rule
     from tclint.run.reading import Reading
 
-_NAMES: Final = {
+OWN_NAMES: Final = {
     "TCL902": "unreadable-file",
     "TCL903": "syntax-error",
     "TCL904": "too-deep",
@@ -105,7 +105,7 @@ class Assembly:
         for problem in dict.fromkeys((*self.reading.problems, *told)):
             yield Finding(
                 code=problem.code,
-                name=_NAMES.get(problem.code, "problem"),
+                name=OWN_NAMES.get(problem.code, "problem"),
                 path=problem.path,
                 span=Span(problem.line, 1, problem.line, 1),
                 message=problem.message,

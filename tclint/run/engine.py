@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tclint.model.report import Report
-from tclint.ruleset.rule import Rule, load_rules
+from tclint.ruleset.loading import load_rules
+from tclint.ruleset.rule import Rule
 from tclint.run.assemble import Assembly
 from tclint.run.memo import Memo
 from tclint.run.plan import Plan

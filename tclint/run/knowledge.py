@@ -35,21 +35,21 @@ def lessons(interp: Interpreter) -> list[Lesson]:
 
 
 def _lessons(interp: Interpreter) -> Iterator[Lesson]:
-    program = interp.program
-    for site in interp.sites.values():
+    program, learned = interp.program, interp.learned
+    for site in learned.sites.values():
         yield _lesson([site.path], "site", site)
-    for key, target in interp.callees.items():
+    for key, target in learned.callees.items():
         if isinstance(target, Instance):
-            yield _lesson([target.cls.module.path], "called", target, interp.calls_seen.get(key))
-    for function, closure in interp.closures.items():
+            yield _lesson([target.cls.module.path], "called", target, learned.calls_seen.get(key))
+    for function, closure in learned.closures.items():
         yield _lesson([function.module.path], "closure", function, closure)
-    for (path, name), values in interp.late.items():
+    for (path, name), values in learned.late.items():
         yield _lesson([path], "late", name, values)
-    for path, *names in interp.rebound:
+    for path, *names in learned.rebound:
         yield _lesson([path], "rebound", names)
-    for key, compiled in interp.compiled_instances.items():
+    for key, compiled in learned.compiled_instances.items():
         yield _lesson(_paths(program, key), "compiled", key, compiled)
-    for key, construction in interp.constructions():
+    for key, construction in learned.constructions.items():
         yield _lesson(_paths(program, key), "built", key, construction)
 
 
@@ -73,7 +73,7 @@ def _paths(program: Program, key: Any) -> list[str]:
 
 
 _PLAIN: Final = (str, int, float, complex, bytes, bool, type(None), type(...))
-_PRIVATE: Final = frozenset({"_key", "key", "facts", "depth"})
+_PRIVATE: Final = frozenset({"_key", "_nesting", "key", "facts", "depth"})
 """Derived from the rest of a value, or no part of it."""
 
 

@@ -50,8 +50,8 @@ class Memo:
         if self.cache is None:
             return None
         hashes = self.hashes
-        for read, condition, value in self.cache.get(f"{key} {self.layout}") or ():
-            if all(hashes.get(path) == was for path, was in read) and condition == condition(learned, dict(read)):
+        for read, made_with, value in self.cache.get(f"{key} {self.layout}") or ():
+            if all(hashes.get(path) == was for path, was in read) and made_with == condition(learned, dict(read)):
                 if holds is None or holds(value):
                     return (value,)
         return None

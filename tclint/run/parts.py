@@ -14,15 +14,18 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
+from tclint.events import ModuleEvent
 from tclint.events.dispatch import Dispatcher
-from tclint.interpreter import statements
+from tclint.interpreter import execute
 from tclint.interpreter.examples import Examples
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.machine import Interpreter, Options
+from tclint.interpreter.machine import Interpreter
+from tclint.interpreter.options import Options
+from tclint.interpreter.state import TOP_LEVEL, Failure
 from tclint.model.finding import RANK, Finding
 from tclint.model.report import Problem
 from tclint.program import Class, Function, Module, Program
-from tclint.ruleset.rule import ModuleEvent, Rule
+from tclint.ruleset.rule import Rule
 from tclint.run import knowledge
 from tclint.run.results import Entered, EnteredFile, Found, Place, Result, Root, Sites
 from tclint.sources import glance
@@ -82,10 +85,10 @@ class PartRunner:
         self.settings = settings
         cudagraph = settings.cudagraph
         graphed = (*cudagraph.callables, *cudagraph.only_through)
-        options = Options(settings.compile_functions, tuple(dict.fromkeys(graphed)), settings.tokenizers)
+        options = Options(tuple(settings.compile_functions), tuple(dict.fromkeys(graphed)), tuple(settings.tokenizers))
         self.dispatcher = Dispatcher(rules)
         # The sites are read once, in an interpreter of their own that stays; its rules keep what they saw.
-        self.main = Interpreter(program, options, Dispatcher([_blank(rule) for rule in rules]))
+        self.main = Interpreter(program, options, Dispatcher([rule.another() for rule in rules]))
         self.mentions_compile = re.compile(b"|".join((glance.COMPILES, *map(re.escape, names))))
         self.built: set[str] = set()
         """The names of classes that some file calls."""
@@ -120,7 +123,7 @@ class PartRunner:
             files.append(EnteredFile(module.problem, roots, entered, module.path in self.alone))
         for module, file in zip(modules, files, strict=True):
             if file.alone:
-                self._enter(interp, examples, module, file.roots_left(interp.reached))
+                self._enter(interp, examples, module, file.roots_left(interp.results.reached))
         return Entered(files, self._finish(interp))
 
     def outermost(self, roots: Iterable[Root]) -> tuple[int, ...]:
@@ -132,10 +135,11 @@ class PartRunner:
         """The classes of a file whose forward could be compiled."""
         found = []
         for cls in module.classes:
-            own = cls.methods.get("forward")
-            method = own or (interp.find_method(cls, "forward") if cls.methods else None)
-            if method is not None and interp.is_nn_module(cls):
-                found.append(Root(cls.ordinal, cls.name, place_of(method) if own is not None else None))
+            with interp.results.guarded(cls):
+                own = cls.methods.get("forward")
+                method = own or (interp.classes.find_method(cls, "forward") if cls.methods else None)
+                if method is not None and interp.classes.is_nn_module(cls):
+                    found.append(Root(cls.ordinal, cls.name, place_of(method) if own is not None else None))
         return tuple(found)
 
     def _roots_by_number(self, wanted: Iterable[tuple[Module, tuple[int, ...]]]) -> Result:
@@ -150,24 +154,25 @@ class PartRunner:
         region = Region(None)
         for cls in module.classes:
             if cls.ordinal in ordinals:
-                self._enter_class(interp, examples, cls, region)
+                with interp.results.guarded(cls):
+                    self._enter_class(interp, examples, cls, region)
 
     def _enter_class(self, interp: Interpreter, examples: Examples, cls: Class, region: Region) -> None:
         own = cls.methods.get("forward")
-        method = own or interp.find_method(cls, "forward")
-        if method is None or (own is not None and place_of(own) in interp.reached):
+        method = own or interp.classes.find_method(cls, "forward")
+        if method is None or (own is not None and place_of(own) in interp.results.reached):
             return
-        seen = [t for t in interp.callees.values() if isinstance(t, Instance) and t.cls is cls]
+        seen = [t for t in interp.learned.callees.values() if isinstance(t, Instance) and t.cls is cls]
         if seen:
             for target in seen:
-                interp.enter_known(method, target, None, interp.calls_seen[target.key])
+                interp.entries.with_calls(method, target, None, target)
             return
         given = examples.arguments(cls)
         if given is not None:
             receiver, args = given
-            interp.enter_with(method, receiver, args, region)
+            interp.entries.with_arguments(method, receiver, args, region)
         else:
-            interp.enter_root(method, Instance(cls), region)
+            interp.entries.by_signature(method, Instance(cls), region)
 
     def _whole_files(self, modules: Iterable[Module]) -> Result:
         """Ask the rules about whole files."""
@@ -179,17 +184,10 @@ class PartRunner:
     def _module_rules(self, interp: Interpreter, module: Module) -> None:
         if not module.report:
             return
-        dispatcher = interp.dispatcher
-        for rule in dispatcher.rules:
-            handler = getattr(rule, "on_module", None)
-            if handler is None or rule.code not in self.listeners[module.path]:
-                continue
-            event = ModuleEvent(interp.module_frame(module))
-            try:
-                for finding in handler(event):
-                    dispatcher.record(finding, rule, event)  # type: ignore[arg-type]
-            except Exception as error:
-                dispatcher.crashed(rule, module.path, 1, error)
+        dispatcher = interp.emitter.dispatcher
+        handlers = dispatcher.module_handlers(self.listeners[module.path])
+        if handlers:
+            dispatcher.dispatch(handlers, ModuleEvent(interp.names.frame(module)))
 
     def _fresh(self) -> Interpreter:
         self.dispatcher.restart()
@@ -197,59 +195,53 @@ class PartRunner:
 
     # -- the compile sites --------------------------------------------------------------------------------------
 
-    def find_sites(self, eager: Sequence[Module], with_examples: Sequence[Module]) -> None:
+    def find_sites(self, eager: Sequence[Module]) -> None:
         """A silent pass over eager code: which callables are compiled, where and how."""
-        if not eager and not with_examples:
+        if not eager:
             return
         interp = self.main
-        interp.quiet += 1
-        for module in with_examples:
-            Examples(interp).drive(module)
-        for module in eager:
-            self._enter_module(module, self.mentions_compile)
-        # Who calls what is compiled need not mention it: the rest of those files tells how.
-        sites = {site.path for site in interp.sites.values()}
-        for module in eager:
-            if module.path in sites:
-                self._enter_module(module)
-        interp.quiet -= 1
+        with interp.emitter.silence:
+            for module in eager:
+                self._enter_module(module, self.mentions_compile)
+            # Who calls what is compiled need not mention it: the rest of those files tells how.
+            sites = {site.path for site in interp.learned.sites.values()}
+            for module in eager:
+                if module.path in sites:
+                    self._enter_module(module)
+        interp.account.settle()
         # The second pass must not reuse what the first one did not know yet.
-        interp.forget_calls()
+        interp.memo.forget()
 
     def compiled(self) -> Sites:
         """Interpret what the sites compile."""
         interp = self.main
         precise: list[str] = []
         unresolved: list[str] = []
-        for target, site in list(interp.targets):
+        for target, site in list(interp.learned.targets):
             roots = list(_roots_of(interp, target))
             for function, receiver in roots:
-                interp.enter_known(function, receiver, site, interp.calls_seen.get(target.key, []))
-            is_model = any(f.cls is not None and interp.is_nn_module(f.cls) for f, _ in roots)
+                with interp.results.guarded(function):
+                    interp.entries.with_calls(function, receiver, site, target)
+            is_model = any(f.cls is not None and interp.classes.is_nn_module(f.cls) for f, _ in roots)
             if is_model and not site.test:
                 precise.append(site.path)
             elif not roots and not site.decorator and not site.test and not _external(target):
                 unresolved.append(site.path)
         result = self._harvest(interp)
-        interp.dispatcher.found, interp.dispatcher.made = {}, {}
+        interp.emitter.dispatcher.forget()
         return Sites(result, precise, unresolved, knowledge.lessons(interp))
 
-    def around(
-        self, eager: Sequence[Module], with_examples: Sequence[Module], asking: Sequence[Module], reached: set[Place]
-    ) -> Result:
+    def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[Place]) -> Result:
         """The eager code around compiled callables, now that they are known; what is compiled is not entered again."""
         interp = self.main
-        interp.reached |= reached
-        sites = {site.path for site in interp.sites.values()}
+        interp.results.reached |= reached
+        sites = {site.path for site in interp.learned.sites.values()}
         cudagraph = self.settings.cudagraph
         named = bool(cudagraph.callables or cudagraph.only_through or cudagraph.clone_helpers)
-        for module in with_examples:
-            if module.path in sites:
-                Examples(interp).drive(module)
         for module in eager:
             if named or module in asking or module.path in sites:
                 self._enter_module(module)
-        for module in {m.path: m for m in (*eager, *with_examples)}.values():
+        for module in eager:
             self._module_rules(interp, module)
         return self._harvest(interp)
 
@@ -257,23 +249,21 @@ class PartRunner:
         """Interpret a file's eager code: its top level, then its functions (those whose text matches `only`)."""
         interp = self.main
         frame = Frame(interp, module, None, {}, None)
-        try:
+        interp.account.begin(module.path)
+        with interp.results.guarded(module):
             for statement in module.tree.body:
                 if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
-                    statements.run_block(frame, [statement])
+                    execute.run_block(frame, [statement])
                     frame.dead = False
-        except RecursionError:
-            why = "nested too deeply; this file's top level is skipped"
-            interp.dispatcher.problems.append(Problem(module.path, 1, TOO_DEEP, why))
         for function in list(module.functions):
-            if place_of(function) in interp.reached:
+            if place_of(function) in interp.results.reached:
                 continue
-            if function.decorators:
-                interp.function_value(function)  # a decorator may be a compile site
-            if only is not None and not only.search(source_of(module, function.node)):
-                continue
-            interp.function_value(function)
-            interp.enter_root(function, _receiver(interp, function), None)
+            with interp.results.guarded(function):
+                if function.decorators:
+                    interp.functions.value(function)  # a decorator may be a compile site
+                if only is None or only.search(source_of(module, function.node)):
+                    interp.account.begin(place_of(function))
+                    interp.entries.by_signature(function, _receiver(interp, function), None)
 
     # -- results ------------------------------------------------------------------------------------------------
 
@@ -283,7 +273,7 @@ class PartRunner:
         return result
 
     def _harvest(self, interp: Interpreter) -> Result:
-        dispatcher = interp.dispatcher
+        dispatcher = interp.emitter.dispatcher
         found = []
         absolute = self._absolute
         # File by file: a fix reads the whole file, and not all trees stay in memory.
@@ -291,10 +281,12 @@ class PartRunner:
             if not self.settings.ignored_in(absolute.get(finding.path, finding.path), finding.code, finding.name):
                 found.append(Found(self._with_fix(dispatcher, finding, rule, event), _copy_of(finding, event)))
         # What all parts start from is told once, by the part that found it.
-        given = self.main.sites if interp is not self.main else {}
-        sites = [(s.path, s.line, s.text, _mode(s)) for key, s in interp.sites.items() if key not in given]
-        problems = [*dispatcher.problems, *(_failure(*error) for error in interp.errors)]
-        return Result(found, problems, set(interp.reached), sites, {k: set(v) for k, v in interp.reach.items()})
+        given = self.main.learned.sites if interp is not self.main else {}
+        sites = [(s.path, s.line, s.text, _mode(s)) for key, s in interp.learned.sites.items() if key not in given]
+        problems = [*dispatcher.problems, *map(_problem, interp.results.failures)]
+        return Result(
+            found, problems, set(interp.results.reached), sites, {k: set(v) for k, v in interp.results.reach.items()}
+        )
 
     def _with_fix(self, dispatcher: Dispatcher, finding: Finding, rule: Rule, event: Event) -> Finding:
         if RANK[finding.confidence.value] < RANK[self.settings.min_confidence]:
@@ -317,19 +309,18 @@ def place_of(function: Function) -> Place:
     return (function.module.path, function.qualname, function.line)
 
 
-def _blank(rule: Rule) -> Rule:
-    """The rule as it was before it saw anything."""
-    new = type(rule)()
-    new.target, new.settings = rule.target, rule.settings
-    return new
-
-
-def _failure(function: Function, error: BaseException) -> Problem:
-    if isinstance(error, RecursionError):
-        why = f"`{function.qualname}` is nested too deeply; it is skipped"
-        return Problem(function.module.path, function.line, TOO_DEEP, why)
-    what = f"tclint failed on `{function.qualname}` ({type(error).__name__}: {error})"
-    return Problem(function.module.path, function.line, INTERNAL, f"{what}; it is skipped, please report it")
+def _problem(failure: Failure) -> Problem:
+    """What is said about something that could not be interpreted."""
+    if isinstance(failure.error, RecursionError):
+        what = f"`{failure.name}` is nested too deeply; it is skipped"
+        if failure.name == TOP_LEVEL:
+            what = "nested too deeply; this file's top level is skipped"
+        return Problem(failure.path, failure.line, TOO_DEEP, what)
+    name = "the top level of this file" if failure.name == TOP_LEVEL else f"`{failure.name}`"
+    why = f"{type(failure.error).__name__}: {failure.error}"
+    return Problem(
+        failure.path, failure.line, INTERNAL, f"tclint failed on {name} ({why}); it is skipped, please report it"
+    )
 
 
 def _copy_of(finding: Finding, event: Event) -> tuple[str, int, int] | None:
@@ -338,15 +329,19 @@ def _copy_of(finding: Finding, event: Event) -> tuple[str, int, int] | None:
     if function is None:
         return None
     node = function.node
-    text = source_of(function.module, node)
-    digest = hashlib.sha1(b"\n".join(line.strip() for line in text.rstrip().split(b"\n"))).hexdigest()
-    return (digest, finding.span.line - node.lineno, finding.span.column - node.col_offset)
+    return (function.index(_digest), finding.span.line - node.lineno, finding.span.column - node.col_offset)
+
+
+def _digest(function: Function) -> str:
+    """What a function's text comes to, however far it is indented."""
+    text = source_of(function.module, function.node)
+    return hashlib.sha1(b"\n".join(line.strip() for line in text.rstrip().split(b"\n"))).hexdigest()
 
 
 def _receiver(interp: Interpreter, function: Function) -> Value | None:
     if function.cls is None:
         return None
-    kind = interp.method_kind(function)
+    kind = interp.classes.method_kind(function)
     if kind == "static":
         return None
     return ClassValue(function.cls) if kind == "class" else Instance(function.cls)
@@ -355,14 +350,14 @@ def _receiver(interp: Interpreter, function: Function) -> Value | None:
 def _roots_of(interp: Interpreter, target: Value) -> Iterator[tuple[Function, Value | None]]:
     """The functions that compiling a value compiles."""
     if isinstance(target, FunctionValue):
-        interp.closures[target.function] = target.closure
+        interp.learned.closures[target.function] = target.closure
         yield target.function, target.bound
     elif isinstance(target, Instance):
-        method = interp.find_method(target.cls, "forward") or interp.find_method(target.cls, "__call__")
+        method = interp.classes.find_method(target.cls, "forward") or interp.classes.find_method(target.cls, "__call__")
         if method is not None:
             yield method, target
     elif isinstance(target, ClassValue):
-        method = interp.find_method(target.cls, "forward")
+        method = interp.classes.find_method(target.cls, "forward")
         if method is not None:
             yield method, Instance(target.cls)
     elif isinstance(target, Compiled):

@@ -66,8 +66,7 @@ class Plan:
             m for m in self.program.modules if m.explicit or self.glances[m.path].compiles or self.glances[m.path].root
         ]
         self.eager = [m for m in self.chosen if self.glances[m.path].compiles]
-        self.with_examples = [m for m in self.chosen if self.glances[m.path].examples]
-        self.around = {m.path for m in (*self.eager, *self.with_examples)}
+        self.around = {m.path for m in self.eager}
         self.site_key = digest_of(sorted(self.around))
         self.sites_read: set[Module] | None = None
         """The files the compile sites were read from in this process, once they are."""
@@ -107,7 +106,7 @@ class Plan:
     def _read_sites(self) -> Sites:
         """Read the compile sites in this process, so that other parts can be interpreted with what they teach."""
         with self.program.watched() as self.sites_read:
-            self.runner.find_sites(self.eager, self.with_examples)
+            self.runner.find_sites(self.eager)
             return self.runner.compiled()
 
     def _around_sites(self, reached: set[Place]) -> Result:
@@ -117,7 +116,7 @@ class Plan:
             assert self.sites_read is not None
             self.program.touched |= self.sites_read
             asking = [m for m in self.eager if self.glances[m.path].asks]
-            return self.runner.around(self.eager, self.with_examples, asking, reached).packed()
+            return self.runner.around(self.eager, asking, reached).packed()
 
         known = digest_of(repr(place) for place in sorted(reached))
         return Result.unpacked(self.memo.traced(f"around {self.site_key} {known}", look))

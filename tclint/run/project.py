@@ -98,7 +98,7 @@ class Project:
     @cached_property
     def rules(self) -> Sequence[Rule]:
         """Every rule there is: tclint's own, those of packs, those of the project."""
-        from tclint.ruleset.rule import load_rules
+        from tclint.ruleset.loading import load_rules
 
         return load_rules(self.settings.rules, self.settings.packs)
 

@@ -21,7 +21,8 @@ from pygls.uris import from_fs_path, to_fs_path
 from tclint import __version__
 from tclint.model.errors import UserError
 from tclint.model.finding import Applicability, Effect, Finding, Severity
-from tclint.ruleset.rule import Rule, RuleError
+from tclint.ruleset.loading import RuleError
+from tclint.ruleset.rule import Rule
 from tclint.server import session as sessions
 from tclint.server import wording
 from tclint.server.session import Document, Linted, Session

@@ -17,7 +17,6 @@ COMPILES: Final = (
 # Looking for each plain text first is far faster than one large pattern.
 _PARTS: Final = [(re.compile(p), re.sub(rb"\(\?.*?\)|\\b|\\", b"", p)) for p in COMPILES.split(b"|")]
 _FORWARD: Final = re.compile(rb"def forward\b")
-_EXAMPLES: Final = re.compile(rb"^def (programs|calls)\(\)", re.M)
 # Read backwards, so that the bracket comes first: there are far fewer brackets than words.
 _CALLED: Final = re.compile(rb"\(([A-Za-z0-9_]*[A-Z])(?![A-Za-z0-9_]| +ssalc)")
 
@@ -33,7 +32,6 @@ class Glance(NamedTuple):
     forward: bool
     """Mentions `forward`, so that a class of it may inherit one."""
     compiles: bool
-    examples: bool
     torch: bool
     asks: bool
     """Holds calls of CUDA-graph functions that rules look at outside of compiled code too."""
@@ -56,7 +54,6 @@ def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Se
         root=forward and _FORWARD.search(data) is not None,
         forward=forward,
         compiles=compiling,
-        examples=(b"def programs()" in data or b"def calls()" in data) and _EXAMPLES.search(data) is not None,
         torch=b"torch" in data,
         asks=b"graphed_callables" in data or b"mark_unbacked" in data,
         comments=b"tclint:" in data or b"noqa" in data,

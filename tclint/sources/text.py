@@ -6,7 +6,6 @@ import ast
 import codecs
 import re
 import warnings
-from collections.abc import Iterator
 
 from tclint.model.report import Problem
 
@@ -21,31 +20,6 @@ class Unparsable(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
         self.problem = problem
-
-
-# Fields that never hold a node worth visiting: names, contexts, operators.
-_SKIPPED = frozenset(
-    "arg attr asname conversion ctx id is_async kind level module op ops simple type_comment type_ignores".split()
-)
-_CHILDREN: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
-
-
-def nodes(root: ast.AST) -> Iterator[ast.AST]:
-    """`ast.walk` without operators and contexts, depth first and in no particular order: three times as fast."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        yield node
-        kind = type(node)
-        fields = _CHILDREN.get(kind)
-        if fields is None:
-            fields = _CHILDREN[kind] = tuple(f for f in kind._fields if f not in _SKIPPED)
-        for name in fields:
-            value = getattr(node, name, None)
-            if type(value) is list:
-                stack.extend([v for v in value if isinstance(v, ast.AST)])
-            elif isinstance(value, ast.AST):
-                stack.append(value)
 
 
 _CODING = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Place = Literal["argument", "attribute", "global", "cell"]
@@ -20,6 +20,8 @@ class Exact:
     """A thing that must be the same: a type, a flag, a string, None, a dtype, a function, a mode."""
 
     key: Hashable
+    text: str = field(default="", compare=False)
+    """As a message shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,16 @@ class Number:
     """A Python int or float. `burned`: an operation writes its value into the program."""
 
     value: int | float
+    place: Place = "argument"
+    burned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Varies:
+    """A Python number that is another one in every call, and nobody knows which. `why` is what a message says of it."""
+
+    why: str
+    type: str = "int"
     place: Place = "argument"
     burned: bool = False
 
@@ -66,8 +78,25 @@ class Table:
     items: tuple[tuple[Hashable, Guarded], ...]
 
 
-Guarded = Unknown | Exact | Number | Tensor | Items | Table
+Guarded = Unknown | Exact | Number | Varies | Tensor | Items | Table
 Moment = Mapping[str, Guarded]
 """One call: what is guarded, by where it is read from."""
 
 UNKNOWN = Unknown()
+
+
+def text(guarded: Guarded) -> str:
+    """A value as a message shows it, nothing where it cannot be told in a word."""
+    if isinstance(guarded, Number):
+        return f"{guarded.value!r}"
+    if isinstance(guarded, Exact):
+        return guarded.text
+    if isinstance(guarded, Varies):
+        return guarded.why
+    if isinstance(guarded, Tensor) and guarded.sizes is not None:
+        return "×".join("?" if size is None else str(size) for size in guarded.sizes) or "a scalar"
+    if isinstance(guarded, Items):
+        return f"{len(guarded.items)} items"
+    if isinstance(guarded, Table):
+        return "{" + ", ".join(str(key) for key, _ in guarded.items) + "}"
+    return ""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from tclint.timeline.guarded import Exact, Guarded, Items, Moment, Number, Tensor, Unknown
+from tclint.timeline.guarded import Exact, Guarded, Items, Moment, Number, Tensor, Unknown, Varies
 
 LIMIT: Final = 8
 """Programs of one code object before Dynamo gives up and runs it eagerly (`recompile_limit`)."""
@@ -46,7 +46,7 @@ def programs(moments: Sequence[Moment], policy: Policy = Policy()) -> tuple[Prog
     made: list[tuple[Program, Mapping[str, _Guard]]] = []
     state = _State()
     for number, moment in enumerate(moments):
-        atoms = dict(_atoms(moment))
+        atoms = dict(_atoms(moment, number))
         wrong = [_differences(atoms, guards) for _, guards in made]
         if not all(wrong):
             continue
@@ -80,14 +80,18 @@ class _Marks:
 _Atom = Exact | Number | _Size | _Strides | _Marks
 
 
-def _atoms(moment: Moment) -> Iterator[tuple[str, _Atom]]:
+def _atoms(moment: Moment, call: int) -> Iterator[tuple[str, _Atom]]:
     for place, guarded in moment.items():
-        yield from _parts(place, guarded)
+        yield from _parts(place, guarded, call)
 
 
-def _parts(place: str, guarded: Guarded) -> Iterator[tuple[str, _Atom]]:
+def _parts(place: str, guarded: Guarded, call: int) -> Iterator[tuple[str, _Atom]]:
     if isinstance(guarded, Unknown):
         return
+    if isinstance(guarded, Varies):
+        # Any numbers will do that differ from each other, and are none of the special ones.
+        value = call + 2 if guarded.type == "int" else call + 2.5
+        guarded = Number(value, guarded.place, guarded.burned)
     if isinstance(guarded, Exact):
         yield f"type({place})", Exact(type(guarded.key).__name__)
         yield place, guarded
@@ -100,12 +104,12 @@ def _parts(place: str, guarded: Guarded) -> Iterator[tuple[str, _Atom]]:
         yield f"type({place})", Exact(guarded.kind)
         yield f"len({place})", Exact(len(guarded.items))
         for index, item in enumerate(guarded.items):
-            yield from _parts(f"{place}[{index}]", item)
+            yield from _parts(f"{place}[{index}]", item, call)
     else:
         yield f"type({place})", Exact(guarded.kind)
         yield f"keys({place})", Exact(tuple(key for key, _ in guarded.items))
         for key, item in guarded.items:
-            yield from _parts(f"{place}[{key!r}]", item)
+            yield from _parts(f"{place}[{key!r}]", item, call)
 
 
 def _tensor_parts(place: str, tensor: Tensor) -> Iterator[tuple[str, _Atom]]:

@@ -1,79 +1,60 @@
-"""Abstract values: what the interpreter knows about one expression."""
+"""Abstract values: what the interpreter knows about one expression. One module for each kind, with its behaviour."""
 
-from tclint.values.kinds import (
+from typing import Final
+
+from tclint.values.class_value import ClassValue
+from tclint.values.compiled import Compiled
+from tclint.values.constant import FALSE, NONE, TRUE, Const
+from tclint.values.dict import Dict
+from tclint.values.evidence import Evidence
+from tclint.values.external import External
+from tclint.values.function import FunctionValue
+from tclint.values.instance import Instance
+from tclint.values.method import Method
+from tclint.values.module_value import ModuleValue
+from tclint.values.object import ENUM, Object
+from tclint.values.origin import NOWHERE, Origin
+from tclint.values.partial import Partial
+from tclint.values.questions import contains, may_be_none, truth, widen, without_none
+from tclint.values.region import CompileSite, Region, uses_cudagraphs
+from tclint.values.scalar import BOOL, COUNTED, FLOAT, INT, SIZE, STR, Scalar, scalar_type
+from tclint.values.sequence import Seq
+from tclint.values.super_value import Super
+from tclint.values.tensor import (
     ARRAY,
-    BOOL,
-    CALLABLES,
     CONSTANT,
     DATA_SIZED,
     DETACHED,
-    ENUM,
     EXPANDED,
-    FALSE,
-    FLOAT,
     HOST,
     INPUT,
-    INT,
     NAMED,
     NEEDS_GRAD,
-    NONE,
-    NOWHERE,
     OWNED,
     PARAMETER,
     PROVEN,
     RAW,
-    SIZE,
     SPARSE,
     STALE,
     STATIC_OUT,
-    STR,
     STRIDED,
-    TRUE,
     UNBACKED,
-    UNKNOWN,
     USED,
-    ClassValue,
-    Compiled,
-    Const,
-    Dict,
-    External,
-    FunctionValue,
-    Instance,
-    Method,
-    ModuleValue,
-    Object,
-    Origin,
-    Partial,
-    Scalar,
-    Seq,
-    Super,
     Tensor,
-    Union,
-    Unknown,
-    Value,
-    contains,
     is_tensor,
-    join,
-    join_all,
-    may_be_none,
-    scalar_type,
-    tensor_of,
-    truth,
-    widen,
-    without_none,
 )
-from tclint.values.region import (
-    CompileSite,
-    Evidence,
-    Region,
-    uses_cudagraphs,
-)
+from tclint.values.union import Union, join, join_all, tensor_of
+from tclint.values.value import UNKNOWN, Unknown, Value
+
+CALLABLES: Final = (FunctionValue, ClassValue, Partial, Compiled, Instance, External)
+"""The kinds whose call runs code that the value itself decides."""
 
 __all__ = [
     "ARRAY",
     "BOOL",
     "CALLABLES",
     "CONSTANT",
+    "COUNTED",
     "DATA_SIZED",
     "DETACHED",
     "ENUM",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tclint.values.kinds import Dict, Scalar, Seq, Tensor, Value
+if TYPE_CHECKING:
+    from tclint.values.evidence import Evidence
 
 
 @dataclass(frozen=True)
@@ -35,51 +36,6 @@ class CompileSite:
     @property
     def key(self) -> tuple[Any, ...]:
         return (self.path, self.line, self.cudagraphs)
-
-
-class Evidence:
-    """The calls of a compiled callable that were seen, by parameter: what varies from call to call, and how."""
-
-    __slots__ = ("values",)
-
-    def __init__(self, values: Mapping[str, tuple[Value, ...]]) -> None:
-        self.values = values
-
-    def calls(self) -> int:
-        return max((len(v) for v in self.values.values()), default=0)
-
-    def distinct(self, name: str) -> int:
-        """How many different values a parameter takes; a value that is itself unknown counts as many."""
-        values = self.values.get(name, ())
-        keys = set()
-        for value in values:
-            if isinstance(value, Scalar):
-                return 99
-            keys.add(value.key)
-        return len(keys)
-
-    def lengths(self, name: str) -> int:
-        """How many different lengths or key orders a container argument takes."""
-        found: set[object] = set()
-        for value in self.values.get(name, ()):
-            if isinstance(value, Seq):
-                found.add(len(value.items) if value.items is not None else -1)
-            elif isinstance(value, Dict):
-                found.add(tuple(value.items))
-        return len(found)
-
-    def shapes(self, name: str) -> list[tuple[int | None, ...]]:
-        return [v.shape for v in self.values.get(name, ()) if isinstance(v, Tensor) and isinstance(v.shape, tuple)]
-
-    def sizes(self, name: str, dim: int) -> list[int]:
-        """The sizes one dimension of an argument takes, call by call."""
-        found = []
-        for shape in self.shapes(name):
-            if -len(shape) <= dim < len(shape):
-                size = shape[dim]
-                if size is not None:
-                    found.append(size)
-        return found
 
 
 @dataclass(frozen=True)

@@ -66,8 +66,6 @@ def _target_lines(job: Job, recipe: Mapping[str, Any]) -> list[str]:
         return [f"# {recipe['trouble']}", 'raise SystemExit("write here: the target, and its calls")']
     if kind == "main":
         return [f"print(module.main({device!r}))"]
-    if kind == "build":
-        return ["function = module.build()", "for call in module.calls():", "    function(*call)"]
     if kind == "get_inputs":
         lines = [
             f"target = module.{recipe['class']}(*module.get_init_inputs()).to({device!r})",

@@ -1,1 +1,37 @@
-"""What libraries do with abstract values: one module for each library."""
+"""What libraries do with abstract values: one module for each library.
+
+Importing the package puts the models into the slots that values ask, `tclint.values.library.MODELS`.
+"""
+
+from tclint.interpreter.models import (
+    builtins,
+    functions,
+    modules,
+    numpy,
+    objects,
+    standard_library,
+    tensors,
+    texts,
+    tokenizers,
+    torch_library,
+)
+from tclint.values.library import MODELS
+
+MODELS.functions = functions
+MODELS.modules = modules
+MODELS.objects = objects
+MODELS.tensors = tensors
+MODELS.texts = texts
+
+__all__ = [
+    "builtins",
+    "functions",
+    "modules",
+    "numpy",
+    "objects",
+    "standard_library",
+    "tensors",
+    "texts",
+    "tokenizers",
+    "torch_library",
+]

@@ -204,14 +204,6 @@ def testcases_convention(job: Job, candidate: Candidate, module: ModuleType) -> 
     )
 
 
-def build_and_calls_convention(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
-    """`build()` gives the callable, which compiles what it wants to; `calls()` the calls in order."""
-    build, calls = getattr(module, "build", None), getattr(module, "calls", None)
-    if not (callable(build) and callable(calls)) or _needs_arguments(build) or _needs_arguments(calls):
-        return None
-    return Example("build(), calls()", build, lambda: [as_call(call) for call in calls()], wrap=False, given=True)
-
-
 def main_convention(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
     """`main(device)` runs the program; `reference(device)` gives the same values without CUDA graphs."""
     main = getattr(module, "main", None)
@@ -222,19 +214,10 @@ def main_convention(job: Job, candidate: Candidate, module: ModuleType) -> Examp
     return Example("main(device)", lambda: main, lambda: [Call((job.device,))], False, True, reference)
 
 
-def _needs_arguments(function: Callable[..., Any]) -> bool:
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return True
-    return any(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
-
-
 CONVENTIONS: tuple[Source, ...] = (
     configured,
     by_example,
     get_inputs_convention,
     testcases_convention,
-    build_and_calls_convention,
     main_convention,
 )

@@ -17,7 +17,7 @@ from tclint.verify.job import Candidate, Job
 
 INPUTS = "inputs.pt"
 RECIPE = "recipe.json"
-_CONVENTIONS = {"build(), calls()": "build", "main(device)": "main"}
+_CONVENTIONS = {"main(device)": "main"}
 
 
 def write(

@@ -406,11 +406,13 @@ def test_dynamo_agrees_that_the_break_is_gone(path: Path) -> None:
 
 
 def _same_outputs(path: Path) -> None:
+    import judge
     import torch
+    from torch.utils._pytree import tree_flatten
 
-    outputs = _outputs(path)
+    outputs = tree_flatten(judge.outputs(path))[0]
     assert outputs
-    for old, new in zip(outputs, _outputs(twin(path)), strict=True):
+    for old, new in zip(outputs, tree_flatten(judge.outputs(twin(path)))[0], strict=True):
         if isinstance(old, torch.Tensor):
             torch.testing.assert_close(new, old, equal_nan=True)
         else:
@@ -461,21 +463,6 @@ def test_the_runtime_agrees_that_the_graph_is_safe(path: Path) -> None:
         outcomes.append(json.loads(done.stdout.splitlines()[-1]))
     assert outcomes[0]["outcome"] != "fine", outcomes
     assert outcomes[1]["outcome"] == "fine", outcomes
-
-
-def _outputs(path: Path) -> list[object]:
-    """What the programs of a fixture return, uncompiled."""
-    import judge
-    import torch
-    from torch.utils._pytree import tree_flatten
-
-    found: list[object] = []
-    with judge._quiet(), judge._alone(path.parent), torch.compiler.set_stance("force_eager"):
-        judge._seed()
-        for program, calls in judge._programs(judge._load(path), None):
-            for args in calls:
-                found += tree_flatten(program(*judge._arguments(args)))[0]
-    return found
 
 
 # --- where code is reviewed -----------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from tclint import api, cli
 from tclint.model.errors import UserError
 from tclint.model.settings import Settings
 from tclint.ruleset import packs
-from tclint.ruleset.rule import KINDS, load_rules
+from tclint.ruleset.loading import KINDS, load_rules
 
 PACK = ROOT / "fixtures" / "rule_pack"
 RULES = str(PACK / "acme_rules")

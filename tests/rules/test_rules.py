@@ -14,10 +14,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from judge import FIXTURES, Expectation, expectations
-from lintkit import PRELUDE, ROOT, TORCH, Project, lint, told, with_callers
+from lintkit import PRELUDE, ROOT, TORCH, Project, lint, told, with_caller
 
 from tclint.model.finding import Finding
-from tclint.ruleset.rule import Rule, load_rules
+from tclint.ruleset.loading import load_rules
+from tclint.ruleset.rule import Rule
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -45,8 +46,9 @@ def graph_breaks() -> dict[str, dict[str, str]]:
 # --- facts ------------------------------------------------------------------------------------------------------------
 
 
-def test_there_are_rules() -> None:
-    assert len(RULES) >= 6
+def test_every_file_of_the_folder_is_one_rule() -> None:
+    files = [path.stem for path in sorted((ROOT / "rules").glob("tcl*.py"))]
+    assert files == [f"{rule.code.lower()}_{rule.name.replace('-', '_')}" for rule in RULES]
 
 
 def test_codes_and_names_are_unique() -> None:
@@ -150,7 +152,7 @@ def linted(path: Path) -> tuple[Finding, ...]:
     code = path.parent.name[:6]
     source = path.read_text()
     with TemporaryDirectory() as folder:
-        Path(folder, path.name).write_text(with_callers(source))
+        Path(folder, path.name).write_text(with_caller(source))
         selected = [code] if code in BY_CODE else []
         report = lint(
             path.name, cwd=Path(folder), extend_select=selected, **CONFIGURED.get(code, {}), **configuration(source)

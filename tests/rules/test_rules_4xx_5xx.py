@@ -14,7 +14,8 @@ from judge import FIXTURES, expectations
 
 from tclint.model.finding import Finding
 from tclint.model.settings import Settings
-from tclint.ruleset.rule import Rule, load_rules
+from tclint.ruleset.loading import load_rules
+from tclint.ruleset.rule import Rule
 from tclint.run.engine import lint
 from tclint.sources.files import InputFile
 

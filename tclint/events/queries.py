@@ -1,0 +1,232 @@
+"""What a rule may ask about an event, beyond what the event itself holds: `event.ask.attributes(instance)`.
+
+Rules ask, they do not reach in: nothing here changes what the interpreter knows, and no answer is an event of its own.
+The interpreter is seen through protocols, so that events know what they need of it and nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from tclint.model.finding import Step
+from tclint.program import Class, Function, Module, Program
+from tclint.values import CompileSite, Evidence, Instance, Region, Value
+
+Index = TypeVar("Index")
+
+
+class Names(Protocol):
+    """What the interpreter knows of module-level names."""
+
+    def value(self, module: Module, name: str) -> Value | None: ...
+
+
+class Classes(Protocol):
+    """What the interpreter knows of the program's classes."""
+
+    def is_nn_module(self, cls: Class) -> bool: ...
+
+    def find_method(self, cls: Class, name: str) -> Function | None: ...
+
+    def mro(self, cls: Class) -> Sequence[Class]: ...
+
+    def external_base(self, cls: Class) -> str: ...
+
+
+class Objects(Protocol):
+    """What the interpreter knows of the program's objects."""
+
+    def of(self, instance: Instance) -> Mapping[str, Value]: ...
+
+
+class Functions(Protocol):
+    """What the interpreter knows of the program's functions."""
+
+    def value(self, function: Function) -> Value: ...
+
+
+class Learned(Protocol):
+    """What eager code and compile sites told."""
+
+    @property
+    def sites(self) -> Mapping[Any, CompileSite]: ...
+
+    @property
+    def made_with(self) -> Mapping[tuple[str, str, str], Mapping[Any, Mapping[Any, str]]]: ...
+
+
+class Account(Protocol):
+    """What eager code does to compiled callables, moment by moment."""
+
+    def evidence(self, target: Value, site: CompileSite) -> Evidence | None: ...
+
+
+class Interpretation(Protocol):
+    """What the interpreter knows of the program: the parts of it that answer questions."""
+
+    @property
+    def account(self) -> Account: ...
+
+    @property
+    def names(self) -> Names: ...
+
+    @property
+    def classes(self) -> Classes: ...
+
+    @property
+    def instance_attributes(self) -> Objects: ...
+
+    @property
+    def functions(self) -> Functions: ...
+
+    @property
+    def learned(self) -> Learned: ...
+
+    def evaluate_silently(self, frame: Any, node: ast.expr) -> Value: ...
+
+
+class Frame(Protocol):
+    """The call that an event happens in: its names, and how it came to be compiled."""
+
+    @property
+    def interp(self) -> Interpretation: ...
+
+    @property
+    def module(self) -> Module: ...
+
+    @property
+    def function(self) -> Function | None: ...
+
+    @property
+    def cls(self) -> Class | None: ...
+
+    @property
+    def env(self) -> Mapping[str, Value]: ...
+
+    @property
+    def closure(self) -> Mapping[str, Value] | None: ...
+
+    @property
+    def region(self) -> Region | None: ...
+
+    @property
+    def parent(self) -> Frame | None: ...
+
+    @property
+    def call_node(self) -> ast.AST | None: ...
+
+    @property
+    def blocks(self) -> Sequence[str]: ...
+
+    @property
+    def constructing(self) -> bool: ...
+
+    @property
+    def grad(self) -> bool | None: ...
+
+    @property
+    def rare(self) -> bool: ...
+
+    def chain(self, line: int) -> tuple[Step, ...]: ...
+
+
+class Queries:
+    """The questions of a rule, answered for the place where its event happens."""
+
+    __slots__ = ("_frame",)
+
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
+
+    # -- names ------------------------------------------------------------------------------------------------
+
+    def local(self, name: str) -> Value | None:
+        """What a name of the function holds here; None where the function has not bound it."""
+        return self._frame.env.get(name)
+
+    def captures(self, name: str) -> bool:
+        """Whether a name is a variable of an enclosing function."""
+        frame = self._frame
+        if frame.closure is None or frame.function is None:
+            return False
+        return name in frame.closure and name not in frame.function.bound_names()
+
+    def module_value(self, name: str, module: Module | None = None) -> Value | None:
+        """The value of a module-level name of this file, or of another; None where it has none."""
+        return self._frame.interp.names.value(module if module is not None else self._frame.module, name)
+
+    def evaluate(self, node: ast.expr) -> Value:
+        """The value of an expression of the function, here. No rule hears of what happens in it."""
+        return self._frame.interp.evaluate_silently(self._frame, node)
+
+    # -- classes and objects ----------------------------------------------------------------------------------
+
+    def is_nn_module(self, cls: Class) -> bool:
+        return self._frame.interp.classes.is_nn_module(cls)
+
+    def attributes(self, instance: Instance) -> Mapping[str, Value]:
+        """What an object holds, as far as its constructor and the stores seen tell."""
+        return self._frame.interp.instance_attributes.of(instance)
+
+    def made_with(self, cls: Class, parameter: str) -> Sequence[Mapping[Any, str]]:
+        """What functions pass for a parameter of a class's constructor: for each function the values, and where."""
+        known = self._frame.interp.learned.made_with
+        return tuple(known.get((cls.module.path, cls.qualname, parameter), {}).values())
+
+    def method(self, cls: Class, name: str) -> Function | None:
+        """A method of a class, its own or inherited."""
+        return self._frame.interp.classes.find_method(cls, name)
+
+    def mro(self, cls: Class) -> Sequence[Class]:
+        """A class and its ancestors in the program, in the order in which Python looks at them."""
+        return self._frame.interp.classes.mro(cls)
+
+    def external_base(self, cls: Class) -> str:
+        """The dotted name of the first ancestor outside the program: `torch.nn.Module`; or nothing."""
+        return self._frame.interp.classes.external_base(cls)
+
+    def decorated(self, function: Function) -> Value:
+        """A function as its decorators leave it."""
+        return self._frame.interp.functions.value(function)
+
+    # -- calls ------------------------------------------------------------------------------------------------
+
+    def sites(self) -> Sequence[CompileSite]:
+        """The compile sites found so far."""
+        return tuple(self._frame.interp.learned.sites.values())
+
+    def callers(self) -> Iterator[Frame]:
+        """Who called this function, who called that one, and so on outwards."""
+        frame = self._frame.parent
+        while frame is not None:
+            yield frame
+            frame = frame.parent
+
+    def handed_over(self) -> bool:
+        """Whether this is the very function that was handed to the operator which `event.inside` names."""
+        region = self._frame.region
+        return region is not None and region.entry is not None and self._frame.call_node is region.entry
+
+    # -- indexes ----------------------------------------------------------------------------------------------
+    # What needs more than the event is found once and looked up: a handler's cost must not grow with the program.
+
+    def of_function(self, build: Callable[[Function], Index]) -> Index:
+        """What `build` makes of the function the event happens in, made once for each function."""
+        function = self._frame.function
+        assert function is not None
+        return function.index(build)
+
+    def of_scope(self, build: Callable[[ast.AST], Index]) -> Index:
+        """What `build` makes of that function's node, or of the file's tree where there is no function; made once."""
+        function = self._frame.function
+        return function.node_index(build) if function is not None else self._frame.module.node_index(build)
+
+    def of_file(self, build: Callable[[Module], Index]) -> Index:
+        """What `build` makes of this file, made once."""
+        return self._frame.module.index(build)
+
+    def of_program(self, build: Callable[[Program], Index]) -> Index:
+        """What `build` makes of all files, made once."""
+        return self._frame.module.program.index(build)

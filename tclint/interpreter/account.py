@@ -1,0 +1,117 @@
+"""The account: what eager code does to compiled callables, and to what they read, in the order in which it does it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tclint.values import CompileSite, Const, Evidence, Instance, Value
+from tclint.values.moments import MAX_MOMENTS, Call, Moment, Place, Write
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
+    from tclint.interpreter.machine import Interpreter
+
+
+class Account:
+    """Keeps the moments of the walk that is under way, and those of the walks before it."""
+
+    def __init__(self, interp: Interpreter) -> None:
+        self._walks = interp.learned.walks
+        self._rebound = interp.learned.rebound
+        self._replays = interp.memo.moments
+        self._current: list[Moment] = []
+        self._settled = False
+
+    def begin(self, entry: Hashable) -> None:
+        """Another entry into the program; one that was walked before, with less knowledge, is forgotten."""
+        self._current = []
+        if not self._settled:
+            self._walks[entry] = self._current
+
+    def settle(self) -> None:
+        """All entries have been walked: what is walked from here on is known already."""
+        self._settled = True
+
+    def evidence(self, target: Value, site: CompileSite) -> Evidence | None:
+        """What is known of the calls of a compiled callable, without its parameters."""
+        found = [
+            Evidence(target.key, walk, (), site.dynamic)
+            for walk in self._walks.values()
+            if any(isinstance(m, Call) and m.callee == target.key for m in walk)
+        ]
+        return max(found, key=lambda each: (each.mode.programs, len(each.calls)), default=None)
+
+    @property
+    def length(self) -> int:
+        return len(self._current)
+
+    def call(
+        self, frame: Frame, node: ast.AST, target: Value, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> None:
+        """Eager code calls a compiled callable."""
+        self._add(Call(target.key, frame.module.path, node, tuple(args), dict(keywords), frame.modes))
+
+    def write(self, frame: Frame, node: ast.AST, place: Place, value: Value, again: str = "") -> None:
+        """Eager code binds something that compiled code may read. What constructors bind is no change."""
+        if frame.region is None and not frame.constructing:
+            self._add(Write(place, frame.module.path, node, value, again))
+
+    def write_name(self, frame: Frame, node: ast.AST, base: str, name: str, value: Value, again: str = "") -> None:
+        """The same for a name that is not the function's own: one of its file, or of the function around it.
+
+        `name` is what of it is written: `x`, `x['key']`, `x.attribute`, `x()`.
+        """
+        if frame.region is not None or frame.constructing:
+            return
+        function = frame.function
+        if function is None or base in frame.globals or (base in frame.module.names and not _own(frame, base)):
+            self.write(frame, node, ("global", frame.module.path, "", name), value, again)
+        elif function.parent is not None and (base in frame.nonlocals or not _own(frame, base)):
+            self.write(frame, node, ("cell", frame.module.path, function.parent.qualname, name), value, again)
+
+    def write_attribute(
+        self, frame: Frame, node: ast.AST, owner: Instance, name: str, value: Value, again: str = ""
+    ) -> None:
+        place: Place = ("attribute", owner.cls.module.path, owner.cls.qualname, name)
+        if frame.region is None and not frame.constructing:
+            self._rebound.add(place[1:])
+        self.write(frame, node, place, value, again)
+
+    def grow_attribute(self, frame: Frame, node: ast.AST, owner: Value, name: str, value: Value) -> None:
+        """`self.x.append(…)`"""
+        if isinstance(owner, Instance):
+            self.write_attribute(frame, node, owner, name, value, "grows")
+
+    # -- calls that are remembered ------------------------------------------------------------------------------
+
+    def keep(self, key: Hashable, since: int) -> None:
+        """Remember what a call did, beside what it gave."""
+        if len(self._current) > since:
+            self._replays[key] = tuple(self._current[since:])
+
+    def replay(self, key: Hashable) -> None:
+        """A call that is remembered does again what it did."""
+        for moment in self._replays.get(key, ()):
+            self._add(moment)
+
+    def _add(self, moment: Moment) -> None:
+        if len(self._current) < MAX_MOMENTS:
+            self._current.append(moment)
+
+
+def _own(frame: Frame, name: str) -> bool:
+    """Whether a name belongs to the function of a frame."""
+    function = frame.function
+    assert function is not None
+    if name in frame.globals or name in frame.nonlocals:
+        return False
+    arguments = function.node.args
+    parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+    return name in function.stored_names() or any(p is not None and p.arg == name for p in parameters)
+
+
+def key_text(index: Value) -> str:
+    """`['key']`, nothing where the key is not known."""
+    return f"[{index.value!r}]" if isinstance(index, Const) else ""

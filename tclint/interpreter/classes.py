@@ -1,0 +1,187 @@
+"""Classes of the program: what they inherit, and what their bodies hold."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Final
+
+from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.frame import Frame
+from tclint.program import Assignment, Class, Function
+from tclint.values import ENUM, UNKNOWN, ClassValue, Const, External, FunctionValue, Method, Object, Value
+
+if TYPE_CHECKING:
+    from tclint.interpreter.machine import Interpreter
+
+_NOT_MODULES: Final = frozenset(
+    {"builtins.object", "torch.autograd.Function", "torch.autograd.function.Function", "typing.Protocol", "enum.Enum"}
+    | {"abc.ABC", "torch.utils.data.Dataset", "torch.optim.Optimizer"}
+)
+
+
+class Classes:
+    """Knows what classes inherit and which methods they have."""
+
+    def __init__(self, interp: Interpreter) -> None:
+        self._interp = interp
+        self._knowledge = interp.knowledge
+        self._mro = interp.knowledge.mro
+        self._memo = interp.memo
+        self._silence = interp.emitter.silence
+        self._reading: set[Class] = set()
+        """The classes whose bases are being evaluated. A class that inherits from itself has a base nobody knows."""
+
+    @staticmethod
+    def of(value: Value | None) -> Class | None:
+        return value.cls if isinstance(value, ClassValue) else None
+
+    def mro(self, cls: Class) -> list[Class]:
+        """The classes of the program an attribute is looked up in, in order."""
+        known = self._mro.get(cls)
+        return known if known is not None else self._linearised(cls)
+
+    def _linearised(self, cls: Class) -> list[Class]:
+        # Without recursion: generated code has chains of thousands.
+        bases: dict[Class, list[Class]] = {}
+        stack = [cls]
+        while stack:
+            current = stack[-1]
+            if current not in bases:
+                if current in self._mro:
+                    stack.pop()
+                    continue
+                self._mro[current] = [current]  # what a class that inherits from itself sees of itself
+                self._interp.program.touched.add(current.module)
+                bases[current] = [base.cls for base in self.bases(current) if isinstance(base, ClassValue)]
+                missing = [base for base in bases[current] if base not in self._mro]
+                if missing:
+                    stack.extend(reversed(missing))
+                    continue
+            stack.pop()
+            order = {current: None}
+            for base in bases[current]:
+                for ancestor in self._mro[base]:
+                    order.pop(ancestor, None)
+                    order[ancestor] = None
+            self._mro[current] = list(order)
+        return self._mro[cls]
+
+    def bases(self, cls: Class) -> list[Value]:
+        """What a class inherits from."""
+        known = self._knowledge.bases.get(cls)
+        if known is not None:
+            return known
+        if cls in self._reading:
+            return [UNKNOWN]
+        self._reading.add(cls)
+        try:
+            with self._silence:
+                frame = self._interp.names.frame(cls.module)
+                found = [evaluate(frame, base) for base in cls.node.bases if not isinstance(base, ast.Starred)]
+        finally:
+            self._reading.discard(cls)
+        if UNKNOWN not in found:
+            # What is unknown now may only be in the making.
+            self._knowledge.bases[cls] = found
+        return found
+
+    def external_base(self, cls: Class) -> str:
+        """The dotted name of the first base outside the program, empty where there is none or it is unknown."""
+        known = self._knowledge.external_base.get(cls)
+        if known is None:
+            known = ""
+            order = self.mro(cls)
+            for ancestor in order:
+                for base in self.bases(ancestor):
+                    if isinstance(base, External) and base.name not in ("builtins.object", "abc.ABC"):
+                        known = known or base.name
+                        if base.name.startswith("torch.nn."):
+                            known = base.name
+                            break
+            if self._reading.isdisjoint(order):
+                self._knowledge.external_base[cls] = known
+        return known
+
+    def is_nn_module(self, cls: Class) -> bool:
+        base = self.external_base(cls)
+        if base.startswith("torch.nn.") or base.endswith(("LightningModule", ".Module")):
+            return True
+        if base.startswith("torch.autograd"):
+            return False
+        unknown = any(b is UNKNOWN for a in self.mro(cls) for b in self.bases(a))
+        # A base we cannot see, and a forward: a module in all likelihood.
+        return (bool(base) or unknown) and self.find_method(cls, "forward") is not None and base not in _NOT_MODULES
+
+    def find_method(self, cls: Class, name: str) -> Function | None:
+        for ancestor in self.mro(cls):
+            found = ancestor.methods.get(name)
+            if found is not None:
+                return found
+        return None
+
+    def is_subclass(self, cls: Class, name: str) -> bool:
+        """Whether a class inherits from one of this name."""
+        return any(a.name == name for a in self.mro(cls)) or self.external_base(cls).endswith("." + name)
+
+    @staticmethod
+    def method_kind(method: Function) -> str:
+        """`property`, `static`, `class`, or empty for a plain method."""
+        for decorator in method.decorators:
+            node = decorator.func if isinstance(decorator, ast.Call) else decorator
+            name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+            if name in ("property", "cached_property"):
+                return "property"
+            if name == "staticmethod":
+                return "static"
+            if name == "classmethod":
+                return "class"
+        return ""
+
+    def fields(self, cls: Class) -> list[str]:
+        """The fields of a dataclass-like class, base classes first."""
+        known = self._knowledge.field_names.get(cls)
+        if known is None:
+            names: dict[str, None] = {}
+            for ancestor in reversed(self.mro(cls)):
+                for name, assigned in ancestor.assignments.items():
+                    if assigned.annotated:
+                        names[name] = None
+            known = self._knowledge.field_names[cls] = list(names)
+        return known
+
+    def attribute(self, frame: Frame, node: ast.AST, cls: Class, name: str) -> Value:
+        """The value of `Class.name`."""
+        for ancestor in self.mro(cls):
+            method = ancestor.methods.get(name)
+            if method is not None:
+                decorated = self._interp.functions.value(method)
+                if self.method_kind(method) == "class":
+                    return decorated.bound_to(ClassValue(cls))
+                return decorated
+            assigned = ancestor.assignments.get(name)
+            if assigned is not None:
+                return self.assigned(ancestor, assigned, name, frame, node)
+        base = self.external_base(cls)
+        if name == "apply" and base.startswith("torch.autograd"):
+            return Method(Object("torch.autograd.Function", frame.origin(node), "", ClassValue(cls)), "apply")
+        return External(f"{base}.{name}") if base else UNKNOWN
+
+    def assigned(self, cls: Class, assignment: Assignment, name: str, frame: Frame, node: ast.AST) -> Value:
+        """What an assignment in the body of a class gives those who read the attribute."""
+        key = (cls.module.path, f"{cls.qualname}.{name}")
+        value = self._memo.class_values.get(key)
+        if value is None:
+            if key in self._memo.evaluating:
+                return UNKNOWN
+            self._memo.evaluating.add(key)
+            try:
+                with self._silence:
+                    value = self._interp.names.assigned(cls.module, assignment, generalise=False)
+            finally:
+                self._memo.evaluating.discard(key)
+            self._memo.class_values[key] = value
+        if isinstance(value, FunctionValue) and value.bound is None:
+            return value
+        if isinstance(value, Const) and self.is_subclass(cls, "Enum"):
+            return Object(ENUM, frame.origin(node), f"{cls.qualname}.{name}")
+        return self._interp.objects.as_read(value, name, frame, node)

@@ -1,0 +1,79 @@
+"""Events on their way to the rules."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tclint import events
+from tclint.interpreter.frame import Frame
+from tclint.interpreter.modes import set_mode
+from tclint.values import Instance, Object, Scalar, Seq, Tensor, Union, Value
+
+if TYPE_CHECKING:
+    from tclint.events.dispatch import Dispatcher
+
+
+class _Silence:
+    """`with` this no event is emitted; may be nested."""
+
+    __slots__ = ("_emitter",)
+
+    def __init__(self, emitter: Emitter) -> None:
+        self._emitter = emitter
+
+    def __enter__(self) -> None:
+        self._emitter.quiet += 1
+
+    def __exit__(self, *exception: object) -> None:
+        self._emitter.quiet -= 1
+
+
+class Emitter:
+    """Hands events to the rules that listen, except where code is only asked what it gives."""
+
+    __slots__ = ("dispatcher", "quiet", "silence")
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self.dispatcher = dispatcher
+        self.quiet = 0
+        """How many of those around us want no events."""
+        self.silence = _Silence(self)
+
+    def emit(self, kind: type[events.Event], frame: Frame, node: ast.AST, *details: Any) -> None:
+        if self.quiet or not frame.module.report:
+            return
+        handlers = self.dispatcher.handlers(kind, frame.region, type(details[0]) if kind.subject else None)
+        if handlers:
+            self.dispatcher.dispatch(handlers, kind(frame, node, *details))
+
+    def branch(self, frame: Frame, node: ast.AST, value: Value, keyword: str) -> None:
+        """Python asks a value whether it is true."""
+        kind = type(value)
+        if kind is Instance:
+            frame.interp.objects.ask_truth(frame, node, value)  # type: ignore[arg-type]
+        if kind is Tensor or kind is Scalar or kind is Union or kind is Instance or kind is Object or kind is Seq:
+            self.emit(events.Branch, frame, node, value, keyword)
+
+    def operation(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> None:
+        self.emit(events.Operation, frame, node, operator, left, right)
+
+    def call(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        receiver: Value | None,
+        result: Value,
+    ) -> None:
+        """A call of something outside the program, by its dotted name."""
+        if frame.region is None and name.startswith("torch."):
+            set_mode(frame, node, name, args, receiver)
+        if self.quiet or not frame.module.report:
+            return
+        handlers = self.dispatcher.call_handlers(name, frame.region)
+        if handlers:
+            self.dispatcher.dispatch(handlers, events.Call(frame, node, name, args, keywords, receiver, result))

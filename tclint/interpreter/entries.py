@@ -1,0 +1,124 @@
+"""Entries: how a compiled region, or a function of eager code that nobody in sight calls, is begun."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tclint.interpreter import parameters
+from tclint.interpreter.frame import Env, Frame
+from tclint.interpreter.state import Arguments
+from tclint.program import Function
+from tclint.values import (
+    UNKNOWN,
+    Compiled,
+    CompileSite,
+    Evidence,
+    FunctionValue,
+    Object,
+    Origin,
+    Region,
+    Seq,
+    Value,
+    join_all,
+)
+from tclint.values.moments import Call
+
+if TYPE_CHECKING:
+    from tclint.interpreter.machine import Interpreter
+
+
+class Entries:
+    """Enters functions with what is known of their arguments."""
+
+    def __init__(self, interp: Interpreter) -> None:
+        self._interp = interp
+        self._closures = interp.learned.closures
+
+    def with_arguments(self, function: Function, receiver: Value, args: Sequence[Value], region: Region) -> Value:
+        """Interpret a method as the entry of a region with example arguments."""
+        frame = Frame(self._interp, function.module, function, {}, region)
+        names = parameters.signature(function).names[1:]
+        entry = parameters.entry(self._interp, function, receiver, region=region)
+        marked = [
+            (a if a is not UNKNOWN else entry.get(n, UNKNOWN)).as_input(n, Origin(function.node.lineno, None))
+            for a, n in zip(args, [*names, *(f"argument {i}" for i in range(len(args)))], strict=False)
+        ]
+        # What the examples leave to its default may be passed by others.
+        rest = {n: v for n, v in entry.items() if n in names[len(marked) :]}
+        bound = self._interp.functions.value(function).bound_to(receiver)
+        return bound.call(frame, function.node, marked, rest)
+
+    def with_calls(self, function: Function, receiver: Value | None, site: CompileSite | None, target: Value) -> Value:
+        """Interpret the entry of a region with what eager code was seen to pass, or else with its signature."""
+        seen: Sequence[Arguments] = self._interp.learned.calls_seen.get(target.key, ())
+        # A function interpreted on its own passes on arguments nobody knows: no evidence where real calls are in sight.
+        known = [c for c in seen if not any(v is UNKNOWN for v in (*c[0], *c[1].values()))]
+        seen = known or seen
+        if not seen:
+            return self.by_signature(function, receiver, Region(site))
+        bound = [receiver] if receiver is not None else []
+        envs = [parameters.bind(self._interp, function, [*bound, *args], keywords, False) for args, keywords in seen]
+        region = Region(site, self._evidence(function, bound, site, target))
+        env: Env = dict(zip(parameters.signature(function).names, bound, strict=False))
+        by_signature = parameters.entry(self._interp, function, receiver, region=region)
+        for name in envs[0]:
+            if name not in env:
+                joined = join_all(e[name] for e in envs if name in e)
+                if joined is UNKNOWN:
+                    env[name] = by_signature.get(name, UNKNOWN)
+                    continue
+                env[name] = joined.as_input(name, Origin(function.node.lineno, None))
+        decorated = self._uncompiled(function)
+        if isinstance(decorated, FunctionValue) and decorated.function is not function:
+            return self.by_signature(function, receiver, region)
+        return self._run(function, env, region)
+
+    def _evidence(
+        self, function: Function, bound: Sequence[Value], site: CompileSite | None, target: Value
+    ) -> Evidence | None:
+        """The walk through the program whose calls of a target cost most."""
+        names = {*parameters.signature(function).names[len(bound) :], *parameters.variadic(function)}
+        found: list[Evidence] = []
+        for walk in self._interp.learned.walks.values():
+            calls = [m for m in walk if isinstance(m, Call) and m.callee == target.key]
+            if calls:
+                envs = (parameters.bind(self._interp, function, [*bound, *c.args], c.keywords, False) for c in calls)
+                rows = [{name: value for name, value in env.items() if name in names} for env in envs]
+                found.append(Evidence(target.key, walk, rows, site.dynamic if site is not None else None))
+        return max(found, key=lambda each: each.weight, default=None)
+
+    def by_signature(self, function: Function, receiver: Value | None, region: Region | None) -> Value:
+        """Interpret a function as the entry of a region (or of eager code) with what its signature says."""
+        decorated = self._uncompiled(function)
+        env = parameters.entry(self._interp, function, receiver, region=region)
+        vararg = parameters.variadic(function)[0]
+        for captured in (self._closures.get(function) or {}).values():
+            if vararg and isinstance(captured, FunctionValue):
+                # A wrapper takes anything; what it wraps says what that is.
+                inner = parameters.entry(self._interp, captured.function, None, region=region)
+                env[vararg] = Seq("tuple", tuple(inner.values()), UNKNOWN, "args")
+                break
+        if isinstance(decorated, Object) and decorated.kind == "disabled":
+            if region is not None:
+                return UNKNOWN
+            decorated = decorated.args or UNKNOWN
+        if isinstance(decorated, FunctionValue) and decorated.function is not function:
+            # A wrapper stands before the function: enter through it.
+            frame = Frame(self._interp, function.module, function, {}, region)
+            names = [n for n in env if n not in parameters.variadic(function)]
+            positional = [env[n] for n in names[:1]] if receiver is not None else []
+            rest = {n: env[n] for n in names[len(positional) :]}
+            return decorated.call(frame, function.node, positional, rest, bool(parameters.variadic(function)[1]))
+        return self._run(function, env, region)
+
+    def _uncompiled(self, function: Function) -> Value:
+        """A function as its decorators leave it, apart from compiling."""
+        decorated = self._interp.functions.value(function)
+        while isinstance(decorated, Compiled):
+            decorated = decorated.target
+        return decorated
+
+    def _run(self, function: Function, env: Env, region: Region | None) -> Value:
+        value = FunctionValue(function, None, self._closures.get(function))
+        return self._interp.functions.run(None, None, value, env, region)

@@ -1,0 +1,94 @@
+"""Calls: who is called, with what."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.interpreter.evaluate import evaluate, handles
+from tclint.interpreter.frame import Frame
+from tclint.values import (
+    UNKNOWN,
+    Dict,
+    External,
+    Seq,
+    Super,
+    Value,
+)
+
+Args = list[Value]
+Keywords = dict[str, Value]
+
+
+def _call(frame: Frame, node: ast.Call) -> Value:
+    func_node = node.func
+    if type(func_node) is ast.Attribute:
+        base = func_node.value
+        if type(base) is ast.Name and base.id in frame.paths:
+            override = frame.env.get(f"{base.id}.{func_node.attr}")
+            if override is not None:
+                args, keywords, open_ended = arguments(frame, node)
+                return override.call(frame, node, args, keywords, open_ended)
+        if frame.region is None and frame.interp.compile_sites.configured is not None:
+            named = frame.interp.compile_sites.configured_callable(frame, func_node)
+            if named is not None:
+                args, keywords, open_ended = arguments(frame, node)
+                return named.call(frame, node, args, keywords, open_ended)
+        if type(base) is ast.Call and type(base.func) is ast.Name and base.func.id == "super":
+            receiver = _super(frame, base)
+        else:
+            receiver = evaluate(frame, base)
+        args, keywords, open_ended = arguments(frame, node)
+        return receiver.call_method(frame, node, func_node.attr, args, keywords, open_ended)
+    func = evaluate(frame, func_node)
+    if type(func) is External and func.name == "builtins.super":
+        return _super(frame, node)
+    args, keywords, open_ended = arguments(frame, node)
+    return func.call(frame, node, args, keywords, open_ended)
+
+
+def _super(frame: Frame, node: ast.Call) -> Value:
+    cls = frame.cls
+    if len(node.args) >= 1 and isinstance(node.args[0], ast.Name):
+        named = frame.interp.classes.of(frame.interp.names.value(frame.module, node.args[0].id))
+        cls = named or cls
+    function = frame.function
+    if cls is None or function is None:
+        return UNKNOWN
+    parameters = function.node.args
+    first = (*parameters.posonlyargs, *parameters.args)
+    name = first[0].arg if first else "self"
+    instance = frame.env.get(name) or (frame.closure or {}).get("self", UNKNOWN)
+    return Super(instance, cls)
+
+
+def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
+    """The argument values; the last is True where `*args` or `**kwargs` may hold more than is known."""
+    args: Args = []
+    keywords: Keywords = {}
+    open_ended = False
+    for argument in node.args:
+        if type(argument) is ast.Starred:
+            value = evaluate(frame, argument.value)
+            if isinstance(value, Seq) and value.items is not None:
+                args.extend(value.items)
+            else:
+                open_ended = True
+                args.append(Seq("star", None, value.iterate(frame, argument)))
+        else:
+            args.append(evaluate(frame, argument))
+    for keyword in node.keywords:
+        value = evaluate(frame, keyword.value)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+        elif isinstance(value, Dict):
+            for k, v in value.items.items():
+                if isinstance(k, str):
+                    keywords[k] = v
+            if value.elem is not None:
+                open_ended = True
+        else:
+            open_ended = True
+    return args, keywords, open_ended
+
+
+handles(ast.Call, _call)

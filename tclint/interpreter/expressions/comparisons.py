@@ -1,0 +1,79 @@
+"""Comparisons."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint import events
+from tclint.interpreter.evaluate import evaluate, handles
+from tclint.interpreter.frame import Frame
+from tclint.values import (
+    BOOL,
+    FALSE,
+    TRUE,
+    Const,
+    Scalar,
+    Value,
+)
+from tclint.values.constant import is_none
+
+_ORDERINGS: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
+
+
+def _compare(frame: Frame, node: ast.Compare) -> Value:
+    left = evaluate(frame, node.left)
+    if len(node.ops) == 1:
+        right = evaluate(frame, node.comparators[0])
+        return compare(frame, node, type(node.ops[0]).__name__, left, right)
+    result: Value = TRUE
+    told: set[object] = set()
+    for i, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        right = evaluate(frame, comparator)
+        result = compare(frame, node, type(op).__name__, left, right)
+        if i < len(node.ops) - 1 and result.key not in told:
+            # The whole chain is what branches: once for all links that are alike.
+            told.add(result.key)
+            frame.interp.emitter.branch(frame, node, result, "comparison chain")
+        left = right
+    return result
+
+
+def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
+    """The value of `left operator right`, the operator by the name of its node."""
+    if operator in _ORDERINGS:
+        strongest = left if left.rank >= right.rank else right
+        answer = strongest.compare(frame, node, operator, left, right)
+        return answer if answer is not None else _plain(frame, node, left, right)
+    if operator in ("Is", "IsNot"):
+        same = _identical(left, right)
+        if same is None:
+            return BOOL
+        return TRUE if same is (operator == "Is") else FALSE
+    found = right.has(left)
+    if found is not None:
+        return TRUE if found is (operator == "In") else FALSE
+    frame.interp.emitter.emit(events.Operation, frame, node, operator, left, right)
+    return BOOL
+
+
+def _plain(frame: Frame, node: ast.AST, left: Value, right: Value) -> Value:
+    """A bool that comes from where the values come from."""
+    source = "size" if "size" in (left.source, right.source) else left.source or right.source
+    if not source:
+        return BOOL
+    return Scalar("bool", source, frame.origin(node), left.ref if left.ref is not None else right.ref)
+
+
+def _identical(left: Value, right: Value) -> bool | None:
+    """`left is right`, where that is certain."""
+    if isinstance(right, Const) and isinstance(left, Const):
+        if right.value is None or left.value is None or isinstance(right.value, bool):
+            return left.value is right.value
+        return None
+    if is_none(right):
+        return left.is_none()
+    return right.is_none() if is_none(left) else None
+
+
+handles(ast.Compare, _compare)

@@ -1,0 +1,132 @@
+"""Comprehensions and generator expressions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, Final
+
+from tclint import events
+from tclint.interpreter import stores
+from tclint.interpreter.evaluate import evaluate, handles
+from tclint.interpreter.expressions.conditions import branch
+from tclint.interpreter.frame import Env, Frame
+from tclint.values import (
+    UNKNOWN,
+    Const,
+    Dict,
+    Seq,
+    Value,
+    join_all,
+)
+
+
+def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+    kind = {"ListComp": "list", "SetComp": "set", "GeneratorExp": "generator"}[type(node).__name__]
+    saved = frame.env
+    frame.env = dict(saved)
+    items, length = _generators(frame, node.generators, lambda: evaluate(frame, node.elt))
+    frame.env = _after_comprehension(frame, saved, node)
+    if frame.region is None and kind != "generator":
+        gathered = join_all(items) if isinstance(items, list) else items
+        frame.interp.emitter.emit(
+            events.Store, frame, node.elt, "comprehension", UNKNOWN, "", gathered, None, False, None
+        )
+    if isinstance(items, list):
+        return Seq(kind, tuple(items))
+    return Seq(kind, None, items, length)
+
+
+def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
+    saved = frame.env
+    frame.env = dict(saved)
+
+    def pair() -> Value:
+        key = evaluate(frame, node.key)
+        value = evaluate(frame, node.value)
+        return Seq("tuple", (key, value))
+
+    items, _ = _generators(frame, node.generators, pair)
+    frame.env = _after_comprehension(frame, saved, node)
+    if frame.region is None:
+        gathered = join_all(items) if isinstance(items, list) else items
+        frame.interp.emitter.emit(
+            events.Store, frame, node.value, "comprehension", UNKNOWN, "", gathered, None, False, None
+        )
+    if isinstance(items, list):
+        known: dict[Any, Value] = {}
+        for item in items:
+            assert isinstance(item, Seq)
+            assert item.items is not None
+            key, value = item.items
+            if not isinstance(key, Const):
+                return Dict({}, join_all(i.items[1] for i in items if isinstance(i, Seq) and i.items))
+            known[key.value] = value
+        return Dict(known)
+    return Dict({}, items.items[1] if isinstance(items, Seq) and items.items else UNKNOWN)
+
+
+def _after_comprehension(frame: Frame, saved: Env, node: ast.AST) -> Env:
+    # A walrus inside a comprehension binds in the enclosing scope.
+    if b":=" in frame.module.data:
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.NamedExpr) and inner.target.id in frame.env:
+                saved[inner.target.id] = frame.env[inner.target.id]
+    return saved
+
+
+_UNROLL: Final = 12
+
+
+def _generators(
+    frame: Frame, generators: list[ast.comprehension], produce: Callable[[], Value]
+) -> tuple[list[Value] | Value, str]:
+    """Run the `for` clauses of a comprehension. A short iterable of known items is unrolled."""
+    first, rest = generators[0], generators[1:]
+    iterable = evaluate(frame, first.iter)
+    frame.interp.emitter.emit(events.Loop, frame, first.iter, iterable, True)
+    length = iterable.length if isinstance(iterable, Seq) else ""
+    if isinstance(iterable, Const) and isinstance(iterable.value, str) and len(iterable.value) <= _UNROLL:
+        iterable = Seq("list", tuple(Const(c) for c in iterable.value))
+
+    def body() -> list[Value] | Value:
+        for condition in first.ifs:
+            then, _ = branch(frame, condition, "comprehension condition")
+            if then is None:
+                return []
+            frame.env = then
+        if rest:
+            return _generators(frame, rest, produce)[0]
+        return [produce()]
+
+    frame.blocks.append("for")
+    try:
+        if (
+            isinstance(iterable, Seq)
+            and iterable.items is not None
+            and len(iterable.items) <= _UNROLL
+            and not first.ifs
+        ):
+            out: list[Value] = []
+            loose: list[Value] = []
+            for item in iterable.items:
+                stores.store(frame, first.target, item, first.target, quiet=True)
+                made = body()
+                if isinstance(made, list):
+                    out.extend(made)
+                else:
+                    loose.append(made)
+            if loose:
+                return join_all([*out, *loose]), ""
+            return out, ""
+        stores.store(frame, first.target, iterable.iterate(frame, first.iter), first.target, quiet=True)
+        made = body()
+        return (join_all(made) if isinstance(made, list) else made), length
+    finally:
+        frame.blocks.pop()
+
+
+handles(ast.ListComp, _comprehension)
+handles(ast.SetComp, _comprehension)
+handles(ast.GeneratorExp, _comprehension)
+handles(ast.DictComp, _dict_comp)

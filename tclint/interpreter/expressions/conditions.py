@@ -1,0 +1,118 @@
+"""Conditions: in which environments they are true and false."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.interpreter.evaluate import evaluate, handles
+from tclint.interpreter.expressions.refinement import refine
+from tclint.interpreter.frame import Env, Frame, join_env
+from tclint.values import (
+    BOOL,
+    FALSE,
+    TRUE,
+    Value,
+    join_all,
+)
+
+
+def branch(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | None, Env | None]:
+    """Evaluate a condition: the environments in which it is true and false (None: it cannot be)."""
+    if type(node) is ast.BoolOp:
+        conjunction = type(node.op) is ast.And
+        stopped: Env | None = None
+        for operand in node.values:
+            then, otherwise = branch(frame, operand, keyword)
+            go, stop = (then, otherwise) if conjunction else (otherwise, then)
+            stopped = join_env(stopped, stop)
+            if go is None:
+                return (None, stopped) if conjunction else (stopped, None)
+            frame.env = go
+        return (frame.env, stopped) if conjunction else (stopped, frame.env)
+    if type(node) is ast.UnaryOp and type(node.op) is ast.Not:
+        then, otherwise = branch(frame, node.operand, keyword)
+        return otherwise, then
+    then, otherwise, _ = _branch_value(frame, node, keyword)
+    return then, otherwise
+
+
+def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | None, Env | None, Value]:
+    if type(node) is ast.BoolOp or (type(node) is ast.UnaryOp and type(node.op) is ast.Not):
+        then, otherwise = branch(frame, node, keyword)
+        return then, otherwise, BOOL
+    value = evaluate(frame, node)
+    frame.interp.emitter.branch(frame, node, value, keyword)
+    certain = value.truth()
+    then = None if certain is False else dict(frame.env)
+    otherwise = None if certain is True else dict(frame.env)
+    refine(frame, node, then, otherwise)
+    return then, otherwise, value
+
+
+def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
+    keyword = "and" if type(node.op) is ast.And else "or"
+    results: list[Value] = []
+    skipped: Env | None = None
+    for operand in node.values[:-1]:
+        then, otherwise, value = _branch_value(frame, operand, keyword)
+        go, stop = (then, otherwise) if keyword == "and" else (otherwise, then)
+        if stop is not None:
+            # In `x or y`, x comes out only where it is true: a None on the left never does.
+            results.append(value.without_none() if keyword == "or" else value)
+            skipped = join_env(skipped, stop)
+        if go is None:
+            frame.env = skipped if skipped is not None else frame.env
+            return join_all(results)
+        frame.env = go
+    results.append(evaluate(frame, node.values[-1]))
+    merged = join_env(frame.env, skipped)
+    if merged is not None:
+        frame.env = merged
+    return join_all(results)
+
+
+def _if_exp(frame: Frame, node: ast.IfExp) -> Value:
+    then, otherwise = branch(frame, node.test, "conditional expression")
+    values: list[Value] = []
+    after: Env | None = None
+    if then is not None:
+        frame.env = then
+        values.append(evaluate(frame, node.body))
+        after = frame.env
+    if otherwise is not None:
+        frame.env = otherwise
+        values.append(evaluate(frame, node.orelse))
+        after = join_env(after, frame.env)
+    if after is not None:
+        frame.env = after
+    return join_all(values)
+
+
+def assert_test(frame: Frame, node: ast.Assert) -> Value:
+    """Evaluate an assert's condition; a plain tensor in it is no branch (Dynamo turns it into an async assert)."""
+    test = node.test
+    if type(test) is ast.BoolOp or (type(test) is ast.UnaryOp and type(test.op) is ast.Not):
+        then, _ = branch(frame, test, "assert")
+        if then is not None:
+            frame.env = then
+        return BOOL
+    value = evaluate(frame, test)
+    then = dict(frame.env)
+    refine(frame, test, then, None)
+    frame.env = then
+    return value
+
+
+def negate(frame: Frame, operand: ast.expr) -> Value:
+    """The value of `not operand`."""
+    then, otherwise = branch(frame, operand, "not")
+    merged = join_env(then, otherwise)
+    if merged is not None:
+        frame.env = merged
+    if then is None:
+        return TRUE
+    return FALSE if otherwise is None else BOOL
+
+
+handles(ast.BoolOp, _bool_op)
+handles(ast.IfExp, _if_exp)

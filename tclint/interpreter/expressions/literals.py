@@ -1,0 +1,126 @@
+"""Constants, and displays of tuples, lists, sets, dicts and slices."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from tclint import events
+from tclint.interpreter.evaluate import evaluate, handles
+from tclint.interpreter.frame import Frame
+from tclint.values import (
+    FALSE,
+    NONE,
+    OWNED,
+    STALE,
+    TRUE,
+    UNKNOWN,
+    Const,
+    Dict,
+    External,
+    FunctionValue,
+    Seq,
+    Tensor,
+    Value,
+    join,
+    join_all,
+)
+
+
+def _constant(frame: Frame, node: ast.Constant) -> Value:
+    value = node.value
+    if value is None:
+        return NONE
+    if value is True:
+        return TRUE
+    if value is False:
+        return FALSE
+    if value is Ellipsis:
+        return External("builtins.Ellipsis")
+    return Const(value)
+
+
+def _tuple(frame: Frame, node: ast.Tuple) -> Value:
+    return _sequence(frame, node.elts, "tuple")
+
+
+def _list(frame: Frame, node: ast.List) -> Value:
+    return _sequence(frame, node.elts, "list")
+
+
+def _set(frame: Frame, node: ast.Set) -> Value:
+    return _sequence(frame, node.elts, "set")
+
+
+def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
+    items: list[Value] = []
+    known = True
+    for element in elements:
+        if type(element) is ast.Starred:
+            value = evaluate(frame, element.value)
+            inner = value.items if isinstance(value, Seq) else None
+            if inner is not None:
+                items.extend(inner)
+            else:
+                known = False
+                items.append(value.iterate(frame, element))
+        else:
+            items.append(evaluate(frame, element))
+    if frame.region is None and len(items) > 1 and elements:
+        owned = [i for i in items if isinstance(i, Tensor) and i.flags & OWNED and not i.flags & STALE]
+        if len({i.origin for i in owned}) > 1 and all(isinstance(e, ast.Call) for e in elements):
+            # Both outputs are made before either is used.
+            frame.interp.emitter.emit(events.Reuse, frame, elements[0], ast.unparse(elements[0]), owned[0])
+    if known and len(items) <= 64:
+        return Seq(kind, tuple(items))
+    return Seq(kind, None, join_all(items))
+
+
+def _dict(frame: Frame, node: ast.Dict) -> Value:
+    items: dict[Any, Value] = {}
+    elem: Value | None = None
+    for key, value_node in zip(node.keys, node.values, strict=True):
+        value = evaluate(frame, value_node)
+        if key is None:
+            if isinstance(value, Dict):
+                items.update(value.items)
+                if value.elem is not None:
+                    elem = value.elem if elem is None else join(elem, value.elem)
+            else:
+                elem = UNKNOWN
+            continue
+        name = evaluate(frame, key)
+        frame.interp.emitter.emit(events.Operation, frame, key, "key", name, value)
+        if isinstance(name, Const) and len(items) < 64:
+            items[name.value] = value
+        elif name.is_definition and len(items) < 64:
+            items[name.key] = value
+        else:
+            elem = value if elem is None else join(elem, value)
+    return Dict(items, elem)
+
+
+def _slice(frame: Frame, node: ast.Slice) -> Value:
+    items = tuple(NONE if part is None else evaluate(frame, part) for part in (node.lower, node.upper, node.step))
+    return Seq("slice", items)
+
+
+def _starred(frame: Frame, node: ast.Starred) -> Value:
+    return evaluate(frame, node.value)
+
+
+def _lambda(frame: Frame, node: ast.Lambda) -> Value:
+    parent = frame.function
+    if parent is None:
+        return frame.interp.functions.module_lambda(frame, node)
+    return FunctionValue(parent.nested(node, "<lambda>"), None, frame.env)
+
+
+handles(ast.Constant, _constant)
+handles(ast.Tuple, _tuple)
+handles(ast.List, _list)
+handles(ast.Set, _set)
+handles(ast.Dict, _dict)
+handles(ast.Slice, _slice)
+handles(ast.Starred, _starred)
+handles(ast.Lambda, _lambda)

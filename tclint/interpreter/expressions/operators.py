@@ -1,0 +1,38 @@
+"""Unary and binary operators."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.interpreter.evaluate import evaluate, handles
+from tclint.interpreter.expressions.conditions import negate
+from tclint.interpreter.frame import Frame
+from tclint.values import (
+    Value,
+)
+from tclint.values.operators import binary
+
+
+def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
+    operator = type(node.op)
+    if operator is ast.Not:
+        return negate(frame, node.operand)
+    return evaluate(frame, node.operand).unary(frame, node, operator.__name__)
+
+
+def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
+    # A chain a + b + c … is left-deep: walk it without recursion, since generated code has chains of thousands.
+    chain: list[ast.BinOp] = [node]
+    left_node = node.left
+    while type(left_node) is ast.BinOp:
+        chain.append(left_node)
+        left_node = left_node.left
+    value = evaluate(frame, left_node)
+    for link in reversed(chain):
+        right = evaluate(frame, link.right)
+        value = binary(frame, link, type(link.op).__name__, value, right)
+    return value
+
+
+handles(ast.UnaryOp, _unary)
+handles(ast.BinOp, _bin_op)

@@ -1,0 +1,143 @@
+"""What a condition says about the names in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.frame import RARE, Env, Frame
+from tclint.values import (
+    BOOL,
+    FLOAT,
+    INT,
+    NONE,
+    STR,
+    TRUE,
+    UNKNOWN,
+    USED,
+    ClassValue,
+    Dict,
+    External,
+    Instance,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+)
+from tclint.values.place import path_of
+from tclint.values.types import TENSOR_TYPES
+from tclint.values.union import one_of
+
+_SWITCHES: Final = re.compile(r"^_?(verbose|debug|debugging|is_debug|profile|profiling|log_.*|print_.*|trace|dump.*)$")
+
+
+def refine(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env | None) -> None:
+    """Put what a condition says about the names in it into the environments where it is true and false."""
+    if type(node) is ast.Compare and len(node.ops) == 1:
+        _refine_comparison(frame, node, then, otherwise)
+        return
+    if then is not None and _rarely(node):
+        then[RARE] = TRUE
+    if type(node) is ast.Call:
+        _refine_call(frame, node, then, otherwise)
+        return
+    place = path_of(node)
+    if place is not None and then is not None:
+        value = _current(frame, place, node)
+        if isinstance(value, Union) and value.may_be_none():
+            _put(then, place, value.without_none(), frame)
+
+
+def _refine_comparison(frame: Frame, node: ast.Compare, then: Env | None, otherwise: Env | None) -> None:
+    operator, comparator = type(node.ops[0]), node.comparators[0]
+    if operator in (ast.Is, ast.IsNot) and isinstance(comparator, ast.Constant) and comparator.value is None:
+        place = node.left.target.id if isinstance(node.left, ast.NamedExpr) else path_of(node.left)
+        if place is None:
+            return
+        none_env, some_env = (then, otherwise) if operator is ast.Is else (otherwise, then)
+        value = _current(frame, place, node.left)
+        if none_env is not None:
+            _put(none_env, place, NONE, frame)
+        if some_env is not None and isinstance(value, Union):
+            _put(some_env, place, value.without_none(), frame)
+    elif operator is ast.Eq and then is not None and _is_half(node):
+        # Only a run in half precision gets past this test.
+        then[RARE] = TRUE
+
+
+def _put(env: Env, place: str, value: Value, frame: Frame) -> None:
+    env[place] = value
+    if "." in place:
+        frame.paths.add(place.partition(".")[0])
+
+
+def _current(frame: Frame, place: str, node: ast.expr) -> Value:
+    value = frame.env.get(place)
+    if value is not None:
+        return value
+    if isinstance(node, ast.Attribute):
+        receiver = frame.env.get(place.partition(".")[0], UNKNOWN)
+        return receiver.attribute(frame, node, node.attr, quiet=True)
+    return UNKNOWN
+
+
+def _rarely(node: ast.expr) -> bool:
+    """A test that is true only when somebody is looking: a debug flag, a log level."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr == "isEnabledFor"
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return bool(_SWITCHES.match(name))
+
+
+def _is_half(node: ast.Compare) -> bool:
+    sides = (node.left, node.comparators[0])
+    return any(isinstance(side, ast.Attribute) and side.attr in ("float16", "half") for side in sides)
+
+
+def _refine_call(frame: Frame, node: ast.Call, then: Env | None, otherwise: Env | None) -> None:
+    if not node.args:
+        return
+    func = evaluate(frame, node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else UNKNOWN
+    place = path_of(node.args[0])
+    if place is None or not isinstance(func, External):
+        return
+    value = _current(frame, place, node.args[0])
+    if func.name == "builtins.isinstance" and len(node.args) == 2:
+        wanted = evaluate(frame, node.args[1])
+        if then is not None:
+            _put(then, place, value.narrow(wanted) or _of_type(wanted, frame, node), frame)
+        if otherwise is not None and isinstance(value, Union):
+            rest = [o for o in value.options if o.instance_of(wanted) is not True]
+            if rest:
+                _put(otherwise, place, one_of(rest), frame)
+    elif func.name == "torch.is_tensor" and then is not None and value is UNKNOWN:
+        _put(then, place, Tensor(USED, origin=frame.origin(node)), frame)
+
+
+_NARROWED: Final[dict[str, Value]] = {
+    "builtins.int": INT,
+    "builtins.float": FLOAT,
+    "builtins.str": STR,
+    "builtins.bool": BOOL,
+    "builtins.dict": Dict({}, UNKNOWN),
+}
+
+
+def _of_type(wanted: Value, frame: Frame, node: ast.AST) -> Value:
+    """What something unknown is once it is an instance of a type."""
+    types = wanted.types()
+    names = {t.name for t in types if isinstance(t, External)}
+    if len(names) == 1:
+        name = next(iter(names))
+        if name in TENSOR_TYPES:
+            return Tensor(USED, origin=frame.origin(node))
+        if name in _NARROWED:
+            return _NARROWED[name]
+    if names and names <= {"builtins.list", "builtins.tuple", "collections.abc.Sequence"}:
+        return Seq("list", None, UNKNOWN)
+    classes = [t for t in types if isinstance(t, ClassValue)]
+    if len(classes) == 1 and not names:
+        return Instance(classes[0].cls)
+    return UNKNOWN

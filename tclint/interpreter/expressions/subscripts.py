@@ -1,0 +1,34 @@
+"""Subscripts."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint import events
+from tclint.interpreter.evaluate import evaluate, handles
+from tclint.interpreter.frame import Frame
+from tclint.values import (
+    Tensor,
+    Union,
+    Value,
+    join_all,
+)
+from tclint.values.constant import is_none
+
+
+def _subscript(frame: Frame, node: ast.Subscript) -> Value:
+    receiver = evaluate(frame, node.value)
+    return subscript(frame, node, receiver, evaluate(frame, node.slice))
+
+
+def subscript(frame: Frame, node: ast.AST, receiver: Value, index: Value) -> Value:
+    """The value of `receiver[index]`, told to the rules for each thing that the receiver may be."""
+    if type(receiver) is Union:
+        return join_all([subscript(frame, node, o, index) for o in receiver.options if not is_none(o)])
+    result = receiver.item(frame, node, index)
+    if type(receiver) is not Tensor:  # a tensor tells it itself: it knows better what the index is
+        frame.interp.emitter.emit(events.Subscript, frame, node, receiver, index, result)
+    return result
+
+
+handles(ast.Subscript, _subscript)

@@ -1,0 +1,284 @@
+"""Functions of the program: as their decorators leave them, and what calling them gives."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint import events
+from tclint.interpreter import execute, hints, parameters, sites, wrappers
+from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.expressions.calls import arguments
+from tclint.interpreter.frame import Env, Frame
+from tclint.interpreter.models import torch_wrappers
+from tclint.interpreter.modes import enter_mode
+from tclint.program import Class, Function
+from tclint.sources.tree import nodes
+from tclint.values import (
+    NONE,
+    UNKNOWN,
+    External,
+    FunctionValue,
+    Instance,
+    Object,
+    Partial,
+    Region,
+    Seq,
+    Value,
+    join_all,
+    widen,
+)
+
+if TYPE_CHECKING:
+    from tclint.interpreter.machine import Interpreter
+
+_MAX_DEPTH: Final = 40
+_MAX_EAGER_DEPTH: Final = 10
+_MAX_INIT_DEPTH: Final = 2
+_MAX_CONTEXTS: Final = 6
+_MAX_EAGER_CONTEXTS: Final = 16
+
+
+class Functions:
+    """Decorates, calls and runs functions, and remembers what they gave."""
+
+    def __init__(self, interp: Interpreter) -> None:
+        self._interp = interp
+        self._memo = interp.memo
+        self._text = interp.text
+        self._emitter = interp.emitter
+        self._silence = interp.emitter.silence
+
+    # -- as values ----------------------------------------------------------------------------------------------
+
+    def value(self, function: Function) -> Value:
+        """A module-level function or a method, as its decorators leave it."""
+        values = self._memo.function_values
+        known = values.get(function)
+        if known is None:
+            values[function] = FunctionValue(function)  # for a decorator that leads back here
+            known = self.decorate(self._interp.names.frame(function.module), function, FunctionValue(function))
+            values[function] = known
+        return known
+
+    def decorate(self, frame: Frame, function: Function, value: Value) -> Value:
+        """What the decorators of a function make of it."""
+        for decorator in reversed(function.decorators):
+            value = self._decorated(frame, decorator, value)
+        return value
+
+    def _decorated(self, frame: Frame, decorator: ast.expr, value: Value) -> Value:
+        keywords: dict[str, Value] = {}
+        with self._silence:
+            func = evaluate(frame, decorator.func if isinstance(decorator, ast.Call) else decorator)
+            if not (isinstance(func, External) and self._compiles(func)):
+                return self._wrapped(frame, decorator, func, value)
+            if isinstance(decorator, ast.Call):
+                _, keywords, _ = arguments(frame, decorator)
+        return self._compile(frame, decorator, func, value, keywords)
+
+    def _wrapped(self, frame: Frame, decorator: ast.expr, func: Value, value: Value) -> Value:
+        """What a decorator that is no compile function makes of a function."""
+        if isinstance(func, External):
+            if func.name in torch_wrappers.DISABLE:
+                return Object(func.name, frame.origin(decorator), "disabled", value)
+            if func.name == "contextlib.contextmanager":
+                return Object(func.name, frame.origin(decorator), "", value)
+            if func.name == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args:
+                inner = evaluate(frame, decorator.args[0])
+                if isinstance(inner, External) and self._compiles(inner):
+                    _, keywords, _ = arguments(frame, decorator)
+                    return self._compile(frame, decorator, inner, value, keywords)
+        elif isinstance(func, Partial) and isinstance(func.func, External) and self._compiles(func.func):
+            return self._compile(frame, decorator, func.func, value, dict(func.keywords))
+        elif isinstance(func, FunctionValue):
+            return wrappers.wrap(func, value)
+        return value
+
+    def _compiles(self, func: External) -> bool:
+        return self._interp.compile_sites.is_compile_function(func.name)
+
+    def _compile(
+        self, frame: Frame, node: ast.AST, compiler: External, value: Value, keywords: Mapping[str, Value]
+    ) -> Value:
+        return self._interp.compile_sites.compile(frame, node, compiler.name, [value], keywords, decorator=True)
+
+    @staticmethod
+    def module_lambda(frame: Frame, node: ast.Lambda) -> Value:
+        """A lambda that stands in no function."""
+        return FunctionValue(Function(frame.module, "<lambda>", "<lambda>", None, node=node))
+
+    # -- calls --------------------------------------------------------------------------------------------------
+
+    def call(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        value: FunctionValue,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        """The value of a call; `open_ended` where more may be passed than is known."""
+        function = value.function
+        if value.bound is not None:
+            args = [value.bound, *args]
+        if parameters.given_twice(function, args, keywords):
+            return UNKNOWN
+        self._emitter.emit(events.ProgramCall, frame, node, value, args, keywords)
+        if frame.depth >= (_MAX_DEPTH if frame.region is not None else _MAX_EAGER_DEPTH):
+            return UNKNOWN
+        if frame.constructing:
+            if not self._constructs(frame, function):
+                return UNKNOWN
+            owner = value.bound
+            if isinstance(owner, Instance) and function.cls is not None and function.cls is not owner.cls:
+                shared = self._inherited_setup(frame, node, value, owner, args[1:], keywords, open_ended)
+                if shared is not None:
+                    return shared
+        env = parameters.bind(self._interp, function, args, keywords, open_ended)
+        return self.run(frame, node, value, env, frame.region)
+
+    def _inherited_setup(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        value: FunctionValue,
+        owner: Instance,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool,
+    ) -> Value | None:
+        """An inherited constructor (or set-up method) run once for all classes that inherit it unchanged."""
+        function = value.function
+        assert function.cls is not None
+        if self._overrides(owner.cls, function):
+            return None
+        memo = self._memo
+        key = (function, tuple(a.key for a in args), tuple((k, v.key) for k, v in keywords.items()), open_ended)
+        stand_in = Instance(function.cls, ("inherited", function.qualname, *key[1:]))
+        known = memo.shared_setup.get(key)
+        if known is None:
+            memo.attributes[stand_in.key] = {}
+            memo.shared_setup[key] = UNKNOWN  # a constructor that leads back to itself
+            env = parameters.bind(self._interp, function, [stand_in, *args], keywords, open_ended)
+            known = self.run(frame, node, FunctionValue(function, stand_in, value.closure), env, None)
+            memo.shared_setup[key] = known
+        for name, attribute in memo.attributes.get(stand_in.key, {}).items():
+            self._interp.instance_attributes.store(frame, owner, name, attribute)
+        return owner if isinstance(known, Instance) and known.key == stand_in.key else known
+
+    def _overrides(self, cls: Class, function: Function) -> bool:
+        """Whether a class overrides one of the methods that an inherited function calls on self."""
+        names = self._text.self_calls.get(function)
+        if names is None:
+            node = function.node
+            first = node.args.args[0].arg if node.args.args else "self"
+            names = self._text.self_calls[function] = frozenset(
+                n.func.attr
+                for n in nodes(node)
+                if isinstance(n, ast.Call)
+                and isinstance(n.func, ast.Attribute)
+                and isinstance(n.func.value, ast.Name)
+                and n.func.value.id == first
+            )
+        assert function.cls is not None
+        find = self._interp.classes.find_method
+        return any(find(cls, n) is not find(function.cls, n) for n in names)
+
+    def _constructs(self, frame: Frame, function: Function) -> bool:
+        """Whether a call in a constructor can matter to the object: it sets attributes, or its value is used."""
+        if function.name == "__init__":
+            return True
+        if frame.depth >= _MAX_INIT_DEPTH:
+            return False
+        known = self._text.sets_attributes.get(function)
+        if known is None:
+            known = self._text.sets_attributes[function] = any(
+                (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
+                or (type(n) is ast.Return and n.value is not None)
+                for n in nodes(function.node)
+            )
+        return known
+
+    # -- runs ---------------------------------------------------------------------------------------------------
+
+    def run(
+        self, frame: Frame | None, node: ast.AST | None, value: FunctionValue, env: Env, region: Region | None
+    ) -> Value:
+        """Interpret a function in an environment of bound parameters, or remember what it gave."""
+        function = value.function
+        memo = self._memo
+        compile_sites = self._interp.compile_sites
+        region_key = region.key if region is not None else None
+        if region is None and frame is not None:
+            region_key = ("eager", frame.grad)
+        identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
+        key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
+        known = memo.results.get(key)
+        if known is not None:
+            if region is None:
+                self._interp.account.replay(key)
+            if key in memo.graphing:
+                sites.make_stale(frame)
+                compile_sites.graph_runs += 1
+            return known
+        if key in memo.running:
+            return UNKNOWN
+        runs = compile_sites.graph_runs
+        begun = self._interp.account.length
+        count = memo.contexts.get(identity, 0)
+        if count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
+            env = {n: widen(v) for n, v in env.items()}
+            key = (*identity, "wide", tuple((n, v.key) for n, v in env.items()))
+            known = memo.results.get(key)
+            if known is not None:
+                if region is None:
+                    self._interp.account.replay(key)
+                return known
+            if key in memo.running or count >= 4 * _MAX_CONTEXTS:
+                return UNKNOWN
+        memo.contexts[identity] = count + 1
+        memo.running.add(key)
+        try:
+            result = self._interpret(frame, node, value, env, region)
+        except Exception as error:
+            self._interp.results.failed(function, error)
+            result = UNKNOWN
+        finally:
+            memo.running.discard(key)
+        memo.results[key] = result
+        if region is None:
+            self._interp.account.keep(key, begun)
+        if compile_sites.graph_runs != runs:
+            memo.graphing.add(key)
+        return result
+
+    def _interpret(
+        self, caller: Frame | None, node: ast.AST | None, value: FunctionValue, env: Env, region: Region | None
+    ) -> Value:
+        function = value.function
+        body = function.node
+        frame = Frame(self._interp, function.module, function, env, region, caller, node, value.closure)
+        if region is None:
+            frame.constructing = function.name == "__init__" or (caller is not None and caller.constructing)
+            for decorator in function.decorators:
+                enter_mode(frame, decorator)
+        elif not self._emitter.quiet:
+            self._interp.results.reach_function(region.site, function)
+        self._emitter.emit(events.Enter, frame, body)
+        if isinstance(body, ast.Lambda):
+            frame.in_lambda = True
+            return evaluate(frame, body.body)
+        execute.run_block(frame, body.body)
+        if frame.yields:
+            if region is None and not frame.inexact:
+                return Seq("generator", tuple(frame.yields))
+            return Seq("generator", None, join_all(frame.yields))
+        if not frame.dead:
+            frame.returns.append(NONE)
+        result = join_all(frame.returns) if frame.returns else UNKNOWN
+        if result is UNKNOWN and body.returns is not None:
+            result = hints.evaluate(self._interp, function.module, body.returns, frame.origin(body))
+        return result

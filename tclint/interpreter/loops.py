@@ -1,0 +1,214 @@
+"""Loops: turn by turn in eager code, until nothing changes in compiled code.
+
+What eager code does between two turns is what a compiled callable meets between two calls. Importing this module adds to
+the table of `tclint.interpreter.execute`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Final
+
+from tclint import events
+from tclint.interpreter import expressions, stores
+from tclint.interpreter.execute import handles, run_block
+from tclint.interpreter.frame import Env, Frame, join_env, settled
+from tclint.values import Seq, Value
+
+_LOOP_PASSES: Final = 3
+_TURNS: Final = 8
+"""Turns that are walked of a loop over a known sequence."""
+_LATER: Final = 3
+"""Turns that are walked of any other eager loop: the first, a later one, and one that shows whether a change goes on."""
+
+
+def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable[[], Env | None], keyword: str) -> None:
+    """Run a loop's body until its names stop changing. `head` gives the environment in which the body starts."""
+    frame.blocks.append(keyword)
+    exits: Env | None = None
+    entry = dict(frame.env)
+    broken: list[Env] = []
+    for _ in range(_LOOP_PASSES):
+        frame.breaks.append([])
+        frame.continues.append([])
+        before = dict(frame.env)
+        start = head()
+        exits = join_env(exits, frame.env if keyword == "while" else before)
+        if start is None:
+            frame.breaks.pop()
+            frame.continues.pop()
+            break
+        frame.env = start
+        run_block(frame, node.body)
+        ends: Env | None = None if frame.dead else frame.env
+        frame.dead = False
+        for env in frame.continues.pop():
+            ends = join_env(ends, env)
+        broken.extend(frame.breaks.pop())
+        if ends is None:
+            frame.env = entry
+            break
+        merged = join_env(dict(before), ends)
+        assert merged is not None
+        frame.env = merged
+        exits = join_env(exits, dict(merged))
+        if settled(before, merged):
+            break
+    frame.blocks.pop()
+    frame.env = exits if exits is not None else entry
+    if node.orelse:
+        run_block(frame, node.orelse)
+    after: Env | None = None if frame.dead else frame.env
+    for env in broken:
+        after = join_env(after, env)
+    if after is not None:
+        frame.env = after
+        frame.dead = False
+
+
+def _for(frame: Frame, node: ast.For) -> None:
+    iterable = expressions.evaluate(frame, node.iter)
+    frame.interp.emitter.emit(events.Loop, frame, node, iterable, False)
+    if isinstance(node.iter, (ast.Tuple, ast.List)) and isinstance(iterable, Seq) and iterable.items is not None:
+        if _unroll(frame, node, iterable.items):
+            return
+
+    if frame.region is None and not frame.constructing:
+        items, exact = iterable.turns(frame, node, _TURNS, _LATER)
+        left = iter(items)
+
+        def turn() -> tuple[bool, Env | None]:
+            item = next(left, None)
+            if item is None:
+                return False, None
+            leaves = None if exact else dict(frame.env)
+            stores.store(frame, node.target, item, node, quiet=True)
+            return True, leaves
+
+        _walk(frame, node, turn, "for")
+        return
+
+    def head() -> Env:
+        env = dict(frame.env)
+        frame.env = env
+        stores.store(frame, node.target, iterable.iterate(frame, node), node, quiet=True)
+        return frame.env
+
+    _loop(frame, node, head, "for")
+
+
+def _walk(
+    frame: Frame,
+    node: ast.For | ast.AsyncFor | ast.While,
+    turn: Callable[[], tuple[bool, Env | None]],
+    keyword: str,
+) -> None:
+    """Run the body of an eager loop turn by turn, in the order in which things happen.
+
+    `turn` begins the next one: whether there is one, and the environment in which the loop may have ended instead.
+    """
+    frame.blocks.append(keyword)
+    frame.walked += 1
+    exits: Env | None = None
+    broken: list[Env] = []
+    ended = False
+    while frame.budget[0] > 0:
+        more, leaves = turn()
+        if leaves is not None:
+            frame.inexact = True
+            exits = join_env(exits, leaves)
+        if not more:
+            break
+        frame.budget[0] -= 1
+        frame.breaks.append([])
+        frame.continues.append([])
+        run_block(frame, node.body)
+        ends: Env | None = None if frame.dead else frame.env
+        frame.dead = False
+        for env in frame.continues.pop():
+            ends = join_env(ends, env)
+        broken.extend(frame.breaks.pop())
+        if ends is None:
+            ended = True
+            break
+        frame.env = ends
+    else:
+        frame.inexact = True
+    frame.walked -= 1
+    frame.blocks.pop()
+    after: Env | None = exits if ended else join_env(exits, frame.env)
+    if after is not None:
+        frame.env = after
+        if node.orelse:
+            run_block(frame, node.orelse)
+            after = None if frame.dead else frame.env
+            frame.dead = False
+    for env in broken:
+        after = join_env(after, env)
+    frame.dead = after is None
+    if after is not None:
+        frame.env = after
+
+
+def _unroll(frame: Frame, node: ast.For, items: tuple[Value, ...]) -> bool:
+    """`for t in (x, mask): …` written out, where nothing leaves the loop early."""
+    if (
+        len(items) > 4
+        or node.orelse
+        or any(isinstance(n, (ast.Break, ast.Continue, ast.Return)) for n in ast.walk(node))
+    ):
+        return False
+    frame.blocks.append("for")
+    for element, item in zip(getattr(node.iter, "elts", ()), items, strict=False):
+        if isinstance(element, ast.Name):
+            item = frame.env.get(element.id, item)  # an earlier round may have changed what the name holds
+        stores.store(frame, node.target, item, node, quiet=True)
+        run_block(frame, node.body)
+    frame.blocks.pop()
+    return True
+
+
+def _while(frame: Frame, node: ast.While) -> None:
+    if frame.region is None and not frame.constructing:
+        left = [_TURNS, _LATER]
+
+        def turn() -> tuple[bool, Env | None]:
+            then, otherwise = expressions.branch(frame, node.test, "while")
+            left[otherwise is not None] -= 1
+            if then is None or min(left) < 0:
+                return False, otherwise
+            frame.env = dict(then)
+            return True, otherwise
+
+        _walk(frame, node, turn, "while")
+        return
+
+    def head() -> Env | None:
+        then, otherwise = expressions.branch(frame, node.test, "while")
+        if otherwise is not None:
+            frame.env = otherwise
+        return None if then is None else dict(then)
+
+    _loop(frame, node, head, "while")
+
+
+def _break(frame: Frame, node: ast.Break) -> None:
+    if frame.breaks:
+        frame.breaks[-1].append(frame.env)
+        frame.env = dict(frame.env)
+    frame.dead = True
+
+
+def _continue(frame: Frame, node: ast.Continue) -> None:
+    if frame.continues:
+        frame.continues[-1].append(frame.env)
+        frame.env = dict(frame.env)
+    frame.dead = True
+
+
+handles(ast.For, _for)
+handles(ast.AsyncFor, _for)
+handles(ast.While, _while)
+handles(ast.Break, _break)
+handles(ast.Continue, _continue)

@@ -1,0 +1,117 @@
+"""Functions of torch that make a tensor from numbers or sizes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tclint.interpreter.models.results import (
+    Args,
+    Keywords,
+    dtype_argument,
+    is_number,
+    literal_dtype,
+)
+from tclint.values import (
+    ARRAY,
+    CONSTANT,
+    DATA_SIZED,
+    HOST,
+    OWNED,
+    PROVEN,
+    UNKNOWN,
+    Const,
+    Origin,
+    Seq,
+    Tensor,
+    Value,
+)
+from tclint.values.value import NUMBER
+
+FACTORIES: Final = frozenset(
+    "torch." + n
+    for n in (
+        "tensor zeros ones full empty arange linspace logspace rand randn randint randperm eye as_tensor from_numpy "
+        "tril_indices triu_indices scalar_tensor normal range asarray"
+    ).split()
+)
+_CONSTANT_FACTORIES: Final = frozenset(
+    "torch." + n for n in ("tensor", "zeros", "ones", "full", "eye", "arange", "scalar_tensor", "linspace", "as_tensor")
+)
+
+
+def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Value:
+    """The tensor that `torch.zeros(…)` and its like make."""
+    short = name[6:]
+    dtype = dtype_argument((), keywords) or _dtype(short, args, keywords)
+    flags = 0
+    if "device" not in keywords:
+        flags |= HOST
+    if short in ("from_numpy", "as_tensor", "asarray") and args and isinstance(args[0], Tensor):
+        flags |= args[0].flags & (HOST | CONSTANT | OWNED)
+        if not args[0].flags & ARRAY:
+            flags &= ~HOST
+    if name in _CONSTANT_FACTORIES and all(_constant(a) for a in args):
+        flags |= CONSTANT
+    if short == "arange" and any(a.contains(DATA_SIZED, 2) is not None for a in args):
+        flags |= DATA_SIZED
+    shape = _literal_shape(short, args, keywords)
+    return Tensor(PROVEN, dtype, _ndim(short, args), flags, origin, shape=shape)
+
+
+def _dtype(short: str, args: Args, keywords: Keywords) -> str:
+    """The type where none is asked for."""
+    if short in ("randint", "randperm", "tril_indices", "triu_indices"):
+        return "i"
+    if short in ("rand", "randn", "linspace", "logspace", "normal", "zeros", "ones", "empty", "eye"):
+        return "f"
+    if short == "arange":
+        return "f" if any(isinstance(a, Const) and isinstance(a.value, float) for a in args) else "i"
+    if short == "full":
+        return literal_dtype(args[1] if len(args) > 1 else keywords.get("fill_value"))
+    if short in ("tensor", "as_tensor", "scalar_tensor", "asarray"):
+        return literal_dtype(args[0] if args else keywords.get("data"))
+    return ""
+
+
+def _ndim(short: str, args: Args) -> int:
+    if short in ("arange", "linspace", "logspace", "randperm"):
+        return 1
+    if not args:
+        return -1
+    first = args[0]
+    if short in ("zeros", "ones", "empty", "rand", "randn", "full"):
+        if isinstance(first, Seq):
+            return len(first.items) if first.items is not None else -1
+        return len(args) if short != "full" and first is not UNKNOWN else -1
+    if short in ("tensor", "as_tensor", "scalar_tensor"):
+        if isinstance(first, Tensor):
+            return first.ndim
+        if isinstance(first, Seq):
+            return 1 if first.element().rank == NUMBER else -1
+        return 0 if first.rank == NUMBER else -1
+    return -1
+
+
+def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | None, ...] | None:
+    """The sizes of a factory's result where they are written out."""
+    if short not in ("zeros", "ones", "empty", "rand", "randn", "full", "randint"):
+        return None
+    sizes: Args = args
+    if short == "randint":
+        shape = keywords.get("size") or next((a for a in args if isinstance(a, Seq)), None)
+        sizes = [shape] if shape is not None else []
+    elif short == "full":
+        sizes = args[:1]
+    if len(sizes) == 1 and isinstance(sizes[0], Seq):
+        if sizes[0].items is None:
+            return None
+        sizes = sizes[0].items
+    return tuple(s.value if isinstance(s, Const) and isinstance(s.value, int) else None for s in sizes) or None
+
+
+def _constant(value: Value) -> bool:
+    if is_number(value):
+        return True
+    if isinstance(value, Seq):
+        return value.items is not None and all(_constant(i) for i in value.items)
+    return False

@@ -1,0 +1,52 @@
+"""Calls of what is outside the program: each library answers for its own names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import tokenizers
+from tclint.values import UNKNOWN, Object, Value
+
+Args = Sequence[Value]
+Keywords = Mapping[str, Value]
+Handler = Callable[[Frame, ast.AST, str, Args, Keywords, bool], Value]
+"""Answers a call: frame, node, dotted name, arguments, keywords, and whether there may be more of them than are known."""
+
+_LIBRARIES: Final[dict[str, Handler]] = {}
+
+
+def library(names: Sequence[str], handler: Handler) -> None:
+    """Let a handler answer for every name of some libraries: `torch` for `torch.nn.functional.relu`."""
+    for name in names:
+        _LIBRARIES[name] = handler
+
+
+def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """A call of something outside the program, by its dotted name."""
+    interp = frame.interp
+    if interp.compile_sites.is_compile_function(name):
+        return interp.compile_sites.compile(frame, node, name, args, keywords)
+    handler = _LIBRARIES.get(name.partition(".")[0], _other)
+    result = handler(frame, node, name, args, keywords, open_ended)
+    interp.emitter.call(frame, node, name, args, keywords, None, result)
+    return result
+
+
+def _other(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """A library without a model: a tokenizer or another object where the name says that one is made."""
+    if tokenizers.made_by(name):
+        return Object(tokenizers.TOKENIZER, frame.origin(node))
+    return instance(frame, node, name, args, keywords, open_ended) if is_class(name) else UNKNOWN
+
+
+def is_class(name: str) -> bool:
+    """Whether a dotted name is written like that of a class."""
+    return "." in name and name.rpartition(".")[2][:1].isupper()
+
+
+def instance(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """An instance of a class outside the program, by the name of the class."""
+    return Object(name, frame.origin(node))

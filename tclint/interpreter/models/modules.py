@@ -1,0 +1,283 @@
+"""Modules of torch.nn: building, calling and reading them, and what a class of the program inherits from them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.interpreter.evaluate import lookup
+from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import objects
+from tclint.interpreter.models.functions import Args, Keywords
+from tclint.interpreter.models.results import first_tensor
+from tclint.torch_facts import generated as facts
+from tclint.values import (
+    BOOL,
+    INT,
+    NONE,
+    PARAMETER,
+    PROVEN,
+    SPARSE,
+    STR,
+    UNKNOWN,
+    Compiled,
+    Const,
+    Dict,
+    Instance,
+    Method,
+    Object,
+    Seq,
+    Super,
+    Tensor,
+    Value,
+    join_all,
+    tensor_of,
+)
+from tclint.values.place import path_of, rebind
+
+# Methods of nn.Module that give the module back.
+_SELF: Final = frozenset(
+    "to eval train cuda cpu half float double bfloat16 type requires_grad_ apply share_memory to_empty xpu".split()
+)
+MODULE_METHODS: Final = _SELF | frozenset(
+    "parameters named_parameters buffers named_buffers modules named_modules children named_children state_dict "
+    "load_state_dict register_buffer register_parameter add_module register_module zero_grad compile "
+    "register_forward_hook register_forward_pre_hook register_full_backward_hook get_submodule get_parameter "
+    "get_buffer extra_repr".split()
+)
+_SEQUENTIAL: Final = "torch.nn.Sequential"
+# Modules that cannot be called.
+_NOT_CALLED: Final = frozenset(
+    "torch.nn." + name for name in ("ModuleList", "ParameterList", "ModuleDict", "Module", "Sequential")
+)
+
+
+def is_module_class(name: str) -> bool:
+    """Whether a dotted name of torch.nn is that of a module class."""
+    if name in facts.MODULES:
+        return True
+    short = name.rpartition(".")[2]
+    return short[:1].isupper() and short not in ("Parameter", "Buffer") and not name.startswith("torch.nn.functional")
+
+
+def construct(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
+    """`torch.nn.Linear(…)`: the module; a container holds what it was given."""
+    short = "torch.nn." + name.rpartition(".")[2]
+    origin = frame.origin(node)
+    if short == _SEQUENTIAL:
+        if len(args) == 1 and isinstance(args[0], Dict):
+            args = list(args[0].items.values()) or [args[0].element()]
+        if any(isinstance(a, Seq) and a.kind == "star" for a in args):
+            inner: Value = Seq("list", None, join_all(a.elem if isinstance(a, Seq) else a for a in args))
+        else:
+            inner = Seq("list", tuple(args))
+        return Object(short, origin, "", inner)
+    if short in ("torch.nn.ModuleList", "torch.nn.ParameterList"):
+        if not args:
+            return Object(short, origin, "", Seq("list", ()))
+        source = args[0]
+        items = source.items if isinstance(source, Seq) else None
+        element = source.elem if isinstance(source, Seq) else source.iterate(frame, node)
+        return Object(short, origin, "", Seq("list", items, element))
+    if short in ("torch.nn.ModuleDict", "torch.nn.ParameterDict"):
+        source = args[0] if args else Dict({})
+        return Object(short, origin, "", source if isinstance(source, Dict) else Dict({}, UNKNOWN))
+    if short == "torch.nn.DataParallel" and args:
+        return args[0]
+    return Object(short if short in facts.MODULES else name, origin, "module")
+
+
+def gives_itself(name: str) -> bool:
+    """Whether a method of a module returns the module."""
+    return name in _SELF
+
+
+def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Value:
+    if name in ("weight", "bias", "in_proj_weight", "running_mean", "running_var", "in_proj_bias"):
+        return Tensor(PROVEN, "f", -1, PARAMETER, frame.origin(node))
+    if name == "training":
+        return BOOL
+    if name in MODULE_METHODS or receiver.args is not None or name == "forward":
+        return Method(receiver, name)
+    if name.endswith(("_features", "_channels", "_size", "_heads", "_dim")):
+        return INT
+    return Method(receiver, name) if name in ("append", "extend", "insert", "items", "values", "keys") else UNKNOWN
+
+
+def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    if func.name == _SEQUENTIAL and isinstance(func.args, Seq):
+        return _sequential(frame, node, func.args, args)
+    if func.name in _NOT_CALLED:
+        return UNKNOWN
+    result = module_call(frame, node, func.name, args, keywords)
+    frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
+    return result
+
+
+def _sequential(frame: Frame, node: ast.AST, modules: Seq, args: Args) -> Value:
+    """One module after the other."""
+    if modules.items is None:
+        return modules.elem.call(frame, node, args, {})
+    current = args
+    for module in modules.items:
+        current = [module.call(frame, node, current, {})]
+    return current[0] if current else UNKNOWN
+
+
+def module_call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
+    """Calling an instance of a `torch.nn` class."""
+    origin = frame.origin(node)
+    kind = facts.MODULES.get(name, "tensor")
+    first = first_tensor(args, keywords)
+    conf = PROVEN
+    if kind == "same":
+        return args[0] if args else UNKNOWN
+    if kind == "rnn":
+        out = Tensor(conf, "f", -1, 0, origin)
+        hidden: Value = Seq("tuple", (out, out)) if "LSTM" in name else out
+        return Seq("tuple", (out, hidden))
+    if kind.startswith("tuple:"):
+        return Seq("tuple", tuple(Tensor(conf, "f", -1, 0, origin) for _ in kind[6:].split(",")))
+    if kind in ("object", "container", "unknown"):
+        return UNKNOWN
+    if name.rpartition(".")[2] in ("Flatten", "Unflatten", "Dropout", "Dropout2d", "Identity") and first is not None:
+        return first.view(origin)
+    ndim = 0 if name.endswith("Loss") else -1
+    return Tensor(conf, "f", ndim, 0, origin)
+
+
+def _item(frame: Frame, node: ast.AST, receiver: Object, index: Value) -> Value:
+    """`Sequential[a:b]` is a Sequential of its own."""
+    if receiver.args is None:
+        return UNKNOWN
+    inner = receiver.args.item(frame, node, index)
+    return receiver.with_args(inner) if isinstance(inner, Seq) else inner
+
+
+def _method(
+    frame: Frame, node: ast.AST, receiver: Object, name: str, args: Args, keywords: Keywords, open_ended: bool
+) -> Value | None:
+    if name == "compile":
+        return _compile_in_place(frame, node, receiver, args, keywords)
+    full = f"{receiver.name}.{name}"
+    if name in _SELF:
+        frame.interp.emitter.call(frame, node, full, args, keywords, receiver, receiver)
+        return receiver
+    if name in ("forward", "__call__"):
+        return receiver.call(frame, node, args, keywords, open_ended)
+    elements = receiver.args
+    if isinstance(elements, Seq):
+        result, changed = elements.method(frame, node, name, args)
+        if changed is not None:
+            rebind(frame, node, receiver.with_args(changed))
+            _note_container(frame, node, receiver, changed)
+        frame.interp.emitter.call(frame, node, full, args, keywords, receiver, result)
+        return result
+    if isinstance(elements, Dict):
+        result, changed = elements.method(name, args, keywords)
+        if changed is not None:
+            rebind(frame, node, receiver.with_args(changed))
+        return result
+    return None
+
+
+def _note_container(frame: Frame, node: ast.AST, receiver: Object, changed: Value) -> None:
+    """`self.layers.append(Block())` in a constructor fills the attribute; elsewhere it changes a module in use."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        base = node.func.value
+        if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name):
+            owner = lookup(frame, base.value.id)
+            if isinstance(owner, Compiled):
+                owner = owner.target
+            if isinstance(owner, Instance) and not frame.constructing:
+                frame.interp.account.write_attribute(frame, node, owner, base.attr, changed, "grows")
+            elif isinstance(owner, Instance):
+                frame.interp.instance_attributes.store(
+                    frame, owner, base.attr, receiver.with_args(changed), replace=True
+                )
+
+
+def _note_backward_hook(frame: Frame, node: ast.AST, receiver: Object) -> None:
+    """`layer.register_full_backward_hook(…)`: the layer carries a hook from here on."""
+    hooked = Object(receiver.name, receiver.origin, "backward-hook", receiver.args)
+    rebind(frame, node, hooked)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        base = node.func.value
+        if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name):
+            owner = frame.env.get(base.value.id)
+            if isinstance(owner, Instance):
+                frame.interp.instance_attributes.store(frame, owner, base.attr, hooked, replace=True)
+
+
+def _compile_in_place(frame: Frame, node: ast.AST, receiver: Value, args: Args, keywords: Keywords) -> Value:
+    """`module.compile(…)`: the module itself is compiled from here on."""
+    compiled = frame.interp.compile_sites.compile(frame, node, "torch.nn.Module.compile", [receiver, *args], keywords)
+    for option in receiver.options:
+        if isinstance(option, Instance) and isinstance(compiled, Compiled):
+            frame.interp.learned.compiled_instances[option.key] = compiled.site
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        place = path_of(node.func.value)
+        if place is not None:
+            if "." in place:
+                frame.set_path(place, compiled)
+                owner = frame.env.get(place.partition(".")[0])
+                if isinstance(owner, Instance):
+                    frame.interp.instance_attributes.store(frame, owner, place.partition(".")[2], compiled)
+            else:
+                frame.set(place, compiled)
+    return NONE
+
+
+def method_of_instance(
+    frame: Frame, node: ast.AST, receiver: Instance, name: str, args: Args, keywords: Keywords
+) -> Value:
+    """A method that every nn.Module has, of an object of the program."""
+    if name == "compile":
+        return _compile_in_place(frame, node, receiver, args, keywords)
+    result: Value = UNKNOWN
+    if name in _SELF:
+        result = receiver
+    elif name in ("parameters", "buffers"):
+        result = Seq("list", None, Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node)))
+    elif name in ("named_parameters", "named_buffers"):
+        result = Seq("list", None, Seq("tuple", (STR, Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node)))))
+    elif name in ("register_buffer", "register_parameter", "add_module", "register_module") and len(args) >= 2:
+        _register(frame, node, receiver, name, args[0], args[1])
+        result = NONE
+    elif name == "register_buffer" and args and isinstance(args[0], Const):
+        tensor = tensor_of(keywords.get("tensor", UNKNOWN)) or Tensor(PROVEN)
+        frame.interp.instance_attributes.store(frame, receiver, str(args[0].value), tensor.with_(flags=PARAMETER))
+        result = NONE
+    frame.interp.emitter.call(frame, node, f"torch.nn.Module.{name}", args, keywords, receiver, result)
+    return result
+
+
+def _register(frame: Frame, node: ast.AST, receiver: Instance, method: str, target: Value, value: Value) -> None:
+    """`self.register_buffer("mask", mask)` and its like set an attribute."""
+    if method == "register_buffer":
+        tensor = tensor_of(value)
+        if tensor is not None:
+            value = tensor.with_(flags=PARAMETER | (tensor.flags & SPARSE), conf=PROVEN)
+        elif value is UNKNOWN:
+            value = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
+    attribute = target.value if isinstance(target, Const) and isinstance(target.value, str) else "*"
+    frame.interp.instance_attributes.store(frame, receiver, attribute, value)
+
+
+def inherited_method(frame: Frame, node: ast.AST, receiver: Super, name: str, args: Args, keywords: Keywords) -> Value:
+    """`super().name(…)` where the next class is outside the program."""
+    if isinstance(receiver.instance, Instance):
+        base = frame.interp.classes.external_base(receiver.instance.cls)
+        if name in MODULE_METHODS:
+            return method_of_instance(frame, node, receiver.instance, name, args, keywords)
+        if base.startswith("torch.nn.") and name == "forward":
+            return module_call(frame, node, base, args, keywords)
+        frame.interp.emitter.call(frame, node, f"super.{name}", args, keywords, receiver, UNKNOWN)
+    return UNKNOWN
+
+
+objects.register(objects.MODULES, attribute=_attribute, call=_call, method=_method)
+objects.register(_SEQUENTIAL, item=_item)
+objects.on_any_object(
+    ("register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook"), _note_backward_hook
+)

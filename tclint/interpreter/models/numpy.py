@@ -1,0 +1,91 @@
+"""numpy: its arrays are tensors to Dynamo, its functions of plain numbers are folded while tracing."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.interpreter.frame import Frame
+from tclint.interpreter.models.functions import library
+from tclint.interpreter.models.results import (
+    BOOLEAN,
+    REDUCTIONS,
+    Args,
+    Keywords,
+    first_tensor,
+    flat,
+    has_dim,
+    literal_dtype,
+)
+from tclint.torch_facts import generated as facts
+from tclint.values import (
+    ARRAY,
+    CONSTANT,
+    FLOAT,
+    HOST,
+    PROVEN,
+    UNKNOWN,
+    USED,
+    Object,
+    Origin,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+)
+from tclint.values.value import NUMBER
+
+_NUMPY_FLOAT: Final = frozenset(
+    "sqrt log exp log2 log10 log1p exp2 expm1 square cbrt cos sin tan tanh trunc divide true_divide".split()
+)
+"""What has a float as its result, or is taken for one, whatever the argument."""
+_NUMPY_SCALAR: Final = _NUMPY_FLOAT | frozenset(
+    "prod ceil floor abs round power sum mean max min maximum minimum".split()
+)
+
+
+def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """A numpy call: an array, which Dynamo traces as a tensor, or a plain number for constants."""
+    origin = frame.origin(node)
+    short = name.rpartition(".")[2]
+    if short in ("array", "asarray") and args and isinstance(args[0], Seq):
+        element = args[0].element()
+        if element.rank == NUMBER and literal_dtype(element) == "":
+            return Object("numpy.strings", origin)
+    if short in ("ndarray", "array", "asarray", "zeros", "ones", "arange", "linspace", "empty", "full", "stack"):
+        return Tensor(PROVEN, "", -1, ARRAY | HOST, origin)
+    if name.startswith("numpy.random."):
+        return Tensor(USED, "f", -1, ARRAY | HOST, origin)
+    tensor = first_tensor(args, keywords)
+    if tensor is not None:
+        ndim = 0 if short in REDUCTIONS and not has_dim(args[1:], keywords) else -1
+        return Tensor(tensor.conf, "b" if short in BOOLEAN else "", ndim, ARRAY | (tensor.flags & HOST), origin)
+    if short in _NUMPY_SCALAR:
+        values = flat(args)
+        size = next((v for v in values if v.source == "size"), None)
+        if size is not None:
+            floating = short in _NUMPY_FLOAT or any(literal_dtype(v) == "f" for v in values)
+            if floating and all(a.rank == NUMBER for a in args):
+                # Dynamo computes it while tracing and reads it as a number. An integer it does not read.
+                return Scalar("float", "size", origin, size.ref)
+            return Tensor(USED, "", 0, ARRAY | HOST, origin)
+        if values and all(v.rank == NUMBER for v in values):
+            # Numbers alone are folded while tracing.
+            return FLOAT
+        return UNKNOWN
+    if short in ("float32", "float64", "int64", "int32", "bool_"):
+        return Tensor(USED, "", 0, ARRAY | HOST | CONSTANT, origin)
+    return Tensor(USED, "", -1, ARRAY | HOST, origin) if short in facts.NUMPY_SUPPORTED else UNKNOWN
+
+
+def array_method(tensor: Tensor, name: str, args: Args, origin: Origin) -> Value:
+    if name in ("item",):
+        return Scalar("number", "data", origin)
+    if name == "tolist":
+        return Seq("list", None, Scalar("number", "data", origin), "data")
+    if name in ("tobytes", "tostring", "dumps"):
+        return UNKNOWN
+    return Tensor(tensor.conf, "b" if name in BOOLEAN else tensor.dtype, -1, tensor.flags & (ARRAY | HOST), origin)
+
+
+library(["numpy"], call)

@@ -1,0 +1,373 @@
+"""Tensors: their methods and attributes, indexing, arithmetic and comparison."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+from tclint import events
+from tclint.interpreter.frame import Frame
+from tclint.interpreter.models.numpy import array_method
+from tclint.interpreter.models.results import (
+    DTYPES,
+    SHAPED_BY_ARGS,
+    Args,
+    Keywords,
+    dtype_argument,
+    flat,
+    is_number,
+    of_kind,
+    reduces_to_pair,
+    result_dtype,
+    result_ndim,
+)
+from tclint.torch_facts import generated as facts
+from tclint.values import (
+    ARRAY,
+    BOOL,
+    CONSTANT,
+    DATA_SIZED,
+    DETACHED,
+    EXPANDED,
+    FALSE,
+    HOST,
+    NEEDS_GRAD,
+    NONE,
+    RAW,
+    SIZE,
+    SPARSE,
+    STR,
+    STRIDED,
+    TRUE,
+    UNKNOWN,
+    USED,
+    Const,
+    Dict,
+    External,
+    Method,
+    Origin,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+    join,
+    tensor_of,
+)
+from tclint.values.constant import is_none
+from tclint.values.value import NUMBER, ONE_OF, SEQUENCE
+
+# A view with one of these is contiguous when its base is.
+_CONTIGUITY_LOST: Final = frozenset({"transpose", "permute", "t", "T", "mT", "swapaxes", "movedim", "expand", "unfold"})
+
+
+def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value:
+    """The value of `tensor.name(*args, **keywords)`."""
+    kind = facts.METHODS.get(name)
+    origin = frame.origin(node)
+    if tensor.flags & ARRAY:
+        return array_method(tensor, name, args, origin)
+    if kind is None:
+        return UNKNOWN
+    if name == "size":
+        sizes = _sizes(frame, tensor)
+        if args or "dim" in keywords:
+            dim = args[0] if args else keywords["dim"]
+            return Seq("size", sizes).item(frame, node, dim) if sizes is not None else size_of(tensor, dim, origin)
+        if sizes is not None:
+            return Seq("size", sizes)
+        return Seq("size", None, SIZE, tensor.base if tensor.flags & RAW else "")
+    if name == "to" or name == "type":
+        dtype = dtype_argument(args, keywords) or (tensor.dtype if name == "to" else "")
+        if args and isinstance(args[0], Tensor):
+            dtype = args[0].dtype
+        if _copies(tensor, args, keywords):
+            return tensor.derived(origin, dtype, tensor.ndim).with_(shape=tensor.shape)
+        flags = tensor.flags & ~(RAW | HOST) if name == "to" else tensor.flags
+        return tensor.with_(dtype=dtype, flags=flags)
+    if kind == "tensor":
+        return _tensor_result(frame, tensor, name, args, keywords, origin)
+    return of_kind(kind, tensor, origin, name, args, keywords)
+
+
+def size_of(tensor: Tensor, dim: Value, origin: Origin) -> Value:
+    """One size of a tensor, with the parameter and dimension it belongs to where that is known."""
+    if tensor.flags & RAW and tensor.base and isinstance(dim, Const) and isinstance(dim.value, int):
+        return Scalar("int", "size", origin, (tensor.base, dim.value))
+    return Scalar("int", "size", origin)
+
+
+def _copies(tensor: Tensor, args: Args, keywords: Keywords) -> bool:
+    """Whether `.to(…)` surely gives fresh storage: a copy was asked for, or another device or dtype."""
+    copy = keywords.get("copy")
+    if isinstance(copy, Const) and copy.value is True:
+        return True
+    for value in (*args, *keywords.values()):
+        if isinstance(value, Const) and isinstance(value.value, str) and value.value.startswith("cpu"):
+            return True
+        if isinstance(value, External) and value.name.startswith("torch.") and DTYPES.get(value.name[6:]):
+            wanted = value.name[6:]
+            if tensor.dtype and DTYPES[wanted] != tensor.dtype:
+                return True
+            if wanted in ("float16", "half", "bfloat16", "float64", "double"):
+                return True
+    return False
+
+
+def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keywords, origin: Origin) -> Value:
+    if name in facts.INPLACE_METHODS or (name.endswith("_") and not name.endswith("__")):
+        flags = tensor.flags
+        if name == "requires_grad_":
+            flags |= NEEDS_GRAD
+        return Tensor(tensor.conf, tensor.dtype, tensor.ndim, flags, tensor.origin, tensor.base, tensor.site)
+    if name in facts.REDUCE_WITH_DIM_TUPLE and reduces_to_pair(args, keywords):
+        return Seq(
+            "tuple",
+            (Tensor(tensor.conf, tensor.dtype, -1, 0, origin), Tensor(tensor.conf, "i", -1, 0, origin)),
+        )
+    ndim = result_ndim(name, tensor, args, keywords)
+    dtype = result_dtype(name, tensor, args, keywords)
+    if name in ("contiguous",):
+        if tensor.flags & (STRIDED | EXPANDED):
+            return tensor.derived(origin, tensor.dtype, tensor.ndim)
+        return tensor.view(origin, tensor.ndim)
+    if name in ("reshape", "flatten") and tensor.flags & STRIDED:
+        return tensor.derived(origin, tensor.dtype)
+    if name in ("float", "double", "half", "bfloat16", "int", "long", "bool", "short", "byte", "char"):
+        same = tensor.dtype == dtype and name in ("float", "long", "bool")
+        return (
+            tensor.view(origin, tensor.ndim).with_(dtype=dtype) if same else tensor.derived(origin, dtype, tensor.ndim)
+        )
+    if name in ("cpu", "clone"):
+        return tensor.derived(origin, tensor.dtype, tensor.ndim)
+    if name == "cuda":
+        return Tensor(tensor.conf, tensor.dtype, tensor.ndim, tensor.flags & ~HOST, origin, tensor.base, tensor.site)
+    if name in ("expand", "expand_as", "broadcast_to"):
+        grows = any(isinstance(v, Scalar) and v.source in ("size", "arg", "data") for v in flat(args))
+        # A size that is known here may be another one in the next call, unless it is written out.
+        grows = grows or (frame.region is None and any(_computed(n) for n in getattr(origin.node, "args", ())))
+        grows = grows or name == "expand_as"
+        result = tensor.view(origin, -1, STRIDED)
+        return result.with_(flags=result.flags | EXPANDED) if grows else result
+    if name in facts.VIEW_METHODS:
+        if name == "squeeze" or name == "unsqueeze":
+            extra = 0
+        else:
+            extra = STRIDED if name in _CONTIGUITY_LOST else 0
+        if name == "detach":
+            extra |= DETACHED
+        shaped = result_ndim(name, tensor, args, keywords) if name in SHAPED_BY_ARGS else _view_ndim(tensor, name)
+        return tensor.view(origin, shaped, extra)
+    if name in ("to_sparse", "to_sparse_csr", "to_sparse_coo"):
+        return Tensor(tensor.conf, dtype, -1, SPARSE, origin)
+    flags = 0
+    if "Tensor." + name in facts.DYNAMIC_SHAPE_OPS:
+        flags = DATA_SIZED
+    result = tensor.derived(origin, dtype, ndim)
+    if name.startswith("new_"):
+        result = Tensor(tensor.conf, dtype, -1, tensor.flags & HOST, origin)
+    return result.with_(flags=result.flags | flags) if flags else result
+
+
+def _view_ndim(tensor: Tensor, name: str) -> int:
+    if tensor.ndim < 0:
+        return -1
+    if name == "unsqueeze":
+        return tensor.ndim + 1
+    if name in ("transpose", "permute", "detach", "contiguous", "t", "swapaxes"):
+        return tensor.ndim
+    return -1
+
+
+def _computed(node: ast.AST) -> bool:
+    """Whether a number is taken from something else: `x.shape[0]`, `batch`."""
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+
+
+def _sizes(frame: Frame, tensor: Tensor) -> tuple[Value, ...] | None:
+    """The sizes of a tensor that eager code has made; in compiled code they may be symbols."""
+    if frame.region is not None or not isinstance(tensor.shape, tuple) or None in tensor.shape:
+        return None
+    return tuple(Const(size) for size in tensor.shape)
+
+
+def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str, quiet: bool) -> Value:
+    """The value of `tensor.name`, where it is no method call."""
+    if not quiet:
+        frame.interp.emitter.emit(events.Attribute, frame, node, tensor, name)
+    if name in facts.METHODS and name not in facts.ATTRIBUTES:
+        return Method(tensor, name)
+    kind = facts.ATTRIBUTES.get(name)
+    origin = frame.origin(node)
+    if name == "shape":
+        sizes = _sizes(frame, tensor)
+        if sizes is not None:
+            return Seq("size", sizes)
+        return Seq("size", None, SIZE, tensor.base if tensor.flags & RAW else "")
+    if name in ("ndim", "itemsize", "nbytes"):
+        return SIZE
+    if name == "size" and tensor.flags & ARRAY:
+        return SIZE
+    if name in ("T", "mT", "H", "mH", "real", "imag", "data"):
+        extra = STRIDED if name in ("T", "mT", "H", "mH") else DETACHED if name == "data" else 0
+        return tensor.view(origin, tensor.ndim, extra)
+    if name == "grad":
+        return join(Tensor(tensor.conf, tensor.dtype, -1, 0, origin), NONE)
+    if name in ("values", "indices") and not kind:
+        # The named result of max(dim) and friends, read off a tensor we took for one.
+        return Tensor(tensor.conf, "i" if name == "indices" else tensor.dtype, -1, 0, origin)
+    if kind == "bool":
+        return BOOL
+    if kind == "device" or name == "device":
+        return External("torch.device()")
+    if kind == "dtype" or name == "dtype":
+        return External("numpy.dtype()" if tensor.flags & ARRAY else "torch.dtype()")
+    return UNKNOWN
+
+
+def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
+    """A binary operation with a tensor on at least one side."""
+    a = left if isinstance(left, Tensor) else None
+    b = right if isinstance(right, Tensor) else None
+    other = right if a is not None else left
+    if isinstance(other, Seq) and operator == "Mult" and other.kind in ("list", "tuple"):
+        frame.interp.emitter.emit(events.Operation, frame, node, "repeat", other, a or b or UNKNOWN)
+        return Seq(other.kind, None, other.element(), "data")
+    if isinstance(other, Seq) and operator == "Add" and other.kind == "list" and (b is None or a is None):
+        frame.interp.emitter.emit(events.Operation, frame, node, "list+tensor", left, right)
+    if (a is None or b is None) and (operator in ("Pow", "Mod", "FloorDiv") or (operator == "Sub" and a is None)):
+        frame.interp.emitter.emit(events.Operation, frame, node, operator, left, right)
+    tensor = a or b
+    assert tensor is not None
+    if isinstance(other, Const) and isinstance(other.value, str):
+        return STR
+    conf = tensor.conf if a is None or b is None else max(a.conf, b.conf)
+    both = b if a is tensor else a
+    if operator == "Div":
+        dtype = "f"
+    elif both is not None:
+        dtype = tensor.dtype if tensor.dtype == both.dtype else ""
+    elif other.rank == NUMBER:
+        kind = other.python_type
+        dtype = tensor.dtype if kind in ("int", "bool") or tensor.dtype == "f" else ("f" if kind == "float" else "")
+        if tensor.dtype == "b" and operator not in ("BitAnd", "BitOr", "BitXor"):
+            dtype = "i"
+    else:
+        dtype = ""
+    ndim = 0 if tensor.ndim == 0 and (both is None or both.ndim == 0) and other.rank not in (SEQUENCE, ONE_OF) else -1
+    if both is None and other is UNKNOWN:
+        ndim = -1
+    flags = tensor.flags & (HOST | CONSTANT | ARRAY | DATA_SIZED)
+    if both is not None:
+        flags = (tensor.flags | both.flags) & (DATA_SIZED | ARRAY) | (tensor.flags & both.flags & (HOST | CONSTANT))
+    elif not is_number(other):
+        flags &= ~CONSTANT
+    return Tensor(conf, dtype, ndim, flags, frame.origin(node))
+
+
+def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Value:
+    """`tensor[index]`: an alias for basic indices, a copy for index tensors, a data-sized copy for a boolean mask."""
+    origin = frame.origin(node)
+    parts = (
+        list(index_value.items)
+        if isinstance(index_value, Seq) and index_value.kind == "tuple" and (index_value.items is not None)
+        else [index_value]
+    )
+    mask = next((t for p in parts if (t := _mask(p)) is not None), None)
+    if mask is None and isinstance(node, ast.Subscript):
+        named = _named_mask(node.slice, index_value)
+        if named is not None:
+            # Nothing but a boolean mask goes by this name as an index.
+            mask = named
+            index_value = named
+    if mask is not None:
+        result: Value = Tensor(tensor.conf, tensor.dtype, -1, DATA_SIZED, origin)
+    elif (
+        any(isinstance(p, Tensor) for p in parts)
+        or any(isinstance(p, Seq) and p.kind in ("list", "tuple") and p is not index_value for p in parts)
+        or (isinstance(index_value, Seq) and index_value.kind == "list")
+    ):
+        scalar = len(parts) == 1 and isinstance(parts[0], Tensor) and parts[0].ndim == 0
+        result = Tensor(tensor.conf, tensor.dtype, 0 if scalar and tensor.ndim == 1 else -1, 0, origin)
+    else:
+        ints = sum(1 for p in parts if _is_int(p))
+        adds = sum(1 for p in parts if is_none(p))
+        ndim = tensor.ndim - ints + adds if tensor.ndim >= 0 else -1
+        steps = STRIDED if any(_strided_slice(p, i) for i, p in enumerate(parts)) else 0
+        result = tensor.view(origin, ndim, steps)
+    frame.interp.emitter.emit(events.Subscript, frame, node, tensor, index_value, result)
+    return result
+
+
+def _named_mask(node: ast.expr, value: Value) -> Tensor | None:
+    nodes = node.elts if isinstance(node, ast.Tuple) else [node]
+    values = value.items if isinstance(node, ast.Tuple) and isinstance(value, Seq) and value.items else (value,)
+    for part, inner in zip(nodes, values, strict=False):
+        tensor = tensor_of(inner)
+        base = part.value if isinstance(part, ast.Subscript) else part
+        name = base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else ""
+        if tensor is not None and not tensor.dtype and tensor.ndim != 0 and _MASK_NAME.search(name):
+            return tensor.with_(dtype="b", conf=min(tensor.conf, USED))
+    return None
+
+
+_MASK_NAME: Final = re.compile(r"(^|_)masks?($|_)")
+
+
+def _mask(part: Value) -> Tensor | None:
+    tensor = tensor_of(part)
+    return tensor if tensor is not None and tensor.dtype == "b" else None
+
+
+def _is_int(part: Value) -> bool:
+    if isinstance(part, Const):
+        return isinstance(part.value, int) and not isinstance(part.value, bool)
+    return isinstance(part, Scalar) and part.type == "int"
+
+
+def _strided_slice(part: Value, position: int) -> bool:
+    """A slice that surely leaves gaps: a step, or a bound on any dimension but the first."""
+    if not (isinstance(part, Seq) and part.kind == "slice" and part.items is not None):
+        return _is_int(part) and position > 0
+    lower, upper, step = part.items
+    if isinstance(step, Const) and isinstance(step.value, int) and step.value not in (1,):
+        return True
+    return position > 0 and not (is_none(lower) and is_none(upper))
+
+
+def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value:
+    """A call of a tensor's method, told to the rules."""
+    result = method(frame, node, tensor, name, args, keywords)
+    prefix = "ndarray." if tensor.flags & ARRAY else "Tensor."
+    frame.interp.emitter.call(frame, node, prefix + name, args, keywords, tensor, result)
+    return result
+
+
+def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
+    """A comparison with a tensor on at least one side: a tensor of bools, unless the other side can be no tensor."""
+    tensor, other = (left, right) if isinstance(left, Tensor) else (right, left)
+    assert isinstance(tensor, Tensor)
+    if isinstance(other, Const) and (other.value is None or isinstance(other.value, str)):
+        return FALSE if operator == "Eq" else TRUE
+    if isinstance(other, Dict) and operator in ("Eq", "NotEq"):
+        return BOOL
+    conf = max(tensor.conf, other.conf) if isinstance(other, Tensor) else tensor.conf
+    ndim = 0 if tensor.ndim == 0 and not (isinstance(other, Tensor) and other.ndim != 0) else -1
+    kept = tensor.flags & (CONSTANT | ARRAY)
+    if isinstance(other, Tensor):
+        kept &= other.flags | ARRAY
+    return Tensor(conf, "b", ndim, kept, frame.origin(node))
+
+
+def attribute_of_unknown(name: str) -> Value:
+    """An attribute of something unknown: what has a shape has sizes in it."""
+    return Seq("size", None, SIZE) if name == "shape" else UNKNOWN
+
+
+def method_of_unknown(frame: Frame, node: ast.AST, receiver: Value, name: str, args: Args, keywords: Keywords) -> Value:
+    """A method of something unknown, which is a tensor where only tensors have such a method."""
+    if name in facts.TENSOR_ONLY_METHODS and type(receiver) is not Method:
+        return call_method(frame, node, Tensor(USED, "", -1, 0, frame.origin(node)), name, args, keywords)
+    result = Scalar("number", "data", frame.origin(node)) if name == "item" else UNKNOWN
+    frame.interp.emitter.call(frame, node, "?." + name, args, keywords, receiver, result)
+    return result

@@ -1,0 +1,44 @@
+"""Methods of strings and numbers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from tclint.interpreter.frame import Frame
+from tclint.values import BOOL, INT, STR, UNKNOWN, Const, Scalar, Seq, Value, tensor_of
+
+
+def call_method(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value:
+    """`receiver.name(…)` for a constant or a scalar."""
+    if receiver.python_type == "str":
+        prefix, result = "str.", _text_method(frame, node, receiver, name, args, keywords)
+    else:
+        prefix, result = "number.", receiver if name == "item" else UNKNOWN
+    frame.interp.emitter.call(frame, node, prefix + name, args, keywords, receiver, result)
+    return result
+
+
+def _text_method(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value:
+    if name in ("startswith", "endswith", "isdigit", "isalpha", "islower", "isupper"):
+        return _test(receiver, name, args)
+    if name in ("split", "rsplit", "splitlines", "partition"):
+        return Seq("list", None, STR)
+    if name in ("find", "index", "count"):
+        return INT
+    if name == "format" and any(tensor_of(v) is not None for v in (*args, *keywords.values())):
+        return Scalar("str", "tensor", frame.origin(node))
+    return STR
+
+
+def _test(receiver: Value, name: str, args: Sequence[Value]) -> Value:
+    if isinstance(receiver, Const) and args and isinstance(args[0], Const) and name in ("startswith", "endswith"):
+        wanted = args[0].value
+        if isinstance(wanted, str):
+            found = receiver.value.startswith(wanted) if name == "startswith" else receiver.value.endswith(wanted)
+            return Const(found)
+    return BOOL

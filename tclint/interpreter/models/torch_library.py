@@ -1,0 +1,26 @@
+"""torch: single functions by name, classes of torch.nn, and the rest by what the facts say."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import modules, torch_functions, torch_wrappers
+from tclint.interpreter.models.functions import Args, Handler, Keywords, library
+from tclint.values import Value
+
+_BY_NAME: Final[dict[str, Handler]] = {**torch_functions.BY_NAME, **torch_wrappers.BY_NAME}
+
+
+def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """The value of a call of `torch.…`."""
+    handler = _BY_NAME.get(name)
+    if handler is not None:
+        return handler(frame, node, name, args, keywords, open_ended)
+    if name.startswith("torch.nn.") and modules.is_module_class(name):
+        return modules.construct(frame, node, name, args, keywords)
+    return torch_functions.function(frame, node, name, args, keywords)
+
+
+library(["torch"], call)

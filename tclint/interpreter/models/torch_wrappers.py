@@ -1,0 +1,196 @@
+"""Functions of torch that wrap functions: disable, checkpoint, vmap, graphed callables. And objects of torch that are called."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import Final
+
+from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import objects
+from tclint.interpreter.models.functions import Args, Handler, Keywords
+from tclint.interpreter.models.standard_library import IDENTITY
+from tclint.interpreter.models.torch_functions import function
+from tclint.values import (
+    UNBACKED,
+    UNKNOWN,
+    ClassValue,
+    Const,
+    External,
+    FunctionValue,
+    Object,
+    Tensor,
+    Value,
+    tensor_of,
+)
+
+DISABLE: Final = frozenset({"torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.disallow_in_graph"})
+_CHECKPOINT: Final = frozenset({"torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"})
+_TRANSFORMS: Final = frozenset(
+    f"{prefix}.{name}"
+    for prefix in ("torch", "torch.func")
+    for name in ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian")
+)
+_TRANSPARENT: Final = frozenset(
+    {"torch.jit.ignore", "torch.jit.unused", "torch.jit.export", "torch.compiler.allow_in_graph"}
+    | {"torch._dynamo.allow_in_graph", "torch.jit.script", "torch.fx.wrap", "torch.jit.script_if_tracing"}
+    | {"torch.compiler.assume_constant_result", "torch.autograd.Variable"}
+)
+_SCRIPTS: Final = ("torch.jit.trace", "torch.jit.load", "torch.jit.trace_module", "torch.jit.freeze")
+_MARKS: Final = frozenset(
+    f"{module}.{name}"
+    for module in ("torch._dynamo", "torch._dynamo.decorators", "torch.compiler")
+    for name in ("mark_dynamic", "maybe_mark_dynamic", "mark_unbacked")
+)
+_GRAPHED: Final = "torch.cuda.make_graphed_callables"
+
+
+def _transparent(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    return args[0] if args else External(IDENTITY)
+
+
+def _disabled(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    return Object(name, frame.origin(node), "disabled", args[0]) if args else External(name)
+
+
+def _checkpoint(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """The function runs as usual, but is a graph of its own.
+
+    That is told where the checkpoint is there for certain: not under a flag, which is off as a rule, and not in a helper,
+    which is called under one.
+    """
+    if not args:
+        return function(frame, node, name, args, keywords)
+    region = frame.region
+    entered = frame.parent is None or (frame.function is not None and frame.function.name == "forward")
+    if region is None or frame.maybe or not entered:
+        return args[0].call(frame, node, args[1:], {}, open_ended)
+    frame.region = replace(region, inside=name, entry=node)
+    try:
+        return args[0].call(frame, node, args[1:], {}, open_ended)
+    finally:
+        frame.region = region
+
+
+def _transform(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    if not args:
+        return function(frame, node, name, args, keywords)
+    return Object(name, frame.origin(node), "transform", args[0])
+
+
+def _script(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    return Object("torch.jit.ScriptModule", frame.origin(node))
+
+
+def _graphed(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    if not args:
+        return function(frame, node, name, args, keywords)
+    return Object(name, frame.origin(node), "graphed", args[0])
+
+
+def _mark(frame: Frame, node: ast.AST, name: str, args: Args) -> None:
+    """`mark_dynamic(x, 0)`: the tensor a name holds carries the mark from here on."""
+    if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and len(args) >= 2):
+        return
+    tensor = args[0]
+    dims = args[1].known_items(frame) or (args[1],)
+    marked = {d.value for d in dims if isinstance(d, Const) and isinstance(d.value, int)}
+    if name.endswith("mark_unbacked"):
+        marked |= {UNBACKED + d for d in marked}
+    if isinstance(tensor, Tensor):
+        updated = tensor.with_(marks=tensor.marks | marked)
+        for name, value in list(frame.env.items()):
+            if value is tensor:
+                frame.env[name] = updated  # one tensor under several names
+
+
+def _marked(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    if frame.region is None:
+        _mark(frame, node, name, args)
+    return function(frame, node, name, args, keywords)
+
+
+BY_NAME: Final[dict[str, Handler]] = {
+    **dict.fromkeys(_TRANSPARENT, _transparent),
+    **dict.fromkeys(DISABLE, _disabled),
+    **dict.fromkeys(_CHECKPOINT, _checkpoint),
+    **dict.fromkeys(_TRANSFORMS, _transform),
+    **dict.fromkeys(_SCRIPTS, _script),
+    **dict.fromkeys(_MARKS, _marked),
+    _GRAPHED: _graphed,
+}
+
+
+def _call_disabled(
+    frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool
+) -> Value:
+    frame.interp.emitter.call(frame, node, "disabled", args, keywords, func, UNKNOWN)
+    if func.args is not None and frame.region is None:
+        return func.args.call(frame, node, args, keywords, open_ended)
+    return UNKNOWN
+
+
+def _call_transformed(
+    frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool
+) -> Value:
+    """vmap and friends call the function on tensors of one dimension less."""
+    assert func.args is not None
+    inside = [a.view(a.origin) if isinstance(a, Tensor) else a for a in args]
+    tensor = tensor_of(func.args.call(frame, node, inside, keywords, open_ended))
+    return Tensor(tensor.conf, tensor.dtype, -1, 0, frame.origin(node)) if tensor is not None else UNKNOWN
+
+
+def _call_graphed(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    assert func.args is not None
+    inner = func.args.call(frame, node, args, keywords, open_ended)
+    frame.interp.emitter.call(frame, node, func.name + ".__call__", args, keywords, func, inner)
+    return frame.interp.compile_sites.own(inner, frame, node)
+
+
+def _call_grad_mode(
+    frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool
+) -> Value:
+    if args:
+        return args[0]  # used as a decorator
+    return objects.unknown_call(frame, node, func, args, keywords)
+
+
+def _call_context_manager(
+    frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool
+) -> Value:
+    frame.interp.emitter.call(frame, node, f"{func.name}.__call__", args, keywords, func, UNKNOWN)
+    return Object("contextlib.context", frame.origin(node), "", func.args)
+
+
+def _function_method(
+    frame: Frame, node: ast.AST, receiver: Object, name: str, args: Args, keywords: Keywords, open_ended: bool
+) -> Value | None:
+    """`Function.apply(x)` runs `forward(ctx, x)`."""
+    if not isinstance(receiver.args, ClassValue):
+        return None
+    result: Value = UNKNOWN
+    forward = frame.interp.classes.find_method(receiver.args.cls, "forward")
+    if forward is not None:
+        context: list[Value] = []
+        if frame.interp.classes.find_method(receiver.args.cls, "setup_context") is None:
+            context.append(Object("torch.autograd.FunctionCtx", frame.origin(node)))
+        result = FunctionValue(forward).call(frame, node, [*context, *args], {})
+    frame.interp.emitter.call(frame, node, f"{receiver.name}.{name}", args, keywords, receiver, result)
+    return result
+
+
+def _generator_method(
+    frame: Frame, node: ast.AST, receiver: Object, name: str, args: Args, keywords: Keywords, open_ended: bool
+) -> Value | None:
+    result = receiver if name == "manual_seed" else UNKNOWN
+    frame.interp.emitter.call(frame, node, f"{receiver.name}.{name}", args, keywords, receiver, result)
+    return result
+
+
+objects.register("disabled", call=_call_disabled)
+objects.register("transform", call=_call_transformed)
+objects.register("graphed", call=_call_graphed)
+objects.register("torch.no_grad", "torch.inference_mode", "torch.enable_grad", call=_call_grad_mode)
+objects.register("contextlib.contextmanager", call=_call_context_manager)
+objects.register("torch.autograd.Function", method=_function_method)
+objects.register("torch.Generator", method=_generator_method)

@@ -1,0 +1,51 @@
+"""Modes of torch that code enters: Dynamo guards on those that are in force at a call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.frame import Frame
+from tclint.torch_facts import modes as facts
+from tclint.values import UNKNOWN, Const, External, Instance, Object, Value
+from tclint.values.moments import Mode
+
+
+def enter_mode(frame: Frame, context: ast.expr) -> None:
+    """`with torch.no_grad():` and the like, also as a decorator."""
+    called = context.func if isinstance(context, ast.Call) else context
+    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+    if name not in facts.CONTEXTS or frame.region is not None:
+        return
+    if name in facts.NO_GRAD:
+        frame.grad = False
+    given: list[object] = []
+    if isinstance(context, ast.Call):
+        with frame.interp.emitter.silence:
+            for node in (*context.args, *(keyword.value for keyword in context.keywords)):
+                value = evaluate(frame, node)
+                given.append(value.key if isinstance(value, (Const, External)) else None)
+    mode = Mode(name, tuple(given), frame.module.path, context)
+    frame.modes = (*frame.modes, mode)
+
+
+def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], receiver: Value | None) -> None:
+    """A call that changes a mode, or throws every program away."""
+    account = frame.interp.account
+    method = name.rpartition(".")[2]
+    if name in facts.RESETS:
+        account.write(frame, node, ("mode", "", "", "reset"), UNKNOWN, "reset")
+    elif name in facts.SETTERS:
+        account.write(frame, node, ("mode", "", "", name), args[0] if args else UNKNOWN)
+    elif name.startswith("torch.nn.") and isinstance(receiver, (Instance, Object)):
+        owner = receiver.cls.qualname if isinstance(receiver, Instance) else receiver.name
+        if method in facts.TRAINING:
+            value = args[0] if args else Const(facts.TRAINING[method])
+            account.write(frame, node, ("mode", "", owner, "training"), value)
+        elif method == "requires_grad_":
+            account.write(frame, node, ("mode", "", owner, "requires_grad"), args[0] if args else Const(True))
+        elif method in facts.DTYPES:
+            account.write(frame, node, ("mode", "", owner, "dtype"), External(f"torch.{method}"))
+        elif method == "to" and args and isinstance(args[0], External):
+            account.write(frame, node, ("mode", "", owner, "dtype"), args[0])

@@ -1,0 +1,237 @@
+"""Names of modules: what a module-level name means, across imports."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from tclint.interpreter import hints
+from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.frame import Frame
+from tclint.program import Assignment, Class, Definition, Function, Import, Module
+from tclint.sources.tree import nodes
+from tclint.values import (
+    FALSE,
+    STR,
+    UNKNOWN,
+    ClassValue,
+    Const,
+    External,
+    ModuleValue,
+    Scalar,
+    Seq,
+    Value,
+    scalar_type,
+)
+
+if TYPE_CHECKING:
+    from tclint.interpreter.machine import Interpreter
+
+# Other names under which torch's modules are reached.
+_ALIASES: Final = {
+    "torch.nn.modules.module.Module": "torch.nn.Module",
+    "torch.functional": "torch",
+}
+# Names whose value every run knows.
+_CONSTANTS: Final[Mapping[str, Value]] = {"typing.TYPE_CHECKING": FALSE, "typing_extensions.TYPE_CHECKING": FALSE}
+
+
+class Names:
+    """Looks module-level names up."""
+
+    def __init__(self, interp: Interpreter) -> None:
+        self._interp = interp
+        self._program = interp.program
+        self._knowledge = interp.knowledge
+        self._text = interp.text
+        self._memo = interp.memo
+        self._silence = interp.emitter.silence
+
+    def frame(self, module: Module) -> Frame:
+        """The frame of a file's top level."""
+        frame = self._knowledge.frames.get(module.path)
+        if frame is None:
+            frame = self._knowledge.frames[module.path] = Frame(self._interp, module, None, {}, None)
+        return frame
+
+    def value(self, module: Module, name: str) -> Value | None:
+        """The value of a module-level name, or None where the module has none."""
+        found = self._values(module).get(name)
+        if found is not None:
+            return found  # type: ignore[return-value]
+        return self._look_up(module, name)
+
+    def _values(self, module: Module) -> dict[str, object]:
+        """The values of a module's names that are known so far."""
+        self._program.touched.add(module)
+        if module.reader is not self._memo.reader:
+            module.reader = self._memo.reader
+            module.values = dict(module.constants)
+        return module.values
+
+    def _look_up(self, module: Module, name: str) -> Value | None:
+        """Follow a name through the imports that hand it on, one after the other, to where it is defined."""
+        trail: list[tuple[Module, str, Import]] = []
+        evaluating = self._memo.evaluating
+        value: Value | None
+        try:
+            while True:
+                value = self._values(module).get(name)  # type: ignore[assignment]
+                if value is not None:
+                    break
+                definition = module.names.get(name)
+                if definition is None:
+                    owner = self._star(module, name)
+                    if owner is None:
+                        value = STR if name in ("__name__", "__file__") else None
+                        break
+                    module = owner
+                    continue
+                if (module.path, name) in evaluating:
+                    value = UNKNOWN
+                    break
+                if type(definition) is Import and definition.attribute:
+                    trail.append((module, name, definition))
+                    evaluating.add((module.path, name))
+                    found = self._program.find(module, definition.target)
+                    if found is None or found is module:
+                        value = None
+                        break
+                    module, name = found, definition.attribute
+                    continue
+                value = self._defined(module, name, definition)
+                break
+        finally:
+            for importer, alias, _ in trail:
+                evaluating.discard((importer.path, alias))
+        for importer, alias, through in reversed(trail):
+            if value is None:
+                value = self._not_in_module(importer, through.target, through.attribute)
+            self._values(importer)[alias] = value
+        return value
+
+    def _star(self, module: Module, name: str) -> Module | None:
+        """The module from which `import *` gets a name."""
+        for target in self._stars(module):
+            if name in target.names:
+                return target
+        return None
+
+    def _stars(self, module: Module) -> tuple[Module, ...]:
+        """Every module that star imports lead to, in the order in which names are looked up; each once."""
+        known = self._text.stars.get(module)
+        if known is None:
+            found: dict[Module, None] = {}
+            stack = [module]
+            while stack:
+                current = stack.pop()
+                if current not in found:
+                    found[current] = None
+                    stack.extend(target for target in reversed(self._direct_stars(current)) if target not in found)
+            del found[module]
+            known = self._text.stars[module] = tuple(found)
+        return known
+
+    def _direct_stars(self, module: Module) -> tuple[Module, ...]:
+        known = self._text.direct_stars.get(module)
+        if known is None:
+            targets = dict.fromkeys(self._program.find(module, star) for star in module.stars)
+            known = self._text.direct_stars[module] = tuple(target for target in targets if target is not None)
+        return known
+
+    def _defined(self, module: Module, name: str, definition: Definition) -> Value:
+        key = (module.path, name)
+        self._memo.evaluating.add(key)
+        try:
+            with self._silence:
+                value = self._definition(module, name, definition)
+        finally:
+            self._memo.evaluating.discard(key)
+        if type(definition) is Assignment and _closed(module, definition):
+            module.constants[name] = value
+        self._values(module)[name] = value
+        return value
+
+    def _definition(self, module: Module, name: str, definition: Definition) -> Value:
+        if isinstance(definition, Import):
+            found = self._program.find(module, definition.target)
+            return ModuleValue(found) if found is not None else External(definition.target)
+        if isinstance(definition, Function):
+            return self._interp.functions.value(definition)
+        if isinstance(definition, Class):
+            return ClassValue(definition)
+        return self.assigned(module, definition, generalise=module.rebinds(name))
+
+    def assigned(self, module: Module, definition: Assignment, generalise: bool) -> Value:
+        """What an assignment at the top level of a module or class binds; `generalise` where it is not the only one."""
+        statement = module.node(definition.ordinal)
+        expression = getattr(statement, "value", None)
+        annotation = getattr(statement, "annotation", None)
+        frame = self.frame(module)
+        if expression is None:
+            return hints.evaluate(self._interp, module, annotation, frame.origin(statement))
+        value = evaluate(frame, expression)
+        for index in definition.path:
+            value = (
+                value.items[index] if isinstance(value, Seq) and value.items and index < len(value.items) else UNKNOWN
+            )
+        if value is UNKNOWN and annotation is not None:
+            value = hints.evaluate(self._interp, module, annotation, frame.origin(statement))
+        if generalise and isinstance(value, Const) and value.value is not None:
+            return Scalar(scalar_type(value.value), "global", frame.origin(statement))
+        return value
+
+    def imported(self, module: Module, target: str, name: str) -> Value:
+        """The value of `from target import name` in `module`."""
+        found = self._program.find(module, target)
+        if found is not None and found is not module:
+            value = self.value(found, name)
+            if value is not None:
+                return value
+        return self._not_in_module(module, target, name)
+
+    def _not_in_module(self, module: Module, target: str, name: str) -> Value:
+        """`from target import name`, where the module defines no such name: a submodule, or something outside."""
+        sub = self._program.find(module, f"{target}.{name}")
+        if sub is not None:
+            return ModuleValue(sub)
+        if self._program.find(module, target) is not None:
+            return UNKNOWN
+        dotted = f"{target}.{name}"
+        return _CONSTANTS.get(dotted) or External(_ALIASES.get(dotted, dotted))
+
+    def external_attribute(self, value: External, name: str) -> Value:
+        """An attribute of something outside the program."""
+        dotted = f"{value.name}.{name}"
+        if dotted in _CONSTANTS:
+            return _CONSTANTS[dotted]
+        if value.name.startswith("torch.") and value.name.endswith("()"):
+            return UNKNOWN
+        found = self._knowledge.externals.get(dotted)
+        if found is None:
+            found = self._knowledge.externals[dotted] = External(_ALIASES.get(dotted, dotted))
+        return found
+
+    def attribute(self, module: Module, name: str) -> Value:
+        """`module.name`: a name, or a submodule."""
+        value = self.value(module, name)
+        if value is not None:
+            return value
+        if module.is_package:
+            sub = self._program.by_place.get(f"{module.directory}/{name}")
+            if sub is not None:
+                return ModuleValue(sub)
+        return UNKNOWN
+
+
+_CONTAINERS: Final = frozenset({"OrderedDict", "dict", "frozenset", "set", "tuple", "list"})
+_LITERALS: Final = frozenset({ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Call, ast.UnaryOp})
+
+
+def _closed(module: Module, definition: Assignment) -> bool:
+    """Whether an assignment says it all by itself: literals, and the usual containers around them."""
+    value = getattr(module.node(definition.ordinal), "value", None)
+    if value is None or b"global " in module.data or _CONTAINERS & module.names.keys() - {"OrderedDict"}:
+        return False
+    return all(type(n) in _LITERALS or (type(n) is ast.Name and n.id in _CONTAINERS) for n in nodes(value))

@@ -1,0 +1,313 @@
+"""Objects of the program: how they are built, and what reading, calling and indexing them gives."""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint import events
+from tclint.interpreter import parameters
+from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import modules, tokenizers
+from tclint.program import Class, Function
+from tclint.values import (
+    BOOL,
+    NONE,
+    UNKNOWN,
+    ClassValue,
+    Compiled,
+    Const,
+    Dict,
+    External,
+    FunctionValue,
+    Instance,
+    Method,
+    Object,
+    Scalar,
+    Seq,
+    Super,
+    Tensor,
+    Union,
+    Value,
+    join,
+    scalar_type,
+)
+from tclint.values.value import MAX_NESTING
+
+if TYPE_CHECKING:
+    from tclint.interpreter.machine import Interpreter
+
+_MAX_CONSTRUCTIONS: Final = 12
+COUNTED_TURNS: Final = ("0", "1", "2")
+"""What stands for the numbers of a loop whose length nobody knows."""
+_NEVER_INSTANCES: Final = frozenset(
+    {"builtins.list", "builtins.tuple", "builtins.str", "builtins.int", "builtins.float", "builtins.dict"}
+    | {"builtins.bool", "torch.Tensor", "numpy.ndarray"}
+)
+
+
+class Objects:
+    """Builds objects of the program's classes and answers for them."""
+
+    def __init__(self, interp: Interpreter) -> None:
+        self._interp = interp
+        self._memo = interp.memo
+        self._learned = interp.learned
+        self._emitter = interp.emitter
+        self._tokenizer = re.compile("|".join(fnmatch.translate(p) for p in interp.options.tokenizers) or r"(?!)")
+
+    # -- construction -------------------------------------------------------------------------------------------
+
+    def construct(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        cls: Class,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        """The value of `Class(*args, **keywords)`."""
+        self._emitter.emit(events.ProgramCall, frame, node, ClassValue(cls), args, keywords)
+        self._note_made(frame, node, cls, args, keywords)
+        classes = self._interp.classes
+        if classes.find_method(cls, "__init__") is None:
+            fields = classes.fields(cls)
+            if fields:
+                held = dict(zip(fields, args, strict=False))
+                held.update({k: v for k, v in keywords.items() if k in fields})
+                inner = max([value.nesting() for value in held.values()], default=0)
+                return Instance(cls, "fields", held, inner + 1) if inner < MAX_NESTING else Instance(cls)
+            if classes.is_subclass(cls, "Enum"):
+                return UNKNOWN
+        base = classes.external_base(cls)
+        if base.endswith(tokenizers.CLASS_ENDINGS):
+            return Object(tokenizers.TOKENIZER, frame.origin(node))
+        if base == "torch.Tensor":
+            return Tensor(origin=frame.origin(node))
+        given: list[tuple[Any, Value]] = [*enumerate(args), *keywords.items()]
+        deciding = [(place, value) for place, value in given if value.decides_code()]
+        inner = max([value.nesting() for _, value in deciding], default=-1)
+        context: Any = tuple([(place, value.key) for place, value in deciding]) if inner < MAX_NESTING else "deep"
+        instance = Instance(cls, context, nesting=inner + 1)
+        if instance.key in self._learned.constructions:
+            self._join_construction(instance, args, keywords)
+            return instance
+        count = self._learned.construction_count.get(cls, 0)
+        if count >= _MAX_CONSTRUCTIONS:
+            return Instance(cls)
+        self._learned.construction_count[cls] = count + 1
+        self._learned.constructions[instance.key] = (list(args), dict(keywords))
+        return instance
+
+    def _note_made(
+        self, frame: Frame, node: ast.AST, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> None:
+        """Remember the numbers and names that one function makes objects of a class with: they share their code."""
+        init = self._interp.classes.find_method(cls, "__init__")
+        if init is None or frame.region is not None:
+            return
+        names = parameters.signature(init).names[1:]
+        for name, value in (*zip(names, args, strict=False), *keywords.items()):
+            maker = (frame.module.path, frame.function.qualname if frame.function is not None else "")
+            told: tuple[object, ...] = ()
+            if isinstance(value, Const) and type(value.value) in (int, float, str):
+                told = (value.value,)
+            elif value.source == "counted":
+                told = COUNTED_TURNS
+            if told:
+                made = self._learned.made_with.setdefault((cls.module.path, cls.qualname, name), {})
+                known = made.setdefault(maker, {})
+                for each in told:
+                    if len(known) < _MAX_CONSTRUCTIONS:
+                        known.setdefault(each, f"{frame.module.path}:{getattr(node, 'lineno', 0)}")
+
+    def _join_construction(self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+        """Instances built alike but for numbers share one description, in which those numbers are unknown."""
+        old_args, old_keywords = self._learned.constructions[instance.key]
+        if len(old_args) != len(args) or instance.key in self._memo.attributes:
+            return
+        joined = [join(a, b) for a, b in zip(old_args, args, strict=True)]
+        merged = {k: join(v, keywords[k]) if k in keywords else v for k, v in old_keywords.items()}
+        self._learned.constructions[instance.key] = (joined, merged)
+
+    # -- attributes ---------------------------------------------------------------------------------------------
+
+    def attribute(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> Value:
+        """The value of `instance.name`."""
+        if instance.fields is not None and name in instance.fields:
+            return instance.fields[name]
+        interp = self._interp
+        cls = instance.cls
+        order = interp.classes.mro(cls)
+        late = self._learned.late
+        if late:
+            for ancestor in order:
+                stored = late.get((ancestor.module.path, ancestor.qualname))
+                if stored is not None and name in stored:
+                    return stored[name]
+        attributes = interp.instance_attributes.of(instance)
+        value = attributes.get(name)
+        if value is not None:
+            if frame.region is not None and self._worth_telling(frame, instance, name, value):
+                self._emitter.emit(events.Attribute, frame, node, instance, name)
+            return self.as_read(value, name, frame, node)
+        for ancestor in order:
+            method = ancestor.methods.get(name)
+            if method is not None:
+                return self._method(frame, node, instance, method)
+            assigned = ancestor.assignments.get(name)
+            if assigned is not None:
+                return interp.classes.assigned(ancestor, assigned, name, frame, node)
+        if name == "training":
+            return BOOL
+        if name in modules.MODULE_METHODS:
+            return Method(instance, name)
+        if name == "__dict__":
+            return Dict({}, UNKNOWN)
+        dynamic = attributes.get("*")
+        if dynamic is not None and "*" not in name and interp.classes.find_method(cls, "__getattr__") is None:
+            return dynamic
+        return self._by_name(UNKNOWN, name, frame, node)
+
+    def _worth_telling(self, frame: Frame, instance: Instance, name: str, value: Value) -> bool:
+        """An attribute whose reading can cost recompiles: rebound by eager code, or different for each compiled layer."""
+        if (instance.cls.module.path, instance.cls.qualname, name) in self._learned.rebound:
+            return True
+        site = frame.region.site if frame.region is not None else None
+        return site is not None and (site.many or site.decorator) and isinstance(value, (Scalar, Object))
+
+    def as_read(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
+        """An attribute as code elsewhere sees it: constants may have been changed by then."""
+        if isinstance(value, Const):
+            if value.value is None:
+                return Union((NONE, UNKNOWN))
+            kind = scalar_type(value.value)
+            return Scalar(kind, "attr", frame.origin(node)) if kind != "other" else UNKNOWN
+        if isinstance(value, Scalar):
+            return Scalar(value.type, "attr", frame.origin(node))
+        return self._by_name(value, name, frame, node)
+
+    def _by_name(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
+        if value is UNKNOWN and self._tokenizer.match(name):
+            return Object(tokenizers.TOKENIZER, frame.origin(node))
+        return value
+
+    def _method(self, frame: Frame, node: ast.AST, instance: Instance, method: Function) -> Value:
+        kind = self._interp.classes.method_kind(method)
+        if kind == "property":
+            return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
+        decorated = self._interp.functions.value(method)
+        if kind == "static":
+            return decorated
+        return decorated.bound_to(ClassValue(instance.cls) if kind == "class" else instance)
+
+    def super_attribute(self, value: Super, name: str) -> Value:
+        """The value of `super().name`, as far as the program defines it."""
+        instance = value.instance
+        cls = instance.cls if isinstance(instance, (Instance, ClassValue)) else None
+        if cls is None:
+            return UNKNOWN
+        order = self._interp.classes.mro(cls)
+        start = order.index(value.after) + 1 if value.after in order else 1
+        for ancestor in islice(order, start, None):
+            method = ancestor.methods.get(name)
+            if method is not None:
+                return self._interp.functions.value(method).bound_to(instance)
+        return UNKNOWN
+
+    def dynamic_attribute(self, instance: Instance) -> Value:
+        """`getattr(instance, name)` with a name that is not known."""
+        return self._interp.instance_attributes.of(instance).get("*", UNKNOWN)
+
+    # -- what Python asks of objects ----------------------------------------------------------------------------
+
+    def _call_method(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        instance: Instance,
+        method: Function,
+        args: Sequence[Value] = (),
+        keywords: Mapping[str, Value] = {},
+        open_ended: bool = False,
+    ) -> Value:
+        bound = self._interp.functions.value(method).bound_to(instance)
+        return bound.call(frame, node, args, keywords, open_ended)
+
+    def call(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        instance: Instance,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        """The value of `instance(*args, **keywords)`."""
+        if frame.region is None and instance.key in self._learned.compiled_instances:
+            compiled = Compiled(instance, self._learned.compiled_instances[instance.key])
+            return self._interp.compile_sites.call(frame, node, compiled, args, keywords, open_ended)
+        for name in ("__call__", "forward"):
+            method = self._interp.classes.find_method(instance.cls, name)
+            if method is not None:
+                return self._call_method(frame, node, instance, method, args, keywords, open_ended)
+        base = self._interp.classes.external_base(instance.cls)
+        if base.startswith("torch.nn.") and base != "torch.nn.Sequential":
+            return modules.module_call(frame, node, base, args, keywords)
+        return UNKNOWN
+
+    def ask_truth(self, frame: Frame, node: ast.AST, instance: Instance) -> None:
+        """`if instance:` runs its `__bool__` or `__len__`."""
+        for name in ("__bool__", "__len__"):
+            method = self._interp.classes.find_method(instance.cls, name)
+            if method is not None:
+                self._call_method(frame, node, instance, method)
+                return
+
+    def tuple_fields(self, instance: Instance) -> tuple[Value, ...] | None:
+        """The items of a tuple-like object: the fields that are not None."""
+        if instance.fields is None:
+            return None
+        return tuple(v for v in instance.fields.values() if not (isinstance(v, Const) and v.value is None))
+
+    def item(self, frame: Frame, node: ast.AST, instance: Instance, index: Value) -> Value:
+        """`instance[index]`: a field of a tuple-like class, or its `__getitem__`."""
+        if instance.fields is not None:
+            fields = self.tuple_fields(instance) or ()
+            if isinstance(index, Const) and isinstance(index.value, int) and -len(fields) <= index.value < len(fields):
+                return fields[index.value]
+            if isinstance(index, Const) and index.value in instance.fields:
+                return instance.fields[index.value]
+            return UNKNOWN
+        method = self._interp.classes.find_method(instance.cls, "__getitem__")
+        return self._call_method(frame, node, instance, method, [index]) if method is not None else UNKNOWN
+
+    def iterate(self, frame: Frame, node: ast.AST, instance: Instance) -> Value:
+        """What iterating over an object gives."""
+        method = self._interp.classes.find_method(instance.cls, "__iter__")
+        if method is not None:
+            result = self._call_method(frame, node, instance, method)
+            if isinstance(result, (Seq, Object, Dict, Tensor)):
+                return result.iterate(frame, node)
+        return UNKNOWN
+
+    def is_instance(self, instance: Instance, wanted: Value) -> bool | None:
+        """`isinstance(instance, wanted)`, None where it cannot be told."""
+        order = self._interp.classes.mro(instance.cls)
+        names = {a.name for a in order}
+        options = wanted.items if isinstance(wanted, Seq) and wanted.items is not None else (wanted,)
+        for option in options:
+            if isinstance(option, ClassValue) and option.cls in order:
+                return True
+            if isinstance(option, External):
+                base = self._interp.classes.external_base(instance.cls)
+                if option.name.rpartition(".")[2] in names or option.name == base:
+                    return True
+        if all(isinstance(o, External) and o.name in _NEVER_INSTANCES for o in options):
+            return False
+        return None

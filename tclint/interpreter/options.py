@@ -1,0 +1,17 @@
+"""What the configuration tells the interpreter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the configuration tells the interpreter, as patterns of names."""
+
+    compile_functions: tuple[str, ...] = ()
+    """Functions that compile what they are given, as `torch.compile` does."""
+    cudagraph_callables: tuple[str, ...] = ()
+    """Callables that run CUDA graphs, by their dotted source text."""
+    tokenizers: tuple[str, ...] = ("*tokenizer*",)
+    """Attributes that hold a tokenizer where nothing else is known of them."""

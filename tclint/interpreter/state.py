@@ -1,0 +1,197 @@
+"""What an interpreter remembers, in parts that live for different times.
+
+A fresh interpreter of the same program shares `TextKnowledge`, starts with a copy of `SiteKnowledge`, and has the other
+parts new: what another one concluded must not decide what it finds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint.program import Class, Function, Module
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
+    from tclint.values import CompileSite, External, Value
+    from tclint.values.moments import Moment
+
+Arguments = tuple[tuple["Value", ...], dict[str, "Value"]]
+"""What a call passes: by position, by keyword."""
+Place = tuple[str, str, int]
+"""A function: file, qualified name, line."""
+AttributeName = tuple[str, str, str]
+"""An attribute of the objects of a class: file, qualified name of the class, name."""
+
+
+@dataclass(slots=True)
+class TextKnowledge:
+    """What the text and the options say: pure, and so shared by all interpreters of a program."""
+
+    sets_attributes: dict[Function, bool] = field(default_factory=dict)
+    """Whether a function sets attributes or returns something."""
+    self_calls: dict[Function, frozenset[str]] = field(default_factory=dict)
+    """The methods that a method calls on its receiver."""
+    direct_stars: dict[Module, tuple[Module, ...]] = field(default_factory=dict)
+    """The modules of which a module imports everything."""
+    stars: dict[Module, tuple[Module, ...]] = field(default_factory=dict)
+    """The same with those to which they lead, in the order in which a name is looked up."""
+    compile_names: dict[str, bool] = field(default_factory=dict)
+    """Whether a dotted name is that of a function that compiles."""
+
+
+@dataclass(slots=True)
+class ProgramKnowledge:
+    """What was read from the program. It stays for as long as the interpreter.
+
+    It is not shared: an interpreter must itself ask the files that its results depend on (`Program.touched`).
+    """
+
+    frames: dict[str, Frame] = field(default_factory=dict)
+    """The frame of each file's top level."""
+    externals: dict[str, External] = field(default_factory=dict)
+    mro: dict[Class, list[Class]] = field(default_factory=dict)
+    bases: dict[Class, list[Value]] = field(default_factory=dict)
+    external_base: dict[Class, str] = field(default_factory=dict)
+    field_names: dict[Class, list[str]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class SiteKnowledge:
+    """What eager code and compile sites told: how things are built, called, compiled and changed."""
+
+    sites: dict[tuple[Any, ...], CompileSite] = field(default_factory=dict)
+    targets: list[tuple[Value, CompileSite]] = field(default_factory=list)
+    """What is compiled, and where."""
+    compiled_instances: dict[Any, CompileSite] = field(default_factory=dict)
+    """Objects compiled in place (`model.compile()`), by their keys."""
+    calls_seen: dict[Any, list[Arguments]] = field(default_factory=dict)
+    """How compiled callables are called, by their keys."""
+    walks: dict[Any, list[Moment]] = field(default_factory=dict)
+    """What happened, moment by moment, by the entry from which it was walked."""
+    made_with: dict[tuple[str, str, str], dict[tuple[str, str], dict[Any, str]]] = field(default_factory=dict)
+    """What constructors were given: by file, class and parameter, and by the function that makes the objects, the values
+    and where they are passed."""
+    set_globals: dict[tuple[str, str], Value] = field(default_factory=dict)
+    """What functions bind to module-level names (`global model`), by file and name."""
+    callees: dict[Any, Value] = field(default_factory=dict)
+    """The callables of `calls_seen`."""
+    closures: dict[Function, Mapping[str, Value] | None] = field(default_factory=dict)
+    """The environments of nested functions that are compiled."""
+    constructions: dict[Any, tuple[Sequence[Value], Mapping[str, Value]]] = field(default_factory=dict)
+    """How instances were built, by their keys."""
+    construction_count: dict[Class, int] = field(default_factory=dict)
+    late: dict[tuple[str, str], dict[str, Value]] = field(default_factory=dict)
+    """Compiled callables that are stored in attributes after the constructor, by file and class."""
+    rebound: set[AttributeName] = field(default_factory=set)
+    """Attributes that eager code binds anew after the constructor."""
+
+    def copy(self) -> SiteKnowledge:
+        """The same knowledge, for an interpreter that will add to it."""
+        return SiteKnowledge(
+            sites=dict(self.sites),
+            targets=list(self.targets),
+            compiled_instances=dict(self.compiled_instances),
+            calls_seen={key: list(seen) for key, seen in self.calls_seen.items()},
+            walks={key: list(walk) for key, walk in self.walks.items()},
+            made_with={key: dict(made) for key, made in self.made_with.items()},
+            set_globals=dict(self.set_globals),
+            callees=dict(self.callees),
+            closures=dict(self.closures),
+            constructions=dict(self.constructions),
+            construction_count=dict(self.construction_count),
+            late={key: dict(values) for key, values in self.late.items()},
+            rebound=set(self.rebound),
+        )
+
+
+@dataclass(slots=True)
+class Memo:
+    """What was concluded, and what is being concluded right now."""
+
+    results: dict[Any, Value] = field(default_factory=dict)
+    """What a function gave, by function and arguments."""
+    contexts: dict[Any, int] = field(default_factory=dict)
+    """With how many different arguments a function was interpreted."""
+    moments: dict[Any, tuple[Moment, ...]] = field(default_factory=dict)
+    """What a function did to compiled callables and to what they read, by function and arguments."""
+    graphing: set[Any] = field(default_factory=set)
+    """The results whose computation ran a CUDA graph."""
+    attributes: dict[Any, dict[str, Value]] = field(default_factory=dict)
+    """What constructors gave instances, by their keys."""
+    shared_setup: dict[Any, Value] = field(default_factory=dict)
+    """What inherited constructors gave that several classes share."""
+    class_values: dict[tuple[str, str], Value] = field(default_factory=dict)
+    function_values: dict[Function, Value] = field(default_factory=dict)
+    defaults: dict[tuple[Function, str], Value] = field(default_factory=dict)
+    """What parameters get that calls leave out."""
+    reader: object = field(default_factory=object)
+    """Who wrote `Module.values`: values that another one wrote do not count."""
+    running: set[Any] = field(default_factory=set)
+    """The calls that are being interpreted. What leads back to one of them is unknown."""
+    evaluating: set[Any] = field(default_factory=set)
+    """The names, bases and defaults that are being evaluated. What leads back to one of them is unknown."""
+
+    def forget(self) -> None:
+        """Forget what was concluded, so that a second pass sees what the first one learned."""
+        for part in (self.results, self.contexts, self.moments, self.graphing, self.attributes):
+            part.clear()
+        self.shared_setup.clear()
+        self.class_values.clear()
+        self.function_values.clear()
+        self.defaults.clear()
+        self.reader = object()
+
+
+TOP_LEVEL: Final = "<module>"
+"""The name of the code of a file that stands in no function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Something of the program that could not be interpreted."""
+
+    path: str
+    line: int
+    name: str
+    """The function, or what else it was."""
+    error: BaseException
+
+
+@dataclass(slots=True)
+class Results:
+    """What an interpreter found out for others to read."""
+
+    reached: set[Place] = field(default_factory=set)
+    """The functions that were interpreted as compiled."""
+    reach: dict[tuple[str, int], set[Place]] = field(default_factory=dict)
+    """The functions that each compile site (file, line) compiles."""
+    failures: list[Failure] = field(default_factory=list)
+
+    def reach_function(self, site: CompileSite | None, function: Function) -> None:
+        """A function is interpreted as compiled, by a site or as if there were one."""
+        place = (function.module.path, function.qualname, function.node.lineno)
+        self.reached.add(place)
+        if site is not None:
+            self.reach.setdefault((site.path, site.line), set()).add(place)
+
+    @contextmanager
+    def guarded(self, what: Function | Class | Module) -> Iterator[None]:
+        """Around the interpretation of something: what fails there ends there."""
+        try:
+            yield
+        except Exception as error:
+            self.failed(what, error)
+
+    def failed(self, what: Function | Class | Module, error: Exception) -> None:
+        """One thing that we cannot handle costs one diagnostic, not the run."""
+        if os.environ.get("TCLINT_DEBUG") and not isinstance(error, RecursionError):
+            raise error
+        if isinstance(what, Module):
+            self.failures.append(Failure(what.path, 1, TOP_LEVEL, error))
+        else:
+            line = what.line if isinstance(what, Function) else what.node.lineno
+            self.failures.append(Failure(what.module.path, line, what.qualname, error))

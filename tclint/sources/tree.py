@@ -1,0 +1,142 @@
+"""Nodes of a tree: walking them, where they stand, what encloses them."""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Final
+
+Position = tuple[int, int, int, int]
+"""First line and column, last line and column, as `ast` counts them."""
+
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+# Fields that never hold a node worth visiting: names, contexts, operators.
+_SKIPPED: Final = frozenset(
+    "arg attr asname conversion ctx id is_async kind level module op ops simple type_comment type_ignores".split()
+)
+_CHILDREN: Final[dict[type[ast.AST], tuple[str, ...]]] = {ast.Constant: ()}
+_MANY: Final = 16  # statements in a block, from which on looking for a line beats looking at each
+
+
+def nodes(root: ast.AST) -> Iterator[ast.AST]:
+    """`ast.walk` without operators and contexts, depth first and in no particular order: three times as fast."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        kind = type(node)
+        fields = _CHILDREN.get(kind)
+        if fields is None:
+            fields = _CHILDREN[kind] = tuple(f for f in kind._fields if f not in _SKIPPED)
+        for name in fields:
+            value = getattr(node, name, None)
+            if type(value) is list:
+                stack.extend([v for v in value if isinstance(v, ast.AST)])
+            elif isinstance(value, ast.AST):
+                stack.append(value)
+
+
+def own(root: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function or file in source order, without those of functions and classes inside it."""
+    for child in ast.iter_child_nodes(root):
+        yield child
+        if not isinstance(child, (*FUNCTIONS, ast.ClassDef)):
+            yield from own(child)
+
+
+def text(node: ast.AST | None) -> str:
+    """The source of a node, as Python would write it."""
+    return ast.unparse(node) if node is not None else ""
+
+
+def names_read(roots: Iterable[ast.AST]) -> set[str]:
+    return {n.id for root in roots for n in ast.walk(root) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def position(node: ast.AST) -> Position:
+    return (
+        getattr(node, "lineno", 0),
+        getattr(node, "col_offset", 0),
+        getattr(node, "end_lineno", 0),
+        getattr(node, "end_col_offset", 0),
+    )
+
+
+def same(a: ast.AST, b: ast.AST) -> bool:
+    """Whether two nodes stand at the same place: a file may have been parsed again in between."""
+    return a is b or (type(a) is type(b) and position(a) == position(b))
+
+
+def within(inner: ast.AST, outer: ast.AST) -> bool:
+    a, b = position(inner), position(outer)
+    return b[:2] <= a[:2] and a[2:] <= b[2:]
+
+
+def ancestors(root: ast.AST, node: ast.AST) -> list[ast.AST]:
+    """What encloses a node, outermost first, without the node; empty where it is not in there."""
+    found: list[ast.AST] = []
+    _descend(root, node, position(node), found)
+    found.reverse()
+    return found
+
+
+def _descend(root: ast.AST, node: ast.AST, here: Position, found: list[ast.AST]) -> bool:
+    for child in _children(root, here[0], here[2]):
+        first: int | None = getattr(child, "lineno", None)
+        if first is not None:
+            # Most siblings stand on other lines.
+            if first > here[0] or child.end_lineno < here[2]:  # type: ignore[attr-defined]
+                continue
+            if same(child, node):
+                found.append(root)
+                return True
+            place = position(child)
+            if place[:2] > here[:2] or here[2:] > place[2:]:
+                continue
+        if _descend(child, node, here, found):
+            found.append(root)
+            return True
+    return False
+
+
+def _children(root: ast.AST, line: int, last: int) -> Iterator[ast.AST]:
+    """The children of a node, without the statements of long blocks that stand on other lines."""
+    for name in root._fields:
+        value = getattr(root, name, None)
+        if isinstance(value, ast.AST):
+            yield value
+        elif isinstance(value, list):
+            if len(value) > _MANY and isinstance(value[0], ast.stmt):
+                yield from _on_lines(value, line, last)
+            else:
+                for item in value:
+                    if isinstance(item, ast.AST):
+                        yield item
+
+
+def _on_lines(block: Sequence[ast.stmt], line: int, last: int) -> Sequence[ast.stmt]:
+    """The statements of a block that begin at a line or before, and end at another one or after."""
+    end = start = bisect_right(block, line, key=attrgetter("lineno"))
+    while start and (block[start - 1].end_lineno or 0) >= last:
+        start -= 1
+    return block[start:end]
+
+
+def index_in(block: Sequence[ast.stmt], statement: ast.stmt) -> int | None:
+    """Which statement of a block a statement is."""
+    line = attrgetter("lineno")
+    here = range(bisect_left(block, statement.lineno, key=line), bisect_right(block, statement.lineno, key=line))
+    return next((i for i in here if same(block[i], statement)), None)
+
+
+def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of statements in a compound statement, a function, a class or a file."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):
+            yield block
+    for handler in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield handler.body

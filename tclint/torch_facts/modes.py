@@ -1,0 +1,19 @@
+"""Modes of torch that Dynamo guards on at a call, and the calls that change them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NO_GRAD: Final = frozenset({"no_grad", "inference_mode"})
+GRAD: Final = NO_GRAD | {"enable_grad", "set_grad_enabled"}
+CONTEXTS: Final = GRAD | {"autocast"}
+"""Contexts and decorators, by the last part of their names."""
+
+RESETS: Final = frozenset({"torch.compiler.reset", "torch._dynamo.reset"})
+"""Throw every program away."""
+SETTERS: Final = frozenset({"torch.set_default_dtype", "torch.set_num_threads"})
+"""Set what every program is guarded on, to their first argument."""
+TRAINING: Final = {"train": True, "eval": False}
+"""Methods of modules that set their flag."""
+DTYPES: Final = frozenset({"half", "bfloat16", "float", "double"})
+"""Methods of modules that convert what they hold; `to` does with an argument."""

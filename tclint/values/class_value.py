@@ -1,0 +1,66 @@
+"""A class of the program."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tclint.timeline import guarded
+from tclint.values.value import Value
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
+    from tclint.program import Class
+    from tclint.timeline.guarded import Guarded
+
+
+class ClassValue(Value):
+    """A class of the program, as an object."""
+
+    __slots__ = ("cls", "key")
+    is_definition = True
+    is_code = True
+
+    def __init__(self, cls: Class) -> None:
+        self.cls = cls
+        self.key = ("C", cls.qualname, cls.module.name)
+
+    def __repr__(self) -> str:
+        return f"Class({self.cls.qualname})"
+
+    def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
+        return frame.interp.classes.attribute(frame, node, self.cls, name)
+
+    def guarded(self) -> Guarded:
+        return guarded.Exact(self.key, self.cls.name)
+
+    def call(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        return frame.interp.objects.construct(frame, node, self.cls, args, keywords, open_ended)
+
+    def call_method(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        return self.attribute(frame, node, name).call(frame, node, args, keywords, open_ended)
+
+    def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
+        return self  # a generic alias: Foo[T]
+
+    def truth(self) -> bool | None:
+        return True
+
+    def is_none(self) -> bool | None:
+        return False

@@ -1,0 +1,71 @@
+"""What `torch.compile` returned."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tclint.values.library import MODELS
+from tclint.values.value import UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
+
+
+class Compiled(Value):
+    """What `torch.compile` returned: the callable and its compile site."""
+
+    __slots__ = ("key", "site", "target")
+    is_code = True
+
+    def __init__(self, target: Value, site: Any) -> None:
+        self.target = target
+        self.site = site
+        self.key = ("K", target.key, site.key)
+
+    def __repr__(self) -> str:
+        return f"Compiled({self.target!r})"
+
+    def nesting(self) -> int:
+        return self.target.nesting()
+
+    def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
+        if name == "_orig_mod":
+            return self.target
+        return self.target.attribute(frame, node, name, quiet)
+
+    def call(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        return frame.interp.compile_sites.call(frame, node, self, args, keywords, open_ended)
+
+    def call_method(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        if MODELS.modules.gives_itself(name):
+            return self
+        if name in ("forward", "__call__"):
+            return frame.interp.compile_sites.call(frame, node, self, args, keywords, open_ended)
+        frame.interp.emitter.call(frame, node, f"compiled.{name}", args, keywords, self, UNKNOWN)
+        return self.target.call_method(frame, node, name, args, keywords, open_ended)
+
+    def truth(self) -> bool | None:
+        return True
+
+    def holds_compiled(self) -> bool:
+        return True
+
+    def bound_to(self, receiver: Value) -> Value:
+        return Compiled(self.target.bound_to(receiver), self.site)

@@ -1,0 +1,229 @@
+"""A dict, or the keywords of a call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint.timeline import guarded
+from tclint.values.constant import NONE, Const
+from tclint.values.external import External
+from tclint.values.method import Method
+from tclint.values.origin import Origin
+from tclint.values.place import rebind
+from tclint.values.scalar import STR
+from tclint.values.sequence import MAX_NESTING, Seq
+from tclint.values.types import TENSOR_TYPES
+from tclint.values.union import first_containing, join, join_all
+from tclint.values.value import UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
+    from tclint.values.region import CompileSite
+    from tclint.values.tensor import Tensor
+
+_MAX_KEYS: Final = 64
+
+
+class Dict(Value):
+    """A dict (or keyword collection). `items` holds known constant keys, `elem` what any other key gives."""
+
+    __slots__ = ("_key", "depth", "elem", "items", "kind")
+
+    def __init__(self, items: Mapping[Any, Value], elem: Value | None = None, kind: str = "dict") -> None:
+        inner = max([v.depth for v in items.values()], default=0)
+        if inner >= MAX_NESTING:
+            items, elem, inner = {}, UNKNOWN, 0
+        self.depth = inner + 1
+        self.items = items
+        self.elem = elem  # None: no other keys
+        self.kind = kind
+        self._key: Any = None
+
+    @property
+    def key(self) -> Any:
+        if self._key is None:
+            some = list(self.items.items())[:12]
+            self._key = ("d", tuple((str(k), v.key) for k, v in some), self.elem.key if self.elem else None)
+        return self._key
+
+    def __repr__(self) -> str:
+        return f"Dict({dict(self.items)},{self.elem})"
+
+    def nesting(self) -> int:
+        values = (*self.items.values(), self.elem) if self.elem is not None else tuple(self.items.values())
+        return max([value.nesting() for value in values], default=0)
+
+    def element(self) -> Value:
+        """What any of its values is."""
+        values = self._values()
+        return join_all(values) if values else UNKNOWN
+
+    def _values(self) -> list[Value]:
+        values = list(self.items.values())
+        if self.elem is not None:
+            values.append(self.elem)
+        return values
+
+    def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
+        return Method(self, name)
+
+    def call_method(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        result, changed = self.method(name, args, keywords)
+        frame.interp.emitter.call(frame, node, f"dict.{name}", args, keywords, self, result)
+        if changed is not None:
+            rebind(frame, node, changed)
+        return result
+
+    def method(self, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> tuple[Value, Value | None]:
+        """A method of a dict: its value, and the changed container if it changes it."""
+        if name in ("get", "pop", "setdefault"):
+            return self._lookup(name, args)
+        closed = self.elem is None and len(self.items) <= 16
+        if name == "items":
+            if closed:
+                return Seq("list", tuple([Seq("tuple", (_key(k), v)) for k, v in self.items.items()])), None
+            return Seq("list", None, Seq("tuple", (STR, self.element()))), None
+        if name == "values":
+            if closed:
+                return Seq("list", tuple(self.items.values())), None
+            return Seq("list", None, self.element()), None
+        if name == "keys":
+            return Seq("list", tuple(_key(k) for k in self.items) if self.elem is None else None, STR), None
+        if name == "update":
+            return NONE, self._updated(args, keywords)
+        if name == "copy":
+            return self, None
+        return UNKNOWN, None
+
+    def _lookup(self, name: str, args: Sequence[Value]) -> tuple[Value, Value | None]:
+        fallback = args[1] if len(args) > 1 else NONE
+        if args and isinstance(args[0], Const):
+            found = self.items.get(args[0].value)
+            if found is not None:
+                if name == "pop":
+                    rest = {k: v for k, v in self.items.items() if k != args[0].value}
+                    return found, Dict(rest, self.elem, self.kind)
+                return found, None
+            if self.elem is None:
+                return fallback, None
+            return (UNKNOWN if self.elem is UNKNOWN else join(self.elem, fallback)), None
+        return (UNKNOWN if self.kind == "kwargs" else join(self.element(), fallback)), None
+
+    def _updated(self, args: Sequence[Value], keywords: Mapping[str, Value]) -> Dict:
+        items = dict(self.items)
+        elem = self.elem
+        if args and isinstance(args[0], Dict):
+            items.update(args[0].items)
+            elem = args[0].elem if elem is None else elem
+        elif args:
+            elem = UNKNOWN
+        items.update(keywords)
+        return Dict(items, elem, self.kind)
+
+    def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
+        if type(index) is Const:
+            if index.value in self.items:
+                return self.items[index.value]
+            if self.elem is None:
+                return UNKNOWN
+        elif index.is_definition and index.key in self.items:
+            return self.items[index.key]
+        return UNKNOWN if self.kind == "kwargs" else self.element()
+
+    def with_item(self, index: Value, value: Value) -> Value:
+        items = dict(self.items)
+        if isinstance(index, Const) and _hashable(index.value):
+            if len(items) < _MAX_KEYS or index.value in items:
+                items[index.value] = value
+                return Dict(items, self.elem, self.kind)
+        if self.kind == "kwargs" or (items and self.elem is None):
+            # Known keys hold different things; what an unknown key holds says nothing about the rest.
+            return Dict(items, UNKNOWN, self.kind)
+        return Dict(items, value if self.elem is None else join(self.elem, value), self.kind)
+
+    def iterate(self, frame: Frame, node: ast.AST) -> Value:
+        keys = [_key(k) for k in self.items]
+        if not keys:
+            return UNKNOWN
+        return join_all([*keys, STR]) if self.elem is not None else join_all(keys)
+
+    def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
+        if self.elem is not None:
+            return super().turns(frame, node, most, later)
+        return [_key(k) for k in self.items][:most], len(self.items) <= most
+
+    def has(self, element: Value) -> bool | None:
+        return element.value in self.items if type(element) is Const and self.elem is None else None
+
+    def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
+        if operator == "BitOr" and type(left) is Dict and type(right) is Dict:
+            return join(left, right)
+        return UNKNOWN
+
+    def is_none(self) -> bool | None:
+        return False
+
+    def is_a(self, wanted: Value) -> bool | None:
+        name = wanted.name if isinstance(wanted, External) else ""
+        if name in ("builtins.dict", "collections.abc.Mapping", "typing.Mapping"):
+            return True
+        return False if name in TENSOR_TYPES or name in ("builtins.list", "builtins.tuple", "builtins.str") else None
+
+    def contains(self, flag: int, depth: int = 3) -> Tensor | None:
+        return first_containing(self._values(), flag, depth)
+
+    def holds_compiled(self) -> bool:
+        return any(v.holds_compiled() for v in self._values())
+
+    def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
+        items = {k: v.owned(flags, site, origin) for k, v in self.items.items()}
+        return Dict(items, self.elem.owned(flags, site, origin) if self.elem is not None else None, self.kind)
+
+    def guarded(self) -> Guarded:
+        if self.elem is not None:
+            return guarded.UNKNOWN
+        return guarded.Table("dict", tuple((key, value.guarded()) for key, value in self.items.items()))
+
+    def as_input(self, name: str, origin: Origin) -> Value:
+        if self.elem is None:
+            return self
+        return Dict({k: v.as_input(name, origin) for k, v in self.items.items()}, self.elem.as_input(name, origin))
+
+    def join_alike(self, other: Dict) -> Value | None:
+        if self.key == other.key:
+            return self
+        items: dict[Any, Value] = {}
+        for name in [*self.items, *(k for k in other.items if k not in self.items)]:
+            left, right = self.items.get(name), other.items.get(name)
+            items[name] = join(left, right) if left and right else (left or right or UNKNOWN)
+        if self.elem is None or other.elem is None:
+            elem = self.elem or other.elem
+        else:
+            elem = join(self.elem, other.elem)
+        return Dict(items, elem, self.kind)
+
+    def widen(self) -> Value:
+        return Dict({}, UNKNOWN)
+
+
+def _key(name: object) -> Value:
+    return Const(name) if isinstance(name, (str, int, float, bool)) else UNKNOWN
+
+
+def _hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,262 @@
+"""What is known of the calls of one compiled callable: how its arguments vary, and what changes between the calls."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from tclint.timeline import guarded, policy
+from tclint.values.constant import TRUE
+from tclint.values.moments import Call, Mode, Place, Walk, Write, spot
+from tclint.values.tensor import Tensor
+from tclint.values.value import Value
+
+SETTLES: Final = 2
+"""Two programs are what anybody expects; the third is a hazard."""
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """How often something makes Dynamo compile, and the evidence of it, as a message tells it."""
+
+    programs: int
+    said: str
+
+    @property
+    def hazard(self) -> bool:
+        return self.programs > SETTLES
+
+
+_NOTHING: Final = Variation(0, "")
+
+
+class Evidence:
+    """The calls of a compiled callable in one walk through the program, by parameter; and that walk.
+
+    Of several walks it is the one that costs most: each is a process of its own.
+    """
+
+    def __init__(
+        self,
+        callee: Hashable,
+        walk: Walk,
+        rows: Sequence[Mapping[str, Value]],
+        dynamic: bool | None = None,
+    ) -> None:
+        self._callee = callee
+        self._walk = walk
+        self._policy = policy.Policy(dynamic if dynamic in (True, False) else None)
+        self.rows = rows
+        names = dict.fromkeys(name for row in rows for name in row)
+        self.values: dict[str, tuple[Value, ...]] = {n: tuple(row[n] for row in rows if n in row) for n in names}
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """The calls, in order."""
+        return tuple(m for m in self._walk if isinstance(m, Call) and m.callee == self._callee)
+
+    @cached_property
+    def weight(self) -> tuple[int, int]:
+        """How much the calls differ, and how many there are: what one walk says more than another."""
+        told = [{name: _told(value.guarded(), "argument", True) for name, value in row.items()} for row in self.rows]
+        return len(policy.programs(told, self._policy)), len(self.calls)
+
+    # -- arguments ----------------------------------------------------------------------------------------------
+
+    def argument(self, name: str, burned: bool = False) -> Variation:
+        """What one argument costs; `burned` where an operation writes its value into the program."""
+        values = self.values.get(name, ())
+        told = [_told(value.guarded(), "argument", burned) for value in values]
+        count = len(policy.programs([{name: each} for each in told], self._policy))
+        return Variation(count, self._passed(name, told))
+
+    def distinct(self, name: str) -> int:
+        """How many different values a parameter takes. What is not known differs from nothing."""
+        return self.argument(name, burned=True).programs
+
+    def lengths(self, name: str) -> int:
+        """How many different lengths, keys or orders of keys a container argument takes."""
+        found: set[Hashable] = set()
+        for value in self.values.get(name, ()):
+            told = value.guarded()
+            if isinstance(told, guarded.Items):
+                found.add(len(told.items))
+            elif isinstance(told, guarded.Table):
+                found.add(tuple(key for key, _ in told.items))
+        return len(found)
+
+    def shapes(self, name: str) -> list[tuple[int | None, ...]]:
+        return [v.shape for v in self.values.get(name, ()) if isinstance(v, Tensor) and isinstance(v.shape, tuple)]
+
+    def sizes(self, name: str, dim: int) -> list[int]:
+        """The sizes one dimension of an argument takes, call by call."""
+        found = []
+        for shape in self.shapes(name):
+            if -len(shape) <= dim < len(shape):
+                size = shape[dim]
+                if size is not None:
+                    found.append(size)
+        return found
+
+    # -- state --------------------------------------------------------------------------------------------------
+
+    def change(
+        self, place: Place, first: Value | None = None, burned: bool = False, settles: bool = False
+    ) -> Variation:
+        """What a piece of state costs that is written between calls. What is written before the first is set-up.
+
+        `burned` where an operation writes it into the program; `settles` where a number there becomes dynamic, as it does
+        in objects that are no modules.
+        """
+        kind: guarded.Place = "argument" if settles else "global" if place[0] == "mode" else place[0]
+        start = first.guarded() if first is not None else guarded.UNKNOWN
+        static = isinstance(start, guarded.Tensor) and start.static
+        current, states, writes = start, [], list[Write]()
+        for moment in self._walk:
+            if isinstance(moment, Call):
+                if moment.callee == self._callee:
+                    states.append(current)
+            elif moment.place == place:
+                writes.append(moment)
+                current = _nth(moment, len(writes)) if moment.again else moment.value.guarded()
+                if static and isinstance(current, guarded.Tensor):
+                    current = replace(current, static=True)
+        if not writes:
+            return _NOTHING
+        if writes[0].again:
+            # Before something is counted or grows it has another value than after.
+            states = [_nth(writes[0], 0) if state is start else state for state in states]
+        frozen = burned or any(write.again == "grows" for write in writes)
+        count = len(policy.programs([{place[3]: _told(state, kind, frozen)} for state in states], self._policy))
+        shown = [{place[3]: w.value.guarded()} for w in writes if not w.again]
+        how = _listed(shown, place[3]) or f": {writes[0].again}" if writes[0].again else _listed(shown, place[3])
+        where = _some(spot(write) for write in writes)
+        return Variation(count, f"written at {where} between the calls at {self._where}{how}")
+
+    def writes(self, kind: str) -> Iterator[Place]:
+        """What is written of one kind."""
+        yield from dict.fromkeys(m.place for m in self._walk if isinstance(m, Write) and m.place[0] == kind)
+
+    def mode_writes(self, name: str) -> Iterator[Write]:
+        """The calls that change a mode."""
+        yield from (m for m in self._walk if isinstance(m, Write) and m.place[0] == "mode" and m.place[3] == name)
+
+    # -- modes --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def mode(self) -> Variation:
+        """What the modes in force at the calls cost: gradients, autocast, default dtype, the flags of modules."""
+        made, moments = self._modes
+        return Variation(len(made), f"called at {self._where}{_listed_modes(moments)}")
+
+    @cached_property
+    def mode_changes(self) -> tuple[Mode | Write | Call, ...]:
+        """What puts these modes in force, where they differ: contexts, calls that set them, and the call itself where one
+        context gets several arguments."""
+        because = (place for program in self._modes[0] for place in program.because)
+        blamed = {place.removeprefix("type(").removesuffix(")").removesuffix(" times") for place in because}
+        found: dict[int, Mode | Write | Call] = {}
+        given: dict[int, set[Hashable]] = {}
+        last: dict[str, Write] = {}
+        for moment in self._walk:
+            if isinstance(moment, Write):
+                if moment.place[0] == "mode" and _mode_name(moment.place) in blamed:
+                    last[_mode_name(moment.place)] = moment
+            elif moment.callee == self._callee:
+                found.update({id(write.node): write for write in last.values()})
+                for mode in moment.modes:
+                    if ("autocast" if mode.name == "autocast" else "grad") in blamed:
+                        given.setdefault(id(mode.node), set()).add(mode.arguments)
+                        several = len(given[id(mode.node)]) > 1
+                        found[id(mode.node)] = moment if several else mode
+        return tuple(found.values())
+
+    @cached_property
+    def _modes(self) -> tuple[tuple[policy.Program, ...], list[guarded.Moment]]:
+        moments: list[guarded.Moment] = []
+        names = [_mode_name(place) for place in self.writes("mode")]
+        # Modules are made in training mode; of other modes nobody knows how they are at first.
+        state = {n: TRUE.guarded() if n.endswith(".training") else guarded.UNKNOWN for n in names}
+        runs = dict.fromkeys(names, 1)
+        fresh = set(names)  # what was not set since the last call
+        for moment in self._walk:
+            if isinstance(moment, Call):
+                if moment.callee == self._callee:
+                    counted = {f"{name} times": guarded.Exact(run) for name, run in runs.items()}
+                    moments.append({**state, **counted, **_contexts(moment.modes)})
+                    fresh = set(state)
+            elif moment.place[0] == "mode" and not moment.again:
+                name, told = _mode_name(moment.place), moment.value.guarded()
+                # Modules of one class are not told apart: how many of them are set in a row tells more than which.
+                runs[name] = runs[name] + 1 if state[name] == told and name not in fresh else 1
+                fresh.discard(name)
+                state[name] = told if isinstance(told, (guarded.Exact, guarded.Number)) else guarded.UNKNOWN
+        return policy.programs([_exact(each) for each in moments], self._policy), moments
+
+    # -- how it is told -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def _where(self) -> str:
+        return _some(spot(call) for call in self.calls)
+
+    def _passed(self, name: str, told: Sequence[guarded.Guarded]) -> str:
+        return f"called at {self._where}{_listed([{name: each} for each in told], name, name)}" if self.calls else ""
+
+
+def _some(places: Iterable[str]) -> str:
+    found = list(dict.fromkeys(places))
+    return ", ".join(found[:_SHOWN]) + (", …" if len(found) > _SHOWN else "")
+
+
+def _nth(write: Write, turn: int) -> guarded.Guarded:
+    """What is counted or grows, after so many times: any numbers will do that differ and are not special."""
+    return guarded.Number(turn + 2.5 if write.value.python_type == "float" else turn + 2)
+
+
+def _told(value: guarded.Guarded, place: guarded.Place, burned: bool) -> guarded.Guarded:
+    """A value as it is held at a place; `burned` where an operation writes it into the program."""
+    if isinstance(value, guarded.Number):
+        return guarded.Number(value.value, place, burned)
+    if isinstance(value, guarded.Varies):
+        return guarded.Varies(value.why, value.type, place, burned or value.burned)
+    if isinstance(value, guarded.Items):
+        return guarded.Items(value.kind, tuple(_told(item, place, burned) for item in value.items))
+    if isinstance(value, guarded.Table):
+        return guarded.Table(value.kind, tuple((key, _told(item, place, burned)) for key, item in value.items))
+    return value
+
+
+def _mode_name(place: Place) -> str:
+    return f"{place[2]}.{place[3]}" if place[2] else place[3]
+
+
+def _contexts(modes: Sequence[Mode]) -> dict[str, guarded.Guarded]:
+    """The modes around a call; one whose arguments are not known is no evidence."""
+    found: dict[str, guarded.Guarded] = {"grad": guarded.Exact("", "gradients"), "autocast": guarded.Exact("", "")}
+    for mode in modes:
+        given = mode.arguments if isinstance(mode.arguments, tuple) else ()
+        place = "autocast" if mode.name == "autocast" else "grad"
+        known = None not in given
+        found[place] = guarded.Exact((mode.name, given), mode.name) if known else guarded.UNKNOWN
+    return found
+
+
+def _exact(moment: guarded.Moment) -> guarded.Moment:
+    """Modes never become dynamic."""
+    return {p: guarded.Exact(g.value) if isinstance(g, guarded.Number) else g for p, g in moment.items()}
+
+
+def _listed_modes(moments: Sequence[guarded.Moment]) -> str:
+    rows = [" and ".join(t for g in moment.values() if (t := guarded.text(g))) for moment in moments]
+    return f" under {_some(row for row in rows if row)}" if any(rows) else ""
+
+
+def _listed(moments: Sequence[guarded.Moment], place: str, name: str = "") -> str:
+    """`with k = 1, 2, 3`, as far as the values can be told."""
+    listed = _some(text for moment in moments if (text := guarded.text(moment[place])))
+    if not listed:
+        return ""
+    return f" with {name} = {listed}" if name else f": {listed}"

@@ -1,0 +1,144 @@
+"""An object of a class of the program."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint.timeline import guarded
+from tclint.values.constant import NONE
+from tclint.values.external import External
+from tclint.values.function import FunctionValue
+from tclint.values.library import MODELS
+from tclint.values.method import Method
+from tclint.values.types import TENSOR_TYPES
+from tclint.values.union import first_containing
+from tclint.values.value import OBJECT, UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
+    from tclint.program import Class
+    from tclint.timeline.guarded import Guarded
+    from tclint.values.origin import Origin
+    from tclint.values.region import CompileSite
+    from tclint.values.tensor import Tensor
+
+_OPERATOR_METHODS: Final = {
+    "Add": "__add__",
+    "Sub": "__sub__",
+    "Mult": "__mul__",
+    "Div": "__truediv__",
+    "MatMult": "__matmul__",
+}
+
+
+class Instance(Value):
+    """An object of a class of the program. `context` tells constructions with different arguments apart."""
+
+    __slots__ = ("_nesting", "cls", "context", "fields", "key")
+    rank = OBJECT
+    is_code = True
+
+    def __init__(
+        self, cls: Class, context: Any = None, fields: Mapping[str, Value] | None = None, nesting: int = 0
+    ) -> None:
+        self._nesting = nesting
+        self.cls = cls
+        self.context = context
+        self.fields = fields  # constructor keywords of a dataclass-like class
+        self.key: Any = ("o", cls.qualname, cls.module.name, context)
+        if fields:
+            self.key = (*self.key, tuple((k, v.key) for k, v in fields.items()))
+
+    def __repr__(self) -> str:
+        return f"Instance({self.cls.qualname})"
+
+    def nesting(self) -> int:
+        return self._nesting
+
+    def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
+        return frame.interp.objects.attribute(frame, node, self, name)
+
+    def call(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        return frame.interp.objects.call(frame, node, self, args, keywords, open_ended)
+
+    def call_method(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        found = frame.interp.objects.attribute(frame, node, self, name)
+        if type(found) is Method and found.receiver is self:
+            return MODELS.modules.method_of_instance(frame, node, self, name, args, keywords)
+        return found.call(frame, node, args, keywords, open_ended)
+
+    def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
+        return frame.interp.objects.item(frame, node, self, index)
+
+    def iterate(self, frame: Frame, node: ast.AST) -> Value:
+        return frame.interp.objects.iterate(frame, node, self)
+
+    def known_items(self, frame: Frame) -> tuple[Value, ...] | None:
+        return frame.interp.objects.tuple_fields(self)
+
+    def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
+        frame.interp.emitter.operation(frame, node, operator, self, NONE)
+        return UNKNOWN
+
+    def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
+        """Its dunder method, if the program defines it."""
+        frame.interp.emitter.operation(frame, node, operator, left, right)
+        if left is self and operator in _OPERATOR_METHODS:
+            found = frame.interp.objects.attribute(frame, node, self, _OPERATOR_METHODS[operator])
+            if isinstance(found, FunctionValue):
+                return found.call(frame, node, [right], {})
+        return UNKNOWN
+
+    def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:
+        frame.interp.emitter.operation(frame, node, operator, left, right)
+        return None
+
+    def is_none(self) -> bool | None:
+        return False
+
+    def is_a(self, wanted: Value) -> bool | None:
+        if isinstance(wanted, External) and (
+            wanted.name in TENSOR_TYPES or wanted.name in ("builtins.list", "builtins.tuple")
+        ):
+            return False
+        return None
+
+    def contains(self, flag: int, depth: int = 3) -> Tensor | None:
+        return first_containing(self.fields.values(), flag, depth) if self.fields else None
+
+    def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
+        if self.fields is None:
+            return self
+        fields = {k: v.owned(flags, site, origin) for k, v in self.fields.items()}
+        return Instance(self.cls, self.context, fields, self._nesting)
+
+    def guarded(self) -> Guarded:
+        if self.fields is None:
+            return guarded.UNKNOWN
+        fields = tuple((name, value.guarded()) for name, value in sorted(self.fields.items()))
+        return guarded.Table(self.cls.qualname, fields)
+
+    def join_alike(self, other: Instance) -> Value | None:
+        if self.key == other.key:
+            return self
+        return Instance(self.cls) if self.cls is other.cls else None
+
+    def widen(self) -> Value:
+        return Instance(self.cls)

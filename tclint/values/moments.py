@@ -1,0 +1,66 @@
+"""What eager code does around compiled callables, in the order in which it does it: calls, and writes between them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from tclint.values.value import Value
+
+Kind = Literal["attribute", "global", "cell", "mode"]
+Place = tuple[Kind, str, str, str]
+"""Something that a program can guard on: its kind, the file, the class or function it belongs to, and its name there.
+
+Names are `x`, `x['key']`, `x.attribute`, and `x()` for how long a container is."""
+
+MAX_MOMENTS: Final = 2000
+"""Of one walk. What happens after so much only repeats it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A context around a call: `no_grad`, `autocast` and the like, with its arguments, and where it is entered."""
+
+    name: str
+    arguments: Hashable
+    path: str
+    node: ast.expr
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A compiled callable is called."""
+
+    callee: Hashable
+    path: str
+    node: ast.AST
+    args: Sequence[Value]
+    keywords: Mapping[str, Value]
+    modes: tuple[Mode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Something that compiled code may read is bound anew."""
+
+    place: Place
+    path: str
+    node: ast.AST
+    value: Value
+    again: str = ""
+    """Why it is another value each time, whichever: `counted up`, `grows`, `reset`."""
+
+
+Moment = Call | Write
+
+
+def spot(moment: Moment) -> str:
+    """`train.py:40`"""
+    return f"{moment.path}:{getattr(moment.node, 'lineno', 0)}"
+
+
+Walk = Sequence[Moment]
+"""What happens from one entry into the program on: its top level, or a function that is entered by itself."""

@@ -1,0 +1,115 @@
+"""An object of a class outside the program."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from tclint.timeline import guarded
+from tclint.values.compiled import Compiled
+from tclint.values.constant import NONE
+from tclint.values.library import MODELS
+from tclint.values.origin import NOWHERE, Origin
+from tclint.values.sequence import Seq
+from tclint.values.value import MAX_NESTING, OBJECT, UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
+
+ENUM: Final = "enum.Enum"
+"""The name of an `Object` that is a member of an enumeration; its `kind` says which."""
+
+
+class Object(Value):
+    """An instance of a class outside the program: `logging.Logger`, `torch.nn.Linear`, a tokenizer."""
+
+    __slots__ = ("_nesting", "args", "key", "kind", "name", "origin")
+    rank = OBJECT
+
+    def __init__(self, name: str, origin: Origin = NOWHERE, kind: str = "", args: Value | None = None) -> None:
+        self.name = name
+        self.origin = origin
+        self.kind = kind
+        self._nesting = 0
+        if args is not None:
+            self._nesting = args.nesting() + 1
+            if self._nesting > MAX_NESTING:
+                args, self._nesting = None, 0
+        self.args = args  # the elements of a module container; the wrapped thing of a wrapper
+        self.key = ("x", name, kind, args.key if args is not None else None)
+
+    def __repr__(self) -> str:
+        return f"Object({self.name})"
+
+    def nesting(self) -> int:
+        return self._nesting
+
+    def with_args(self, args: Value) -> Object:
+        """The same object with other elements."""
+        return Object(self.name, self.origin, self.kind, args)
+
+    def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
+        return MODELS.objects.attribute(frame, node, self, name, quiet)
+
+    def guarded(self) -> Guarded:
+        return guarded.Exact(self.key, self.kind) if self.name == ENUM else guarded.UNKNOWN
+
+    def call(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        return MODELS.objects.call(frame, node, self, args, keywords, open_ended)
+
+    def call_method(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        return MODELS.objects.method(frame, node, self, name, args, keywords, open_ended)
+
+    def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
+        return MODELS.objects.item(frame, node, self, index)
+
+    def with_item(self, index: Value, value: Value) -> Value:
+        if self.args is None:
+            return self
+        if isinstance(self.args, Seq) and isinstance(value, Compiled):
+            return self.with_args(Seq("list", None, value))
+        return self.with_args(self.args.with_item(index, value))
+
+    def iterate(self, frame: Frame, node: ast.AST) -> Value:
+        return self.args.iterate(frame, node) if self.args is not None else UNKNOWN
+
+    def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
+        frame.interp.emitter.operation(frame, node, operator, self, NONE)
+        return UNKNOWN
+
+    def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
+        frame.interp.emitter.operation(frame, node, operator, left, right)
+        return UNKNOWN
+
+    def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:
+        frame.interp.emitter.operation(frame, node, operator, left, right)
+        return None
+
+    def is_none(self) -> bool | None:
+        return False
+
+    def holds_compiled(self) -> bool:
+        return self.args is not None and self.args.holds_compiled()
+
+    def decides_code(self) -> bool:
+        return self.kind == "disabled" or MODELS.objects.decides_code(self.name)
+
+    def bound_to(self, receiver: Value) -> Value:
+        return self.with_args(self.args.bound_to(receiver)) if self.args is not None else self

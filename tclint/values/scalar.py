@@ -1,0 +1,150 @@
+"""A Python scalar of unknown value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint.timeline import guarded
+from tclint.values.external import External
+from tclint.values.library import MODELS
+from tclint.values.method import Method
+from tclint.values.origin import NOWHERE, Origin
+from tclint.values.types import PYTHON_TYPES, TENSOR_TYPES
+from tclint.values.value import NUMBER, UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
+
+_NUMBERS: Final = frozenset({"int", "float", "bool", "number"})
+# A source that matters more than others: what is computed from it comes from it.
+_STRONG: Final = ("random", "size", "data")
+
+
+class Scalar(Value):
+    """A Python scalar of unknown value. `source` says where its value comes from:
+
+    `size` from a tensor's shape, `data` out of a tensor, `arg` an argument of the compiled callable, `attr` an attribute
+    of a module, `global` a module-level name, `counted` another number in each turn of a loop, `random` in each call, or
+    nothing.
+    """
+
+    __slots__ = ("key", "origin", "ref", "source", "type")
+    rank = NUMBER
+
+    def __init__(
+        self, type: str, source: str = "", origin: Origin = NOWHERE, ref: tuple[str, int] | None = None
+    ) -> None:
+        self.type = type
+        self.source = source
+        self.origin = origin
+        self.ref = ref  # the root parameter it comes from; for a size also the dimension, else -1
+        self.key = ("s", type, source, ref)
+
+    def __repr__(self) -> str:
+        return f"Scalar({self.type},{self.source})"
+
+    @property
+    def python_type(self) -> str:
+        return self.type
+
+    def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
+        return Method(self, name)
+
+    def call_method(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        return MODELS.texts.call_method(frame, node, self, name, args, keywords)
+
+    def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
+        return self
+
+    def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
+        if left.rank == NUMBER == right.rank:
+            return number_arithmetic(frame, node, operator, left, right)
+        return UNKNOWN
+
+    def is_none(self) -> bool | None:
+        return False
+
+    def is_a(self, wanted: Value) -> bool | None:
+        if self.type not in ("int", "float", "bool", "str"):
+            return None
+        name = wanted.name if isinstance(wanted, External) else ""
+        if name in TENSOR_TYPES:
+            return False
+        return name == "builtins." + self.type if name in PYTHON_TYPES else None
+
+    def guarded(self) -> Guarded:
+        if self.source == "random":
+            return guarded.Varies("a random number", "int" if self.type == "int" else "float")
+        return guarded.UNKNOWN
+
+    def as_input(self, name: str, origin: Origin) -> Value:
+        return Scalar(self.type, "arg", origin, (name, -1))
+
+    def join_alike(self, other: Scalar) -> Value | None:
+        if self.key == other.key:
+            return self
+        source = self.source if self.source == other.source else (self.source or other.source)
+        if self.type == other.type:
+            return Scalar(self.type, source, self.origin if self.source else other.origin, self.ref or other.ref)
+        if self.type in _NUMBERS and other.type in _NUMBERS:
+            return Scalar("number", source, self.origin)
+        return None
+
+    def join_type(self, other: str) -> Value | None:
+        """One value that covers it and a constant of the given type."""
+        if self.type == other:
+            return self
+        if self.type in _NUMBERS and other in _NUMBERS:
+            return Scalar("number", self.source, self.origin)
+        return None
+
+
+SIZE: Final = Scalar("int", "size")
+INT: Final = Scalar("int")
+FLOAT: Final = Scalar("float")
+BOOL: Final = Scalar("bool")
+STR: Final = Scalar("str")
+COUNTED: Final = Scalar("int", "counted")
+
+
+def scalar_type(value: Any) -> str:
+    """The name of a Python constant's type as scalars have it."""
+    name = type(value).__name__
+    return name if name in ("int", "float", "bool", "str") else "other"
+
+
+def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
+    """`left operator right` for constants and scalars, not both of them constants."""
+    type_a, type_b = left.python_type, right.python_type
+    source_a, source_b = left.source, right.source
+    source = source_a if source_a in _STRONG else source_b if source_b in _STRONG else source_a or source_b
+    if source == "counted" and operator not in ("Add", "Sub", "Mult", "Div"):
+        source = ""  # `i % 2` is no other number in each turn
+    if type_a == "str" or type_b == "str":
+        return STR
+    if isinstance(left, Scalar) and left.source:
+        origin = left.origin
+    else:
+        origin = right.origin if isinstance(right, Scalar) else frame.origin(node)
+    # An argument that varies makes what is computed from it vary; a size computed from a size is another size.
+    ref = None
+    if source == "arg":
+        ref = left.ref if left.ref is not None else right.ref
+    if operator == "Div":
+        return Scalar("float", source, origin, ref)
+    if operator == "Pow" or type_a == "float" or type_b == "float":
+        return Scalar("float" if type_a == "float" or type_b == "float" else "int", source, origin, ref)
+    if type_a in ("int", "bool") and type_b in ("int", "bool"):
+        return Scalar("int", source, origin, ref)
+    return Scalar("number", source, origin, ref)

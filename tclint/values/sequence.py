@@ -1,0 +1,312 @@
+"""A list, tuple, set, torch.Size or other iterable."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint.timeline import guarded
+from tclint.values.constant import NONE, Const
+from tclint.values.external import External
+from tclint.values.method import Method
+from tclint.values.origin import NOWHERE, Origin
+from tclint.values.place import rebind
+from tclint.values.scalar import INT, SIZE, Scalar
+from tclint.values.types import SEQUENCE_TYPES
+from tclint.values.union import first_containing, join, join_all
+from tclint.values.value import NUMBER, SEQUENCE, UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
+    from tclint.values.region import CompileSite
+    from tclint.values.tensor import Tensor
+
+MAX_NESTING: Final = 4
+_MAX_ITEMS: Final = 64
+
+
+class Seq(Value):
+    """A list, tuple, set, torch.Size or other iterable. `items` is None where the length is unknown.
+
+    `counted` is where numbers begin that count its turns, and by what they grow: `range(2, n)`, `enumerate(loader)`.
+    """
+
+    __slots__ = ("_key", "counted", "depth", "elem", "items", "kind", "length")
+    rank = SEQUENCE
+
+    def __init__(
+        self,
+        kind: str,
+        items: tuple[Value, ...] | None,
+        elem: Value = UNKNOWN,
+        length: str = "",
+        counted: tuple[int, int] | None = None,
+    ) -> None:
+        inner = 0
+        if items is None:
+            inner = elem.depth
+        else:
+            for value in items:
+                if value.depth > inner:
+                    inner = value.depth
+        if inner >= MAX_NESTING:
+            # `x = (x, x)` in a row doubles with every step: what is that deep is not worth telling apart.
+            items, elem, inner = None, UNKNOWN, 0
+        self.depth = inner + 1
+        self.kind = kind
+        self.items = items
+        self.elem = elem
+        self.length = length  # where the length comes from: "size", "data", "arg" …
+        self.counted = counted
+        self._key: Any = None
+
+    @property
+    def key(self) -> Any:
+        if self._key is None:
+            if self.items is not None:
+                self._key = ("q", self.kind, tuple(v.key for v in self.items[:12]), len(self.items))
+            else:
+                self._key = ("q", self.kind, self.elem.key, self.length)
+        return self._key
+
+    def __repr__(self) -> str:
+        return f"Seq({self.kind},{self.items if self.items is not None else self.elem})"
+
+    def nesting(self) -> int:
+        return max([value.nesting() for value in (self.items if self.items is not None else (self.elem,))], default=0)
+
+    def element(self) -> Value:
+        """What any of its items is."""
+        if self.items is None:
+            return self.elem
+        return join_all(self.items) if self.items else UNKNOWN
+
+    def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
+        if self.items is not None and len(self.items) == 2 and name in ("values", "indices"):
+            return self.items[0 if name == "values" else 1]
+        return Method(self, name)
+
+    def call_method(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        result, changed = self.method(frame, node, name, args)
+        frame.interp.emitter.call(frame, node, f"list.{name}", args, keywords, self, result)
+        if changed is not None:
+            rebind(frame, node, changed)
+        return result
+
+    def method(self, frame: Frame, node: ast.AST, name: str, args: Sequence[Value]) -> tuple[Value, Value | None]:
+        """A method of a list, tuple or set: its value, and the changed container if it changes it."""
+        if name in ("append", "add", "appendleft") and args:
+            if self.items is not None and len(self.items) < 16 and (frame.once or not frame.blocks):
+                return NONE, Seq(self.kind, (*self.items, args[0]))
+            return NONE, self._grown(args[0], self.length)
+        if name == "extend" and args:
+            other = args[0]
+            if (
+                self.items is not None
+                and isinstance(other, Seq)
+                and other.items is not None
+                and len(self.items) + len(other.items) <= 32
+                and not frame.blocks
+            ):
+                return NONE, Seq(self.kind, self.items + other.items)
+            return NONE, self._grown(other.iterate(frame, node), self.length)
+        if name == "insert" and len(args) == 2:
+            return NONE, self._grown(args[1], self.length)
+        if name in ("pop", "popleft"):
+            element = self.element()
+            if self.items is not None and not args and self.items and name == "pop":
+                return self.items[-1], Seq(self.kind, self.items[:-1])
+            return element, Seq(self.kind, None, element, self.length)
+        if name == "numel":
+            return SIZE, None
+        if name in ("index", "count"):
+            return INT, None
+        if name in ("copy", "union", "intersection", "difference"):
+            return self, None
+        if name in ("sort", "reverse", "clear", "remove"):
+            return NONE, (Seq(self.kind, ()) if name == "clear" else Seq(self.kind, None, self.element()))
+        return UNKNOWN, None
+
+    def _grown(self, new: Value, length: str) -> Seq:
+        """The sequence with one more element, whose place is not kept."""
+        return Seq(self.kind, None, new if self.items == () else join(self.element(), new), length)
+
+    def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
+        items = self.items
+        if type(index) is Const and isinstance(index.value, int) and items is not None:
+            n = len(items)
+            return items[index.value] if -n <= index.value < n else UNKNOWN
+        if type(index) is Seq and index.kind == "slice":
+            return self._slice(index)
+        if self.kind == "size":
+            if self.length and type(index) is Const and isinstance(index.value, int):
+                return _size(self.length, index.value)
+            return SIZE
+        if self.length == "args":
+            return UNKNOWN  # positional arguments are of different kinds
+        return self.element()
+
+    def _slice(self, index: Seq) -> Value:
+        bounds: list[Any] = [b.value if isinstance(b, Const) else "?" for b in index.items or (NONE, NONE, NONE)]
+        if self.items is not None and index.items is not None and all(b is None or isinstance(b, int) for b in bounds):
+            return Seq(self.kind, self.items[slice(*bounds)])
+        if self.kind == "size":
+            return self._some_sizes(*bounds)
+        return Seq(self.kind, None, self.element(), self.length)
+
+    def _some_sizes(self, start: Any, stop: Any, step: Any) -> Value:
+        """`x.shape[a:b]`: which sizes these are, where the bounds tell."""
+        if self.length and self.items is None and self.elem is SIZE and step is None:
+            if isinstance(start, int) and start < 0 and stop is None:
+                return Seq("size", tuple(_size(self.length, i) for i in range(start, 0)))
+            if start is None or (isinstance(start, int) and start >= 0):
+                first = start or 0
+                if isinstance(stop, int) and first <= stop:
+                    return Seq("size", tuple(_size(self.length, i) for i in range(first, stop)))
+                if stop is None:
+                    # How many there are is not known: the first stands for all.
+                    return Seq("size", None, _size(self.length, first))
+        return Seq("size", None, SIZE)
+
+    def with_item(self, index: Value, value: Value) -> Value:
+        if self.kind != "list":
+            return self
+        if self.items is not None and isinstance(index, Const) and isinstance(index.value, int):
+            n = len(self.items)
+            if -n <= index.value < n:
+                changed = list(self.items)
+                changed[index.value] = value
+                return Seq("list", tuple(changed))
+        if self.items:
+            # An unknown place is filled with what belongs there.
+            return self
+        return Seq("list", None, join(self.element(), value), self.length)
+
+    def iterate(self, frame: Frame, node: ast.AST) -> Value:
+        return self.element()
+
+    def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
+        if self.items is not None:
+            return self.items[:most], len(self.items) <= most
+        if self.counted is None:
+            return super().turns(frame, node, most, later)
+        start, step = self.counted
+        numbers = [Const(start + step * turn) for turn in range(later)]
+        if isinstance(self.elem, Seq) and self.elem.items is not None:
+            return [Seq("tuple", (number, *self.elem.items[1:])) for number in numbers], False
+        return numbers, False
+
+    @property
+    def length_source(self) -> str:
+        return self.length
+
+    def known_length(self) -> int | None:
+        return len(self.items) if self.items is not None and self.kind == "tuple" else None
+
+    def known_items(self, frame: Frame) -> tuple[Value, ...] | None:
+        return self.items
+
+    def has(self, element: Value) -> bool | None:
+        if type(element) is not Const or self.items is None:
+            return None
+        found = False
+        for item in self.items:
+            if type(item) is not Const:
+                return None
+            found = found or (item.value == element.value and type(item.value) is type(element.value))
+        return found
+
+    def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
+        if type(left) is Seq and type(right) is Seq:
+            if operator != "Add":
+                return UNKNOWN
+            if left.items is not None and right.items is not None and len(left.items) + len(right.items) <= _MAX_ITEMS:
+                return Seq(left.kind, left.items + right.items)
+            return Seq(left.kind, None, join(left.element(), right.element()), left.length or right.length)
+        other = right if left is self else left
+        if operator == "Mult":
+            frame.interp.emitter.operation(frame, node, "repeat", self, other)
+            if isinstance(other, Const) and isinstance(other.value, int) and self.items is not None:
+                times = max(other.value, 0)
+                if len(self.items) * times <= _MAX_ITEMS:
+                    return Seq(self.kind, self.items * times)
+            return Seq(self.kind, None, self.element(), other.source)
+        if operator == "Add":
+            return Seq(self.kind, None, self.element() if other is not UNKNOWN else UNKNOWN)
+        return UNKNOWN
+
+    def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:
+        other = right if left is self else left
+        if other.rank >= NUMBER:
+            frame.interp.emitter.operation(frame, node, operator, left, right)
+        return None
+
+    def truth(self) -> bool | None:
+        return bool(self.items) if self.items is not None and self.kind == "tuple" else None
+
+    def is_none(self) -> bool | None:
+        return False
+
+    def types(self) -> tuple[Value, ...]:
+        if self.items is None:
+            return (self,)
+        return tuple(t for item in self.items for t in item.types())
+
+    def is_a(self, wanted: Value) -> bool | None:
+        known = SEQUENCE_TYPES.get(self.kind)
+        if known is not None and isinstance(wanted, External) and wanted.name:
+            return wanted.name in known
+        return None
+
+    def contains(self, flag: int, depth: int = 3) -> Tensor | None:
+        return first_containing(self.items if self.items is not None else (self.elem,), flag, depth)
+
+    def holds_compiled(self) -> bool:
+        return any(v.holds_compiled() for v in (self.items if self.items is not None else (self.elem,)))
+
+    def decides_code(self) -> bool:
+        return self.items is not None and any(v.decides_code() for v in self.items)
+
+    def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
+        if self.items is not None:
+            return Seq(self.kind, tuple(v.owned(flags, site, origin) for v in self.items))
+        return Seq(self.kind, None, self.elem.owned(flags, site, origin), self.length)
+
+    def guarded(self) -> Guarded:
+        if self.items is None or self.kind not in ("list", "tuple", "set"):
+            return guarded.UNKNOWN
+        return guarded.Items(self.kind, tuple(item.guarded() for item in self.items))
+
+    def as_input(self, name: str, origin: Origin) -> Value:
+        if self.items is not None:
+            return Seq(self.kind, tuple(item.as_input(name, origin) for item in self.items), UNKNOWN, "arg")
+        return Seq(self.kind, None, self.elem.as_input(name, origin), "arg")
+
+    def join_alike(self, other: Seq) -> Value | None:
+        if self.key == other.key:
+            return self
+        kind = self.kind if self.kind == other.kind else "list"
+        if self.items is not None and other.items is not None and len(self.items) == len(other.items):
+            return Seq(kind, tuple(join(x, y) for x, y in zip(self.items, other.items, strict=True)))
+        if self.items == ():
+            return Seq(kind, None, other.element(), other.length)
+        if other.items == ():
+            return Seq(kind, None, self.element(), self.length)
+        return Seq(kind, None, join(self.element(), other.element()), self.length or other.length)
+
+    def widen(self) -> Value:
+        return Seq(self.kind, None, self.element().widen())
+
+
+def _size(tensor: str, dim: int) -> Scalar:
+    return Scalar("int", "size", NOWHERE, (tensor, dim))

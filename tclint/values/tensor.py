@@ -1,0 +1,212 @@
+"""A tensor and what is known of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint.timeline import guarded
+from tclint.values.class_value import ClassValue
+from tclint.values.external import External
+from tclint.values.library import MODELS
+from tclint.values.origin import NOWHERE, Origin
+from tclint.values.types import PYTHON_TYPES, TENSOR_TYPES
+from tclint.values.value import TENSOR, Value
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
+    from tclint.values.region import CompileSite
+
+# How strong the evidence is that a value is a tensor.
+NAMED: Final = 1  # only its name says so
+USED: Final = 2  # it is used, or passed by a caller, as one
+PROVEN: Final = 3  # produced by torch, or annotated
+
+# Facts of a tensor, as bits.
+EXPANDED: Final = 1  # strides depend on whether an expanded size is 1
+OWNED: Final = 2  # storage belongs to a CUDA graph: the next replay overwrites it
+PARAMETER: Final = 4  # nn.Parameter or registered buffer
+INPUT: Final = 8  # an argument of the compiled callable, or a view of one
+DATA_SIZED: Final = 16  # its shape depends on values
+HOST: Final = 32  # built on the CPU inside the region
+STRIDED: Final = 64  # a view that is surely not contiguous
+NEEDS_GRAD: Final = 128  # requires_grad was asked for
+RAW: Final = 256  # not derived: a fresh input of the root
+STATIC_OUT: Final = 512  # bound inside a manual CUDA-graph capture
+SPARSE: Final = 1024  # a sparse layout
+ARRAY: Final = 2048  # a numpy array, which Dynamo traces as a tensor
+CONSTANT: Final = 4096  # built from constants alone: Dynamo can fold some reads
+STALE: Final = 16384  # owned by a CUDA graph that has run again since
+DETACHED: Final = 32768  # cut off from autograd, so nothing keeps its storage alive
+
+UNBACKED: Final = 1000
+"""Added to a dimension among a tensor's marks where it is marked unbacked: no special case for sizes 0 and 1."""
+
+# What survives an operation that returns fresh storage.
+_DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | CONSTANT
+
+
+class Tensor(Value):
+    """A tensor and what is known of it. `dtype` is one of b i f c or empty; `ndim` is -1 where unknown."""
+
+    __slots__ = ("base", "conf", "dtype", "flags", "key", "marks", "ndim", "origin", "shape", "site")
+    rank = TENSOR
+
+    def __init__(
+        self,
+        conf: int = PROVEN,
+        dtype: str = "",
+        ndim: int = -1,
+        flags: int = 0,
+        origin: Origin = NOWHERE,
+        base: str = "",
+        site: Any = None,
+        shape: Any = None,
+        marks: frozenset[int] = frozenset(),
+    ) -> None:
+        self.shape: tuple[int | None, ...] | frozenset[tuple[int | None, ...]] | None = shape  # of an example
+        self.marks = marks  # dimensions marked dynamic in eager code
+        self.conf = conf
+        self.dtype = dtype
+        self.ndim = ndim
+        self.flags = flags
+        self.origin = origin
+        self.base = base  # name of the root parameter it aliases
+        self.site = site  # the compile site that owns its storage
+        # A floating and an unknown type are called alike: a function is not interpreted for each of them.
+        self.key: Any = ("t", conf, dtype if dtype != "f" else "", ndim if ndim == 0 else -1, flags, site)
+        if shape is not None or marks:
+            self.key = (*self.key, shape, marks)
+
+    def with_(self, **changes: Any) -> Tensor:
+        fields: dict[str, Any] = {name: getattr(self, name) for name in _TENSOR_FIELDS}
+        fields.update(changes)
+        return Tensor(**fields)
+
+    def derived(self, origin: Origin, dtype: str = "", ndim: int = -1) -> Tensor:
+        """Fresh storage computed from this tensor."""
+        return Tensor(self.conf, dtype, ndim, self.flags & _DERIVED_KEEP, origin)
+
+    def view(self, origin: Origin, ndim: int = -1, flags: int = 0) -> Tensor:
+        """A tensor that shares this one's storage."""
+        kept = self.flags & ~RAW
+        return Tensor(self.conf, self.dtype, ndim, kept | flags, origin, self.base, self.site)
+
+    def __repr__(self) -> str:
+        return f"Tensor({self.conf},{self.dtype},{self.ndim},{self.flags})"
+
+    def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
+        return MODELS.tensors.attribute(frame, node, self, name, quiet)
+
+    def call_method(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        return MODELS.tensors.call_method(frame, node, self, name, args, keywords)
+
+    def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
+        return MODELS.tensors.index(frame, node, self, index)
+
+    @property
+    def length_source(self) -> str:
+        return "size"
+
+    def iterate(self, frame: Frame, node: ast.AST) -> Value:
+        return self.view(frame.origin(node), self.ndim - 1 if self.ndim > 0 else -1)
+
+    def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
+        return self.derived(frame.origin(node), self.dtype, self.ndim)
+
+    def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
+        return MODELS.tensors.arithmetic(frame, node, operator, left, right)
+
+    def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:
+        return MODELS.tensors.compare(frame, node, operator, left, right)
+
+    def is_none(self) -> bool | None:
+        # Named like a tensor is not enough to say that it is there.
+        return False if self.conf > NAMED else None
+
+    def is_a(self, wanted: Value) -> bool | None:
+        if self.flags & ARRAY:
+            return None
+        name = wanted.name if isinstance(wanted, External) else ""
+        if name in TENSOR_TYPES:
+            return True if self.conf > NAMED else None
+        if (name in PYTHON_TYPES or isinstance(wanted, ClassValue)) and self.conf > NAMED:
+            return False
+        return None
+
+    def contains(self, flag: int, depth: int = 3) -> Tensor | None:
+        return self if self.flags & flag else None
+
+    def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
+        if self.flags & (INPUT | PARAMETER):
+            return Tensor(self.conf, self.dtype, self.ndim, self.flags & ~INPUT, origin)
+        return Tensor(self.conf, self.dtype, self.ndim, flags, origin, "", site)
+
+    def guarded(self) -> Guarded:
+        shape = self.shape if isinstance(self.shape, tuple) else None
+        made = self.conf == PROVEN and shape is not None
+        rank = len(shape) if shape else 1
+        return guarded.Tensor(
+            shape,
+            self.dtype if self.dtype in ("b", "i", "c") else "",
+            True if self.flags & NEEDS_GRAD else False if made else None,
+            bool(self.flags & PARAMETER),
+            marked=frozenset(dim % rank for dim in self.marks if dim < UNBACKED // 2),
+            unbacked=frozenset((dim - UNBACKED) % rank for dim in self.marks if dim >= UNBACKED // 2),
+        )
+
+    def as_input(self, name: str, origin: Origin) -> Value:
+        flags = self.flags & ~(CONSTANT | OWNED | STALE) | INPUT | RAW
+        return self.with_(flags=flags, base=name, origin=origin, site=None)
+
+    def join_alike(self, other: Tensor) -> Value | None:
+        if (
+            self.key == other.key
+            and self.dtype == other.dtype
+            and self.ndim == other.ndim
+            and self.base == other.base
+            and self.origin.line
+        ):
+            return self
+        either, both = self.flags | other.flags, self.flags & other.flags
+        return Tensor(
+            min(self.conf, other.conf),
+            self.dtype if self.dtype == other.dtype else "",
+            self.ndim if self.ndim == other.ndim else -1,
+            either & ~_IN_BOTH | both & _IN_BOTH,
+            self.origin if self.origin.line else other.origin,
+            self.base or other.base,
+            self.site or other.site,
+            _join_shapes(self.shape, other.shape),
+            self.marks & other.marks,
+        )
+
+    def widen(self) -> Value:
+        return Tensor(min(self.conf, USED), self.dtype, -1, self.flags & (INPUT | OWNED), self.origin, self.base)
+
+
+_TENSOR_FIELDS: Final = ("conf", "dtype", "ndim", "flags", "origin", "base", "site", "shape", "marks")
+# What a join keeps only where both have it.
+_IN_BOTH: Final = RAW | CONSTANT | STRIDED
+
+
+def _join_shapes(a: Any, b: Any) -> Any:
+    """The shapes an example takes: one tuple, or a frozenset of several."""
+    if a is None or b is None:
+        return None
+    both = (a if isinstance(a, frozenset) else frozenset({a})) | (b if isinstance(b, frozenset) else frozenset({b}))
+    return next(iter(both)) if len(both) == 1 else both
+
+
+def is_tensor(value: Value) -> bool:
+    return type(value) is Tensor

@@ -1,0 +1,195 @@
+"""One of a few values, and how values are joined into one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from tclint.values.constant import Const, is_none
+from tclint.values.library import MODELS
+from tclint.values.scalar import BOOL, Scalar, scalar_type
+from tclint.values.tensor import Tensor
+from tclint.values.value import OBJECT, ONE_OF, UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from tclint.interpreter.frame import Frame
+    from tclint.values.origin import Origin
+    from tclint.values.region import CompileSite
+
+_MAX_UNION: Final = 8
+
+
+class Union(Value):
+    """One of a few values. An operation gives what it gives for each of them."""
+
+    __slots__ = ("_options", "depth", "key")
+    rank = ONE_OF
+
+    def __init__(self, options: tuple[Value, ...]) -> None:
+        self._options = options
+        self.depth: int = max([o.depth for o in options])
+        self.key = ("u", frozenset([o.key for o in options]))
+
+    @property
+    def options(self) -> tuple[Value, ...]:
+        return self._options
+
+    def __repr__(self) -> str:
+        return f"Union{self._options}"
+
+    def nesting(self) -> int:
+        return max([option.nesting() for option in self._options])
+
+    def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
+        return join_all(o.attribute(frame, node, name, quiet) for o in self.without_none().options)
+
+    def call(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        callables = [o for o in self._options if type(o) is not Const]
+        return join_all(o.call(frame, node, args, keywords, open_ended) for o in callables)
+
+    def call_method(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool = False,
+    ) -> Value:
+        options = self.without_none().options
+        return join_all([o.call_method(frame, node, name, args, keywords, open_ended) for o in options])
+
+    def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
+        return join_all([o.item(frame, node, index) for o in self._options if not is_none(o)])
+
+    def iterate(self, frame: Frame, node: ast.AST) -> Value:
+        return join_all(o.iterate(frame, node) for o in self.without_none().options)
+
+    def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
+        tensor = tensor_of(left)
+        if tensor is not None:
+            return MODELS.tensors.arithmetic(frame, node, operator, tensor, right)
+        tensor = tensor_of(right)
+        return MODELS.tensors.arithmetic(frame, node, operator, tensor, left) if tensor is not None else UNKNOWN
+
+    def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:
+        either = tensor_of(left) or tensor_of(right)
+        if either is not None:
+            return join(Tensor(either.conf, "b", either.ndim, 0, frame.origin(node)), BOOL)
+        if left.rank == OBJECT or right.rank == OBJECT:
+            frame.interp.emitter.operation(frame, node, operator, left, right)
+        return None
+
+    def may_be_none(self) -> bool:
+        return any(is_none(o) for o in self._options)
+
+    def without_none(self) -> Value:
+        rest = [o for o in self._options if not is_none(o)]
+        return one_of(rest) if rest else UNKNOWN
+
+    def is_a(self, wanted: Value) -> bool | None:
+        answers = {o.is_a(wanted) for o in self._options}
+        return answers.pop() if len(answers) == 1 else None
+
+    def narrow(self, wanted: Value) -> Value | None:
+        kept = [o for o in self._options if o.instance_of(wanted) is not False and o is not UNKNOWN]
+        return one_of(kept) if kept else None
+
+    def contains(self, flag: int, depth: int = 3) -> Tensor | None:
+        return first_containing(self._options, flag, depth)
+
+    def holds_compiled(self) -> bool:
+        return any(o.holds_compiled() for o in self._options)
+
+    def decides_code(self) -> bool:
+        return any(o.decides_code() for o in self._options)
+
+    def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
+        return Union(tuple(o.owned(flags, site, origin) for o in self._options))
+
+    def as_input(self, name: str, origin: Origin) -> Value:
+        return Union(tuple(o.as_input(name, origin) for o in self._options))
+
+    def widen(self) -> Value:
+        return join_all(o.widen() for o in self._options)
+
+
+def one_of(options: Sequence[Value]) -> Value:
+    """One of some values that are known to differ."""
+    return options[0] if len(options) == 1 else Union(tuple(options))
+
+
+def join(a: Value, b: Value) -> Value:
+    """The value that covers both."""
+    if a is b:
+        return a
+    merged = _join_alike(a, b)
+    if merged is not None:
+        return merged
+    options: list[Value] = list(a.options)
+    for option in b.options:
+        _merge(options, option)
+    if len(options) == 1:
+        return options[0]
+    if len(options) > _MAX_UNION:
+        return UNKNOWN
+    return Union(tuple(options))
+
+
+def join_all(values: Iterable[Value]) -> Value:
+    """The value that covers all, Unknown where there is none."""
+    result: Value | None = None
+    for value in values:
+        result = value if result is None else join(result, value)
+    return UNKNOWN if result is None else result
+
+
+def _join_alike(a: Value, b: Value) -> Value | None:
+    """One value for two of the same kind, None where only a union covers them."""
+    if type(a) is type(b):
+        return a.join_alike(b)
+    if type(a) is Scalar:
+        if type(b) is Const and b.value is not None:
+            return a.join_type(scalar_type(b.value))
+    elif type(a) is Const and type(b) is Scalar and a.value is not None:
+        return b.join_type(scalar_type(a.value))
+    return None
+
+
+def _merge(options: list[Value], new: Value) -> None:
+    for i, old in enumerate(options):
+        merged = _join_alike(old, new)
+        if merged is not None:
+            options[i] = merged
+            return
+    options.append(new)
+
+
+def first_containing(values: Iterable[Value], flag: int, depth: int) -> Tensor | None:
+    """The first tensor with the flag inside one of the values, so many containers deep."""
+    if depth == 0:
+        return None
+    for value in values:
+        found = value.contains(flag, depth - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def tensor_of(value: Value) -> Tensor | None:
+    """The tensor that a value is or may be, if any."""
+    if type(value) is Tensor:
+        return value
+    if type(value) is Union:
+        for option in value.options:
+            if type(option) is Tensor:
+                return option
+    return None
