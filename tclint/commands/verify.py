@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import sys
+import threading
+import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import click
 
@@ -18,6 +22,9 @@ from tclint.model.settings import Settings
 from tclint.run import cachedir
 from tclint.verify.options import VerifyOptions
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
+
+JSONL = "jsonl"
+INTERRUPTED = 130
 
 
 def options_from(settings: Settings, device: str | None, timeout: float | None, python: str | None) -> VerifyOptions:
@@ -47,7 +54,8 @@ def check(report: Report, options: VerifyOptions, confirmed_only: bool = False, 
     """The report with a verdict on every finding."""
     from tclint.verify import verify
 
-    return judged(report, verify(_claims(report), options, _progress(quiet)), confirmed_only)
+    show = _progress(quiet)
+    return judged(report, verify(_claims(report), options, show, _lines(show) if show else None), confirmed_only)
 
 
 def _claims(report: Report) -> list[Finding]:
@@ -55,7 +63,10 @@ def _claims(report: Report) -> list[Finding]:
     return [f for f in report.findings if not f.code.startswith("TCL9")]
 
 
-def judged(report: Report, answers: VerifyReport, confirmed_only: bool) -> Report:
+def judged(report: Report, answers: VerifyReport, confirmed_only: bool, config_file: str | None = None) -> Report:
+    if answers.bad_factories:
+        where = f"{config_file + ': ' if config_file else ''}[tool.tclint.verify.factories] "
+        raise UserError("; ".join(where + broken for broken in answers.bad_factories))
     findings: list[Finding] = []
     verdicts = {_place(v.finding): v for v in answers.verdicts}
     for finding in report.findings:
@@ -101,14 +112,49 @@ def _missed(missed: Missed) -> str:
 
 
 def _progress(quiet: bool) -> Callable[[int, int, str], None] | None:
+    """A line on the terminal that says what runs, how long, and how many are left."""
     if quiet or not sys.stderr.isatty():
         return None
+    begun = time.monotonic()
 
     def show(done: int, total: int, name: str) -> None:
-        end = "\n" if done == total else ""
-        print(f"\r\x1b[Kverifying {done}/{total} {name[:60]}", end=end, file=sys.stderr, flush=True)
+        text = f"verifying {done}/{total}, {time.monotonic() - begun:.0f} s, {name[:60]}"
+        print(_CLEARED + (text if done < total else ""), end="", file=sys.stderr, flush=True)
 
     return show
+
+
+_CLEARED = "\r\x1b[K"
+
+
+def _lines(progress: object) -> Callable[[Verdict], None]:
+    """One line for each verdict as it is reached, above the progress line where there is one."""
+
+    def tell(verdict: Verdict) -> None:
+        finding = verdict.finding
+        first = verdict.words.strip().splitlines()[0][:160] if verdict.words.strip() else ""
+        place = f"{finding.path}:{finding.line}: {finding.code}"
+        start = _CLEARED if progress is not None else ""
+        print(f"{start}{verdict.outcome.value:<13}{place} {first}", file=sys.stderr, flush=True)
+
+    return tell
+
+
+def _json_line(verdict: Verdict) -> None:
+    """A verdict on a line of its own, for programs that read while we run."""
+    finding = verdict.finding
+    place = {"path": finding.path, "line": finding.line, "column": finding.span.column, "code": finding.code}
+    print(json.dumps({**place, **asdict(_verification(verdict))}), flush=True)
+
+
+def _end_on_sigterm() -> None:
+    """A run that is told to end prints and keeps what it has, as on Ctrl-C."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, stop)
 
 
 @click.command(
@@ -131,7 +177,8 @@ def _progress(quiet: bool) -> Callable[[int, int, str], None] | None:
 @click.option("--executor", metavar="URL", help="ray://host:port runs the targets on a Ray cluster (extra: ray).")
 @click.option("--no-cache", is_flag=True, help="Ask again what is known already.")
 @click.option("--confirmed-only", is_flag=True, help="Show only what was confirmed.")
-@click.option("--output-format", default="full", help="How findings are written.")
+@click.option("--output-format", default="full", help="How findings are written; jsonl: each verdict as it is reached.")
+@click.option("--scaffold", metavar="FILE", help="Write an @tclint.example for every target that could not be run.")
 def command(
     arguments: tuple[str, ...],
     device: str | None,
@@ -146,6 +193,7 @@ def command(
     no_cache: bool,
     confirmed_only: bool,
     output_format: str,
+    scaffold: str | None,
 ) -> int:
     """Hold findings against the compiler.
 
@@ -155,7 +203,8 @@ def command(
     from tclint.run.project import Project
     from tclint.verify import verify, verify_program, verify_trace, write_repro
 
-    show = Show(output_format)
+    stream = output_format == JSONL
+    show = Show("full" if stream else output_format)
     program = _program(arguments)
     paths = ["."] if program or not arguments else arguments
     project = Project.open(paths, cwd=os.getcwd(), overrides={"no-cache": True} if no_cache else None, say=say)
@@ -173,7 +222,9 @@ def command(
     elif trace_dir is not None:
         answers = verify_trace(claims, trace_dir, options)
     else:
-        answers = verify(claims, options, _progress(False))
+        _end_on_sigterm()
+        progress = _progress(False)
+        answers = verify(claims, options, progress, _json_line if stream else _lines(progress))
     if repro_dir is not None:
         from tclint.verify import NotConfirmed
 
@@ -183,9 +234,22 @@ def command(
                     write_repro(verdict, options, repro_dir)
                 except NotConfirmed as error:
                     say(f"no repro: {error}")
-    report = judged(report, answers, confirmed_only)
-    show(report, project)
-    return 1 if report.findings else 0
+    if scaffold is not None:
+        from tclint.verify.scaffold import write_scaffold
+
+        count = write_scaffold(answers, options, scaffold)
+        say(
+            f"{count} {'example' if count == 1 else 'examples'} to fill in: {scaffold}"
+            if count
+            else "nothing to fill in"
+        )
+    report = judged(report, answers, confirmed_only, project.settings.config_file)
+    if stream:
+        for line in report.notes:
+            say(line)
+    else:
+        show(report, project)
+    return INTERRUPTED if answers.stopped else 1 if report.findings else 0
 
 
 def _program(arguments: tuple[str, ...]) -> tuple[str, ...]:

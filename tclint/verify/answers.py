@@ -13,7 +13,7 @@ from tclint.run import cachedir
 from tclint.verify.heard import Heard
 from tclint.verify.job import Job
 
-VERSION = 2
+VERSION = 3
 """Raised whenever the experiments change what they hear."""
 
 
@@ -55,7 +55,7 @@ class Cache:
 
     def put(self, job: Job, torch: str, heard: Heard) -> None:
         """Keep an answer. What went wrong is not kept: the machine may have been busy, the package is installed now."""
-        if self._folder is None or _is_special(job) or heard.trouble or not heard.runs:
+        if self._folder is None or _is_special(job) or heard.trouble or heard.stopped or not heard.runs:
             return
         paths = {*heard.sources, *(place.path for place in job.places), *(item.path for item in job.candidates)}
         entry = {"sources": _fingerprint(paths), "heard": codec.encode(heard)}

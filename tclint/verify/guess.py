@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import Any
@@ -86,6 +87,14 @@ def number_for(name: str) -> int | float | None:
     return next((value for pattern, value in _NUMBERS if re.search(pattern, lowered)), None)
 
 
+_DEPTH = re.compile(r"depth$|(^|_)n?_?layers?$|num_(hidden_)?layers$|n_layers?$|num_blocks$")
+
+
+def is_depth(name: str) -> bool:
+    """Whether a number of that name counts the layers of a model."""
+    return bool(_DEPTH.search(name.lower()))
+
+
 def is_flag(name: str) -> bool:
     return bool(_FLAGS.search(name.lower()))
 
@@ -113,6 +122,8 @@ def tensor_for(name: str, width: int = WIDTH) -> TensorSpec:
     lowered = name.lower()
     if lowered in ("input_features", "input_values", "inputs_embeds"):
         return TensorSpec((BATCH, SEQUENCE, width))
+    if lowered.endswith("valid"):
+        return TensorSpec((BATCH, SEQUENCE), "bool")
     if _MASK.search(lowered):
         return TensorSpec((BATCH, SEQUENCE), "bool" if "padding" in lowered else "int64", 2)
     if _VIDEO.search(lowered):
@@ -123,6 +134,8 @@ def tensor_for(name: str, width: int = WIDTH) -> TensorSpec:
         return TensorSpec((BATCH, SEQUENCE), "int64", 2)
     if lowered in ("bbox",):
         return TensorSpec((BATCH, SEQUENCE, 4), "int64", 2)
+    if lowered in ("input_pos", "cache_position", "cache_positions", "pos"):
+        return TensorSpec((SEQUENCE,), "int64", 2)
     if _TIME.search(lowered):
         return TensorSpec((BATCH,))
     return TensorSpec((BATCH, SEQUENCE, width))
@@ -179,3 +192,37 @@ def from_jaxtyping(annotation: Any, width: int = WIDTH) -> TensorSpec | None:
         shape.append(int(name) if name.isdigit() else 3 if name in ("rgb", "xyz") else _AXES.get(name, width))
     kind = "bool" if dtype.startswith("Bool") else "int64" if dtype.startswith(("Int", "UInt", "Long")) else "float32"
     return TensorSpec(tuple(shape), kind)
+
+
+_DESCRIBED = r"^\s*(?:Args:\s*)?`{0,2}%s`{0,2}\b[^\n(]*?(?:\([^()\n]*(?:Tensor|optional)[^()\n]*\))?[^\n(]*?[:#][^\n(\[]*?[(\[]([^()\[\]\n]*)[)\]](.*)"
+
+
+def from_description(source: str, name: str, width: int = WIDTH) -> TensorSpec | None:
+    """The tensor that a docstring or a comment beside the parameter describes: `x: (B, T, C) float`, `# (12, 768)`."""
+    found = re.search(_DESCRIBED % re.escape(name), source, re.MULTILINE)
+    if found is None:
+        return None
+    axes = [axis.strip(" `*") for axis in found[1].split(",") if axis.strip(" `*")]
+    if not axes or not all(re.match(r"^[A-Za-z0-9_]+(?:\s*[+*]\s*[A-Za-z0-9_]+)*$", axis) for axis in axes):
+        return None
+    if any(axis.lower() in ("tensor", "int", "float", "bool", "str", "optional") or len(axis) > 24 for axis in axes):
+        return None
+    shape = tuple(_described_size(axis, len(axes), width) for axis in axes)
+    rest = found[2][:60].lower()
+    dtype = "bool" if "bool" in rest else "int64" if re.search(r"\b(int|long|ids?|indices)\b", rest) else ""
+    return TensorSpec(shape, dtype or tensor_for(name, width).dtype)
+
+
+def _described_size(axis: str, rank: int, width: int) -> int:
+    if "+" in axis:
+        return sum(_described_size(part.strip(), rank, width) for part in axis.split("+"))
+    if "*" in axis:
+        return math.prod(_described_size(part.strip(), rank, width) for part in axis.split("*"))
+    lowered = axis.lower()
+    if lowered.isdigit():
+        return int(lowered) if int(lowered) <= width else width
+    if lowered.startswith("b"):
+        return BATCH
+    if lowered in ("h", "w", "height", "width") and rank >= 4:
+        return SIDE
+    return _AXES.get(lowered, SEQUENCE if lowered[0] in "tnlsqkm" else width)

@@ -94,17 +94,14 @@ class Run:
     graphs: Graphs | None = None
     complete: bool = True
     """False where the lines that ran are not all known: a trace names only lines that made an operation."""
+    eager_known: bool = True
+    """False where only the lines are known that Dynamo traced: others may have run in eager mode."""
     differs: str = ""
     """How the compiled values differ from the eager ones, where they do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Explain:
-    """The report of `torch._dynamo.explain`, which knows less than the trace (see DESIGN.md)."""
-
-    graphs: int
-    breaks: int
-    reasons: tuple[str, ...] = ()
+    varied: tuple[str, ...] = ()
+    """What changed between the calls: "size", an argument's name, an attribute as `self.name`."""
+    chosen: bool = True
+    """The calls are a sequence that somebody chose: the program, or an example. False where they were made up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +158,15 @@ class Heard:
     """Input sources tried, in order, each with what became of it."""
     hint: str = ""
     """What to write to make the target run."""
-    explain: Explain | None = None
     sources: tuple[str, ...] = ()
     """Files of the project that the target imported: the result holds as long as they do not change."""
     gpu: str = ""
     trouble: str = ""
     """Why there is no answer at all: the process died, hung, or was stopped."""
+    stopped: str = ""
+    """Why there is no more than this: what ran before the process died, hung, or was stopped still counts."""
+    bad_factory: str = ""
+    """The key of a configured factory that cannot be imported, and why."""
     equality: Equality | None = None
     """Where the job asked for a record or a comparison."""
 

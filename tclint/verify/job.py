@@ -26,6 +26,8 @@ class Place:
     line: int
     end_line: int
     effect: str
+    names: tuple[str, ...] = ()
+    """What the finding says changes between calls: arguments, attributes as `self.name`, "size" and the like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Job:
     """A file to write what the target computes to, for a comparison after a fix."""
     compare: str = ""
     """Such a file, written before the fix."""
+    seconds: float = 120
+    """Time for the whole job: no further example is begun when most of it is over."""
     pack: str = ""
     """A folder to write what a script needs to do the same without tclint."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tclint.model.finding import Effect, Finding, Step
+from tclint.verify.claims import Claim, claim_of, is_about, is_varied
 from tclint.verify.heard import Break, Fault, Frame, Heard, Run
 from tclint.verify.spans import Outline
 from tclint.verify.trace import own_name
@@ -76,8 +77,18 @@ def judge(finding: Finding, heard: Heard, outlines: Outlines, others: frozenset[
     judging = _Judge(finding, heard, outlines, others)
     if heard.trouble:
         return judging.verdict(Outcome.INCONCLUSIVE, heard.trouble, hint=_hint_for_trouble(heard.trouble))
+    if heard.stopped:
+        found = _judge(judging) if heard.runs else None
+        if found is not None and found.outcome in (Outcome.CONFIRMED, Outcome.REFUTED):
+            return found
+        return judging.verdict(Outcome.INCONCLUSIVE, heard.stopped, hint=_hint_for_trouble(heard.stopped))
     if not heard.runs:
         return _nothing_ran(judging)
+    return _judge(judging)
+
+
+def _judge(judging: _Judge) -> Verdict:
+    finding = judging.finding
     if finding.effect is Effect.RECOMPILE:
         return _recompile(judging)
     if finding.effect is Effect.CUDAGRAPH:
@@ -103,7 +114,10 @@ def _nothing_ran(judging: _Judge) -> Verdict:
     heard = judging.heard
     fault = heard.faults[-1] if heard.faults else None
     if fault is None:
-        words = heard.tried[-1] if heard.tried else "nothing in this file can be run"
+        # What was tried last for the target that the program compiles: the others stand in for it.
+        head = heard.tried[0].partition(":")[0] if heard.tried else ""
+        own = [text for text in heard.tried if text.partition(":")[0] == head]
+        words = own[-1] if own else "nothing in this file can be run"
         hint = heard.hint or "register an example with @tclint.example, returning (callable, [call, ...])"
         return judging.verdict(Outcome.INCONCLUSIVE, words, hint=hint)
     words, hint = fault_words(fault)
@@ -202,20 +216,29 @@ def _untraced(judging: _Judge, runs: Sequence[Run]) -> Verdict:
         if not all(run.complete for run in runs):
             words = "the trace does not tell whether this line ran"
             return judging.verdict(Outcome.INCONCLUSIVE, words, hint="record with `tclint verify -- <your program>`")
+        if not all(run.eager_known for run in runs):
+            return _behind(judging, runs) or judging.verdict(
+                Outcome.NOT_REACHED, "Dynamo never traced this line: it did not run, or ran in eager mode only", runs[0]
+            )
         hint = "register an example whose calls run this line with @tclint.example"
         words = "the calls that were made never ran this line"
         return judging.verdict(Outcome.NOT_REACHED, words, runs[0] if runs else None, hint=hint)
     run = covered[0]
-    earlier = _break_before(judging, covered)
-    if earlier is not None:
-        words = (
-            f"behind another break at {earlier.path}:{earlier.line}, which sends the rest of the function to eager mode"
-        )
-        return judging.verdict(Outcome.NOT_REACHED, words, run, hint="repair that break first, then verify again")
+    if (behind := _behind(judging, covered)) is not None:
+        return behind
     if run.fault is not None:
         words = f"Dynamo stopped before this line: {fault_words(run.fault)[0]}"
         return judging.verdict(Outcome.NOT_REACHED, words, run, stack=run.fault.stack)
     return judging.verdict(Outcome.NOT_REACHED, "the line ran in eager mode, and Dynamo never traced it", run)
+
+
+def _behind(judging: _Judge, runs: Sequence[Run]) -> Verdict | None:
+    """The verdict on a line that an earlier break of its function sent to eager mode."""
+    earlier = _break_before(judging, runs)
+    if earlier is None:
+        return None
+    words = f"behind another break at {earlier.path}:{earlier.line}, which sends the rest of the function to eager mode"
+    return judging.verdict(Outcome.NOT_REACHED, words, runs[0], hint="repair that break first, then verify again")
 
 
 def _break_before(judging: _Judge, runs: Sequence[Run]) -> Break | None:
@@ -233,16 +256,30 @@ def _break_before(judging: _Judge, runs: Sequence[Run]) -> Break | None:
 
 
 def _recompile(judging: _Judge) -> Verdict:
-    runs = judging.runs("recompiles")
+    claim = claim_of(judging.finding)
+    # A change that was made to an attribute for the sake of another finding says nothing about this one.
+    runs = [
+        run
+        for run in judging.runs("recompiles")
+        if is_varied(run.varied, claim) or not any(name.startswith("self.") for name in run.varied)
+    ]
     if not runs:
         return judging.verdict(Outcome.INCONCLUSIVE, "no sequence of calls could be made")
     path = judging.finding.path
     best: tuple[Run, Frame] | None = None
+    other: tuple[Run, Frame] | None = None
     for run in runs:
         for frame in run.frames:
             if not (_too_often(frame, run) and _holds(judging, frame)):
                 continue
-            if best is None or _names_finding(judging, frame) > _names_finding(judging, best[1]):
+            # Where nothing but what the finding names was changed, every guard that failed is its guard.
+            alone = not run.chosen and is_varied(run.varied, Claim(claim.names))
+            about = tuple(reason for reason in frame.reasons if alone or is_about(reason, claim))
+            if frame.reasons and not about:
+                other = other or (run, frame)
+                continue
+            frame = replace(frame, reasons=about)
+            if best is None or _names_finding(judging, frame, claim) > _names_finding(judging, best[1], claim):
                 best = run, frame
     if best is not None:
         run, frame = best
@@ -250,14 +287,33 @@ def _recompile(judging: _Judge) -> Verdict:
     for run in runs:
         if run.fault is not None and _fault_here(judging, run.fault):
             return judging.verdict(Outcome.CONFIRMED, fault_words(run.fault)[0], run, stack=run.fault.stack)
-    for run in runs:
-        if judging.touches(run.traced.get(path, ())) or judging.touches(run.covered.get(path, ())):
+    # Made-up calls refute only what they varied; a sequence that somebody chose is the program's own.
+    telling = [run for run in runs if run.chosen or is_varied(run.varied, claim)]
+    reached = [
+        run for run in runs if judging.touches(run.traced.get(path, ())) or judging.touches(run.covered.get(path, ()))
+    ]
+    if reached and other is not None and not any(run in telling and run is not other[0] for run in reached):
+        words = f"compiled again, but for another reason: {_recompile_words(other[1], other[0])}"
+        return judging.verdict(Outcome.INCONCLUSIVE, words, other[0], hint=_VARY)
+    if reached and not any(run in telling for run in reached):
+        what = ", ".join(claim.names) or ", ".join(sorted(claim.kinds)) or "what the finding speaks of"
+        words = f"the calls that could be made up do not vary {what}"
+        return judging.verdict(Outcome.INCONCLUSIVE, words, reached[0], hint=_VARY)
+    for run in telling:
+        if run in reached:
             if run.fault is not None:
                 return judging.verdict(Outcome.INCONCLUSIVE, f"the calls ended early: {fault_words(run.fault)[0]}", run)
             most = max((frame.compiles for frame in run.frames if _holds(judging, frame)), default=0)
-            words = f"compiled {_times(most)} over {run.calls} calls ({run.label}), as a correct program is"
+            if not most and not judging.touches(run.traced.get(path, ())):
+                words = "nothing that holds this line was compiled in these calls"
+                return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
+            over = f" over {run.calls} calls" if run.calls else ""  # a trace does not count them
+            words = f"compiled {_times(most)}{over} ({run.label}), as a correct program is"
             return judging.verdict(Outcome.REFUTED, words, run)
     return _untraced(judging, runs)
+
+
+_VARY = "register an example whose calls differ as the program's do with @tclint.example"
 
 
 def _times(count: int) -> str:
@@ -286,7 +342,13 @@ def _holds(judging: _Judge, frame: Frame) -> bool:
         return frame.path == path
     if own_name(frame.name) == function.name.rpartition(".")[2] and function.first <= frame.line <= function.last:
         return frame.path == path
-    # A function that only calls compiled ones (of this file, or of torch, such as an optimizer's step).
+    # A function that only calls compiled ones (of this file, or of torch, such as an optimizer's step): it must have run.
+    inside = range(function.first, function.last + 1)
+    runs = judging.runs("recompiles")
+    if all(run.eager_known for run in runs) and not any(
+        line in inside for run in runs for line in run.covered.get(path, ())
+    ):
+        return False
     return not any(
         function.first <= line <= function.last
         for run in judging.runs("recompiles")
@@ -294,13 +356,14 @@ def _holds(judging: _Judge, frame: Frame) -> bool:
     )
 
 
-def _names_finding(judging: _Judge, frame: Frame) -> int:
-    """How well the guards point at the finding: 2 when one names its line, 1 when its function, else 0."""
+def _names_finding(judging: _Judge, frame: Frame, claim: Claim) -> int:
+    """How well the guards point at the finding: 4 when one names what it names, 2 when its line, 1 when its function."""
+    named = 4 if any(is_about(reason, Claim(claim.names)) for reason in frame.reasons) and claim.names else 0
     path = judging.finding.path.rpartition("/")[2]
     text = "\n".join(frame.reasons)
     if any(f"{path}:{line} " in text + " " or f'{path}", line {line}' in text for line in judging.statement):
-        return 2
-    return 1 if judging.finding.path in frame.traced else 0
+        return named + 2
+    return named + 1 if judging.finding.path in frame.traced else named
 
 
 def _recompile_words(frame: Frame, run: Run) -> str:
@@ -308,6 +371,7 @@ def _recompile_words(frame: Frame, run: Run) -> str:
     told = "; ".join(reasons[:3]) or "no guard was named"
     limit = ", then gave up (recompile limit)" if frame.limit else ""
     over = f" over {run.calls} calls" if run.calls else ""  # a trace does not count them
+    over += f" ({run.label})" if not run.chosen else ""
     return f"{own_name(frame.name)} was compiled {_times(frame.compiles)}{over}{limit}: {told}"
 
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -26,78 +26,118 @@ from tclint.verify.targets import Target, absolute, relative, targets_of
 from tclint.verify.verdict import Verdict, VerifyReport
 
 Progress = Callable[[int, int, str], None]
-"""Called after each target: how many are done, how many there are, which one it was."""
+"""Called about once a second and after each target: how many are done, how many there are, which one runs now."""
+OnVerdict = Callable[[Verdict], None]
+"""Called with each verdict as soon as it is reached, in the order in which targets end."""
+STOPPED = "not judged: the run was stopped"
+TICK = 1.0
 
 
-def verify(findings: Sequence[Finding], options: VerifyOptions, progress: Progress | None = None) -> VerifyReport:
-    """One verdict per finding, in the findings' order, and what nobody predicted."""
+def verify(
+    findings: Sequence[Finding],
+    options: VerifyOptions,
+    progress: Progress | None = None,
+    on_verdict: OnVerdict | None = None,
+) -> VerifyReport:
+    """One verdict per finding, in the findings' order, and what nobody predicted.
+
+    Ctrl-C ends the run, not what it has found: the report then says which findings are left (`stopped`). Answers are kept
+    as they come, so that the next run goes on from there.
+    """
     root = os.path.realpath(options.root)
     targets = targets_of(findings, options)
-    heards, notes = _hear(targets, options, progress)
 
     def outlines(path: str) -> Outline:
         return outline(absolute(path, root))
 
     by_finding: dict[int, Verdict] = {}
     equalities: dict[int, Equality | None] = {}
-    told: list[Heard] = []
-    for target, raw in zip(targets, heards, strict=True):
-        heard = with_paths(raw, lambda path: relative(path, root))
-        told.append(heard)
-        for finding, verdict in zip(target.findings, verdicts_of(target.findings, heard, outlines), strict=True):
+    told: dict[int, Heard] = {}
+
+    def hear(number: int, raw: Heard, is_answer: bool = True) -> None:
+        heard = told[number] = with_paths(raw, lambda path: relative(path, root))
+        findings_here = targets[number].findings
+        for finding, verdict in zip(findings_here, verdicts_of(findings_here, heard, outlines), strict=True):
             by_finding[id(finding)] = verdict
             equalities[id(finding)] = heard.equality
-    torch = next((heard.torch for heard in told if heard.torch), "")
+            if on_verdict is not None and is_answer:
+                on_verdict(verdict)
+
+    notes, stopped = _hear(targets, options, progress, hear)
+    for number in range(len(targets)):
+        if number not in told:
+            hear(number, Heard(device=options.device, trouble=STOPPED), is_answer=False)
+    if stopped:
+        done = sum(heard.trouble != STOPPED for heard in told.values())
+        notes = (*notes, f"stopped after {done} of {len(targets)} targets: run again to go on from there")
+    heards = [told[number] for number in range(len(targets))]
     return VerifyReport(
         verdicts=tuple(by_finding[id(finding)] for finding in findings),
-        missed=missed_of(findings, told, outlines),
-        torch=torch,
+        missed=missed_of(findings, heards, outlines),
+        torch=next((heard.torch for heard in heards if heard.torch), ""),
         device=options.device,
         notes=notes,
         equalities=tuple(equalities[id(finding)] for finding in findings),
+        bad_factories=tuple(dict.fromkeys(heard.bad_factory for heard in heards if heard.bad_factory)),
+        stopped=stopped,
     )
 
 
 def _hear(
-    targets: Sequence[Target], options: VerifyOptions, progress: Progress | None
-) -> tuple[list[Heard], tuple[str, ...]]:
-    """The answer to each target, and what the user should know besides."""
+    targets: Sequence[Target], options: VerifyOptions, progress: Progress | None, hear: Callable[[int, Heard], None]
+) -> tuple[tuple[str, ...], bool]:
+    """Hands on the answer to each target as it comes; gives what the user should know besides, and whether it was stopped."""
     limits = Limits(options.python, options.device, options.timeout, options.memory_mb)
     cache = Cache(options.cache_dir)
     torch = torch_version(options.python) if options.cache_dir else ""
-    answers: dict[int, Heard] = {}
     asked: dict[Future[Heard], int] = {}
     sources = _Sources({path for target in targets for path in _files(target.job)})
     pool = executor_for(options)
+    stopped = False
+    done = 0
+
+    def show(name: str) -> None:
+        if progress is not None:
+            progress(done, len(targets), name)
+
     try:
         for number, target in enumerate(targets):
             answer = _known(target, options) or cache.get(target.job, torch)
             if answer is None:
                 asked[pool.submit(run_job, target.job, limits)] = number
             else:
-                answers[number] = answer
-        for done, future in enumerate(as_completed(asked), start=len(answers) + 1):
-            number = asked[future]
-            job = targets[number].job
-            answer = _result(future)
-            if changed := sources.changed(_files(job)):
-                words = f"{changed[0]} changed while the target ran: what it says is not of what was linted"
-                answer = Heard(device=job.device, trouble=words)
-            cache.put(job, torch, answer)
-            answers[number] = answer
-            if progress is not None:
-                progress(done, len(targets), job.candidates[0].name)
-    except BaseException:
+                done += 1
+                hear(number, answer)
+        waiting = set(asked)
+        while waiting:
+            ended, waiting = wait(waiting, TICK, FIRST_COMPLETED)
+            for future in ended:
+                number = asked[future]
+                job = targets[number].job
+                answer = _result(future)
+                if changed := sources.changed(_files(job)):
+                    words = f"{changed[0]} changed while the target ran: what it says is not of what was linted"
+                    answer = Heard(device=job.device, trouble=words)
+                cache.put(job, torch, answer)
+                done += 1
+                hear(number, answer)
+                show(job.candidates[0].name)
+            running = next((future for future in asked if future in waiting and future.running()), None)
+            if running is not None and not ended:
+                show(targets[asked[running]].job.candidates[0].name)
+    except BaseException as error:
         # Ctrl-C among others: end the children first, so that no worker waits for them.
         for future in asked:
             future.cancel()
         stop_servers()
-        raise
+        if not isinstance(error, KeyboardInterrupt):
+            raise
+        stopped = True
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
         if not options.keep:
             stop_servers()
-    return [answers[number] for number in range(len(targets))], tuple(sources.notes)
+    return tuple(sources.notes), stopped
 
 
 def _files(job: Job) -> set[str]:

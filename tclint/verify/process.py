@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -187,7 +187,7 @@ class Server:
         if answer.data is None:
             return Heard(device=job.device, trouble=answer.trouble)
         try:
-            return codec.decode(Heard, answer.data)
+            return replace(codec.decode(Heard, answer.data), stopped=answer.trouble)
         except (ValueError, TypeError, KeyError) as error:
             return Heard(device=job.device, trouble=f"the answer cannot be read ({type(error).__name__}: {error})")
 
@@ -250,7 +250,7 @@ class Server:
             if event["event"] == "started":
                 pid = int(event["pid"])
             elif event["event"] == "gone":
-                return Answer(trouble=trouble or GONE)
+                return Answer(_so_far(folder / "answer.json"), trouble or GONE)
             elif event["event"] == "ended":
                 return _outcome(folder / "answer.json", int(event["code"]), output, trouble)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -44,6 +45,9 @@ def _ranks(inputs: Inputs, rank: int, only: int | None = None) -> Iterator[dict[
     for name, spec in _tensors(inputs):
         if len(spec.shape) != rank and only in (None, len(spec.shape)):
             yield _change(inputs, name, spec.with_rank(rank))
+    alike = {name: spec.with_rank(rank) for name, spec in _tensors(inputs) if len(spec.shape) not in (0, rank)}
+    if len(alike) > 1:
+        yield {**inputs, **alike}
 
 
 def _dtypes(inputs: Inputs, dtype: str, only: str | None = None) -> Iterator[dict[str, Any]]:
@@ -69,6 +73,34 @@ def _sequences(inputs: Inputs, lengths: tuple[int, ...]) -> Iterator[dict[str, A
             for length in lengths:
                 if spec.shape[1] != length:
                     yield _change(inputs, name, replace(spec, shape=(spec.shape[0], length, spec.shape[2])))
+
+
+_DTYPES = {"long": "int64", "float": "float32", "half": "float32", "bfloat16": "float32"}
+
+
+def _asserted(message: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Inputs as an assertion of the program's wants them: its dtype, a size, the rank, the shape of another."""
+    text = message.partition("[assert ")[2]
+    changed: dict[str, Any] = dict(inputs)
+    for name, spec in _tensors(inputs):
+        word = rf"(?<![\w.]){re.escape(name)}"
+        if found := re.search(rf"{word}\.dtype (?:==|is|in \(?) ?torch\.(\w+)", text):
+            spec = replace(spec, dtype=_DTYPES.get(found[1], found[1]))
+        rank = re.search(rf"(?:{word}\.(?:dim\(\)|ndim)|len\({re.escape(name)}\.shape\)) == (\d)", text)
+        if rank:
+            spec = spec.with_rank(int(rank[1]))
+        for size in re.finditer(rf"{word}\.(?:size\(|shape\[)(-?\d)[)\]] == (\d+)", text):
+            axis = int(size[1])
+            if -len(spec.shape) <= axis < len(spec.shape):
+                shape = list(spec.shape)
+                shape[axis] = int(size[2])
+                spec = replace(spec, shape=tuple(shape))
+        same = re.search(rf"{word}\.shape == (\w+)\.shape", text)
+        if same and isinstance(other := inputs.get(same[1]), TensorSpec):
+            spec = replace(spec, shape=other.shape)
+        changed[name] = spec
+    if changed != dict(inputs):
+        yield changed
 
 
 Rule = Callable[[re.Match[str], Inputs], Iterator[dict[str, Any]]]
@@ -188,6 +220,53 @@ def _bigger(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
                 yield _change(inputs, name, replace(spec, shape=(spec.shape[0], length, spec.shape[2])))
 
 
+def _viewed(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A tensor is looked at in a shape that it does not have: it should have had that one, but for its ones."""
+    want = tuple(int(number) for number in found[1].split(","))
+    count = int(found[2])
+    if -1 in want:
+        return
+    plain = tuple(size for size in want if size != 1)
+    for name, spec in _tensors(inputs):
+        if math.prod(spec.shape) == count:
+            yield _change(inputs, name, replace(spec, shape=plain))
+            yield _change(inputs, name, replace(spec, shape=want))
+
+
+def _axis(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A number was taken for an axis."""
+    low, high, had = (int(number) for number in found.groups())
+    for name, value in inputs.items():
+        if type(value) is int and value == had:
+            yield _change(inputs, name, -1)
+            yield _change(inputs, name, low)
+            yield _change(inputs, name, high)
+
+
+def _scalar_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A tensor of one element where a larger one was given."""
+    for name, spec in _tensors(inputs):
+        if spec.shape:
+            yield _change(inputs, name, replace(spec, shape=()))
+
+
+def _broadcast(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A tensor, a mask most often, that must fit a shape: that one, the same for all heads."""
+    first, second = (tuple(int(number) for number in group.split(",") if number.strip()) for group in found.groups())
+    for had, want in ((first, second), (second, first)):
+        for name, spec in _tensors(inputs):
+            if spec.shape == had and len(want) > len(had):
+                yield _change(inputs, name, replace(spec, shape=(want[0], *([1] * (len(want) - 3)), *want[-2:])))
+                yield _change(inputs, name, replace(spec, shape=want))
+
+
+def _one_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A tuple was given where one tensor is wanted."""
+    for name, value in inputs.items():
+        if isinstance(value, Several) and value.items:
+            yield _change(inputs, name, value.items[0])
+
+
 def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _sequences(inputs, (16, 64, 49, 17, 196, 1))
     yield from _spatial(inputs, (28, 64, 224, 16))
@@ -198,12 +277,21 @@ def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 
 _RULES: tuple[tuple[str, Rule], ...] = (
+    (r"had torch\.Size\(\[([\d, ]*)\]\).*?broadcastable to \[([\d, ]+)\]", _broadcast),
+    (r"Target sizes: \[([\d, ]+)\]\.\s+Tensor sizes: \[([\d, ]*)\]", _broadcast),
+    (r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)", _viewed),
+    (r"expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)", _axis),
+    (
+        r"doesn't match the broadcast shape|only one element|can be converted to a Scalar|0-dim|a Tensor with \d+ elements",
+        _scalar_instead,
+    ),
     (r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", _matmul),
     (r"a and b must have same reduction dim, but got \[(\d+), (\d+)\] X \[(\d+), (\d+)\]", _matmul),
     (r"to have (\d+) channels, but got (\d+) channels", _channels),
     (r"running_mean should contain (?=(\d+) elements not (\d+))", lambda m, i: _dims(i, int(m[1]), int(m[2]), axis=1)),
     (r"input to conv(?:_transpose)?(\d)d", _conv_rank),
     (r"[Ee]xpected (?:\d)D or (\d)D input \(got (\d)D input\)", lambda m, i: _ranks(i, int(m[1]))),
+    (r"must be a matrix, got \d-D tensor|2D tensors expected|out of bounds for dimension", lambda m, i: _ranks(i, 2)),
     (r"[Ee]xpected (\d)D input \(got (\d)D input\)", lambda m, i: _ranks(i, int(m[1]))),
     (r"[Ee]xpected (\d) dims\. Received (\d)-dim", lambda m, i: _ranks(i, int(m[1]))),
     (r"must be .*?(\d)-?D", lambda m, i: _ranks(i, int(m[1]))),
@@ -236,6 +324,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
         _number_instead,
     ),
     (r"'(?:int|float|bool)' object has no attribute", _tensor_instead),
+    (r"'(?:tuple|list)' object has no attribute|must be Tensor, not (?:tuple|list)", _one_instead),
     (r"must be Tensor, not (?:int|float|bool)", _tensor_instead),
     (
         r"object is not (?:iterable|subscriptable)|has no len|must be tuple of Tensors|but got Tensor|not Tensor",
@@ -267,6 +356,7 @@ def repairs(message: str, inputs: Inputs, optional: Mapping[str, Any]) -> Iterat
         yield {**inputs, **{name: optional[name] for name in missing}}
         for name in missing:
             yield _change(inputs, name, optional[name])
+    yield from _asserted(message, inputs)
     for pattern, rule in _COMPILED:
         found = pattern.search(message)
         if found is not None:

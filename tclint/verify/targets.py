@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tclint.model.finding import Compiled, Effect, Finding
+from tclint.verify.claims import claim_of
 from tclint.verify.job import Candidate, Job, Place
 from tclint.verify.options import VerifyOptions
 from tclint.verify.spans import outline
@@ -36,26 +37,29 @@ def relative(path: str, root: str) -> str:
 
 
 def candidates_of(finding: Finding, root: str) -> tuple[Candidate, ...]:
-    """What to run for a finding, best first: the head of its chain, then what holds the line."""
-    found: list[Candidate] = []
+    """What to run for a finding, best first: the head of its chain, then what holds the line, then what lies between,
+    the nearest to the line first: what is further out is harder to build."""
+    between: list[Candidate] = []
     for step in finding.chain:
         text = step.text.strip().removesuffix("()")
         if _NAME.match(text) and step.path and (candidate := _candidate(absolute(step.path, root), text)):
-            found.append(candidate)
-            break
+            between.append(candidate)
+    found, between = between[:1], between[1:]
     path = absolute(finding.path, root)
     name = finding.function
     if not name and (function := outline(path).function_at(finding.line)) is not None:
         name = function.name
     if name and (candidate := _candidate(path, name)):
         found.append(candidate)
+        if private := _candidate(path, name, inner=True):
+            between.append(private)
     if not found:
         # Code at module level, or a name that the file does not define: a convention of the file may still run it.
         found.append(Candidate(path, name or "<module>"))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys([*found, *reversed(between)]))
 
 
-def _candidate(path: str, name: str) -> Candidate | None:
+def _candidate(path: str, name: str, inner: bool = False) -> Candidate | None:
     """The runnable thing a qualified name stands for: a class for its `forward`, a function, or a method."""
     known = outline(path)
     head = name.split(".<locals>")[0]
@@ -63,7 +67,7 @@ def _candidate(path: str, name: str) -> Candidate | None:
     if head in known.classes:
         return Candidate(path, head)
     if owner in known.classes:
-        if method in ("forward", "__call__", "__init__") or method.startswith("_"):
+        if method in ("forward", "__call__", "__init__") or (method.startswith("_") and not inner):
             # Private methods are reached through forward: their arguments are nobody's promise.
             return Candidate(path, owner)
         return Candidate(path, head)
@@ -81,6 +85,11 @@ def targets_of(findings: Sequence[Finding], options: VerifyOptions) -> tuple[Tar
         graphs = finding.effect is Effect.CUDAGRAPH
         groups.setdefault((candidates[0], graphs, _site(finding)), []).append((finding, candidates))
     return tuple(_target(members, root, options) for members in groups.values())
+
+
+def _varies(finding: Finding) -> tuple[str, ...]:
+    claim = claim_of(finding)
+    return (*claim.names, *sorted(claim.kinds))
 
 
 def _site(finding: Finding) -> Compiled:
@@ -105,7 +114,7 @@ def _target(members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str,
     for finding, _ in members:
         path = absolute(finding.path, root)
         lines = outline(path).statement(finding.span.line, max(finding.span.line, finding.span.end_line))
-        places.append(Place(path, lines.start, lines.stop - 1, finding.effect.value))
+        places.append(Place(path, lines.start, lines.stop - 1, finding.effect.value, _varies(finding)))
     factories: Mapping[str, str] = dict(options.factories)
     job = Job(
         root=root,
@@ -113,6 +122,7 @@ def _target(members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str,
         places=tuple(dict.fromkeys(places)),
         device=options.device,
         seed=options.seed,
+        seconds=options.timeout,
         factories=factories,
         threads=max(1, (os.cpu_count() or 1) // max(1, options.jobs)),
         compiled=_site(members[0][0]),

@@ -306,6 +306,7 @@ def read_trace(folder: Path) -> Heard:
                     breaks=collector.breaks,
                     frames=collector.frames,
                     complete=bool(texts),
+                    eager_known=False,
                 )
             )
     return Heard(torch=torch, device="", runs=tuple(runs))

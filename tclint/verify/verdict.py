@@ -58,5 +58,10 @@ class VerifyReport:
     equalities: tuple[Equality | None, ...] = ()
     """By verdict: whether its target still computes what was recorded, where that was asked."""
 
+    bad_factories: tuple[str, ...] = ()
+    """Configured factories that cannot be imported: their keys, and why."""
+    stopped: bool = False
+    """The run was stopped: verdicts on targets that had not ended are missing."""
+
     def of(self, finding: Finding) -> Verdict | None:
         return next((verdict for verdict in self.verdicts if verdict.finding == finding), None)

@@ -73,7 +73,7 @@ def test_importing_verify_imports_no_torch() -> None:
 def test_the_holder_of_a_line_is_run(function: str, name: str, project: Callable[[str, str], Path]) -> None:
     path = project("m.py", SOURCE)
     found = candidates_of(finding_on("m.py", 3, function=function), str(path.parent))
-    assert found == (Candidate(os.path.realpath(path), name),)
+    assert found[0] == Candidate(os.path.realpath(path), name)
 
 
 def test_the_head_of_the_chain_comes_first(project: Callable[[str, str], Path]) -> None:

@@ -19,7 +19,7 @@ from tclint.verify.child.inputs import Call, Example, on_device
 from tclint.verify.child.listen import listening
 from tclint.verify.cover import covering
 from tclint.verify.forks import leave_if_copy
-from tclint.verify.heard import Explain, Fault, Frame, Run
+from tclint.verify.heard import Fault, Frame, Run
 from tclint.verify.trace import own_name, steps_of
 
 CALLS = 24
@@ -125,10 +125,26 @@ def run_breaks(
     return _compiled(bench, example, mode, dtype, "eager", "breaks", label, covered, expected, fullgraph=fullgraph)
 
 
-def run_recompiles(bench: Bench, example: Example, label: str, allowed: int, mode: str = "") -> Run:
-    """How often each code object is compiled over the example's calls."""
+def run_recompiles(
+    bench: Bench,
+    example: Example,
+    label: str,
+    allowed: int,
+    mode: str = "",
+    varied: tuple[str, ...] = (),
+    between: Callable[[Any, int], None] | None = None,
+) -> Run:
+    """How often each code object is compiled over the example's calls.
+
+    `between` changes the target before each call but the first. A call that this breaks is no fault: the guard has
+    spoken by then.
+    """
     covered, expected = run_eager(bench, example, mode)
-    return _compiled(bench, example, mode, None, "aot_eager", "recompiles", label, covered, expected, allowed)
+    run = _compiled(
+        bench, example, mode, None, "aot_eager", "recompiles", label, covered, expected, allowed, between=between
+    )
+    fault = None if between is not None and run.calls > 1 else run.fault
+    return replace(run, varied=varied, chosen=example.given, fault=fault)
 
 
 def _compiled(
@@ -143,6 +159,7 @@ def _compiled(
     expected: list[Any],
     allowed: int = 2,
     fullgraph: bool = False,
+    between: Callable[[Any, int], None] | None = None,
 ) -> Run:
     torch._dynamo.reset()
     fault: Fault | None = None
@@ -153,6 +170,8 @@ def _compiled(
         try:
             function = bench.wrapped(target, fullgraph=fullgraph) if example.wrap else target
             for call in calls:
+                if between is not None and made:
+                    between(compiling.unwrapped(target), made)
                 made += 1
                 outputs.append(function(*call.args, **call.kwargs))
                 leave_if_copy()
@@ -172,7 +191,7 @@ def _compiled(
         expected=allowed,
         calls=made,
         fault=fault,
-        differs=difference(expected, outputs) if fault is None and mode != "train" else "",
+        differs=difference(expected, outputs) if fault is None and between is None and mode != "train" else "",
     )
 
 
@@ -225,23 +244,3 @@ def difference(eager: Any, other: Any, at: str = "output", tolerance: float = 1e
             else (f"{at} is {other!r}, eager {eager!r}")
         )
     return ""
-
-
-def run_explain(bench: Bench, example: Example, mode: str) -> Explain | None:
-    """What `torch._dynamo.explain` says, for people who know its report. None where it fails or does not apply."""
-    if not example.wrap:
-        return None
-    torch._dynamo.reset()
-    target, calls = fresh(bench, example, mode, None)
-    call = calls[0]
-    try:
-        with listening(bench.wanted):
-            report = torch._dynamo.explain(compiling.unwrapped(target))(*call.args, **call.kwargs)
-    except Exception:
-        # The trace has already told what is wrong with this target.
-        return None
-    return Explain(
-        graphs=int(report.graph_count),
-        breaks=int(report.graph_break_count),
-        reasons=tuple(str(reason.reason)[:400] for reason in report.break_reasons),
-    )

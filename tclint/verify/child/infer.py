@@ -9,231 +9,33 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
-import os
-import sys
+import re
 import time
-import types
+import traceback
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 import torch
 from torch import nn
 
-from tclint.verify import guess
+from tclint.verify import guess, usage
+from tclint.verify.child.construct import Parameter, construct, hints_of, is_settings, is_tensor, plain, signature_of
 from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import find
-from tclint.verify.child.shrunk import is_config, shrunk
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.guess import WIDTH, Several, TensorSpec
 from tclint.verify.job import Candidate, Job
 from tclint.verify.repair import families, repairs
 
 TRIES = 160
-SECONDS = 40.0
+SECONDS = 5.0
+SQUARES = ((WIDTH, WIDTH), (guess.BATCH, WIDTH, WIDTH))
+SAME = 5
+"""Times that the same complaint is heard before the inputs are not to blame."""
 PARAMETERS = 400_000_000
 """Models larger than this are not built by guessing."""
-
-_Parameter = inspect.Parameter
-
-
-class Settings:
-    """Stands in for a config object nobody described: answers each attribute with what its name suggests."""
-
-    def __init__(self, **given: Any) -> None:
-        self.__dict__.update(given)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = guess.number_for(name)
-        if value is None:
-            if guess.is_flag(name):
-                value = False
-            elif word := guess.word_for(name):
-                self.__dict__[name] = word
-                return word
-            else:
-                raise AttributeError(f"nothing is known of the setting {name!r}")
-        elif guess.is_flag(name) and not isinstance(value, int):
-            value = False
-        self.__dict__[name] = value
-        return value
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return getattr(self, name, default)
-
-    __getitem__ = __getattr__
-
-    def __contains__(self, name: str) -> bool:
-        return guess.number_for(name) is not None
-
-
-def _signature(function: Any) -> list[_Parameter]:
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError) as error:
-        raise NoInputs(f"its signature cannot be read: {error}") from error
-    return [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != "self"]
-
-
-def _hints(function: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(function)
-    except Exception:
-        # Annotations that need a missing import: their text still helps.
-        return dict(getattr(function, "__annotations__", {}))
-
-
-def _plain(annotation: Any) -> Any:
-    """`X` for `Optional[X]`, `X | None` and `Annotated[X, ...]`."""
-    origin = typing.get_origin(annotation)
-    if origin in (typing.Union, types.UnionType):
-        options = [item for item in typing.get_args(annotation) if item is not type(None)]
-        return _plain(options[0]) if options else annotation
-    if origin is typing.Annotated:
-        return _plain(typing.get_args(annotation)[0])
-    return annotation
-
-
-def _is_tensor(annotation: Any) -> bool:
-    if isinstance(annotation, str):
-        return "Tensor" in annotation
-    return isinstance(annotation, type) and issubclass(annotation, torch.Tensor)
-
-
-def _configs_near(target: type) -> list[type]:
-    """Config classes that the module of a class knows, the one named most like the class first."""
-    module = sys.modules.get(target.__module__)
-    found = {
-        value
-        for value in (vars(module).values() if module is not None else ())
-        if isinstance(value, type) and _is_settings(value) and value.__name__ != "PreTrainedConfig"
-    }
-    return sorted(found, key=lambda item: (-len(os.path.commonprefix([item.__name__, target.__name__])), item.__name__))
-
-
-def _constructor_values(parameter: _Parameter, annotation: Any, depth: int, target: type) -> Iterator[Any]:
-    """What to pass for a required parameter of a constructor, likeliest first."""
-    name = parameter.name
-    wanted = _plain(annotation)
-    origin = typing.get_origin(wanted)
-    number = guess.number_for(name)
-    if isinstance(wanted, type) and depth < 3:
-        if wanted is bool:
-            yield False
-            yield True
-        elif wanted is int:
-            yield 4 if number is None or 0 < number < 1 else int(number)
-            yield 1
-        elif wanted is float:
-            yield float(number) if number is not None else 1.0
-        elif wanted is str:
-            yield guess.word_for(name) or "default"
-        elif wanted is torch.device:
-            yield torch.device("cpu")
-        elif wanted is torch.dtype:
-            yield torch.float32
-        elif issubclass(wanted, nn.Module):
-            yield from _made(wanted, depth)
-            yield nn.Identity()
-        elif dataclasses.is_dataclass(wanted) or _is_settings(wanted):
-            yield from _made(wanted, depth)
-    if origin in (list, tuple) or wanted in (list, tuple):
-        size = int(number) if number else 2
-        yield [size, size]
-        yield [size] * 4
-        yield []
-    if origin is dict or wanted is dict:
-        yield {}
-    if origin is type or name.endswith(("_layer", "_cls", "_class", "_fn", "_type")):
-        yield nn.LayerNorm if "norm" in name else nn.GELU if "act" in name else nn.Identity
-    if name in ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs"):
-        for near in _configs_near(target)[:2] if depth < 3 else ():
-            yield from _made(near, depth)
-        yield Settings()
-    if name in ("act", "activation", "nonlinearity"):
-        yield nn.GELU()
-        yield "relu"
-    if number is not None:
-        yield number
-        yield [int(number) or 2] * 2
-    if guess.is_flag(name):
-        yield False
-    if any(
-        part in name
-        for part in ("encoder", "decoder", "backbone", "model", "module", "net", "block", "layer", "fn", "proj")
-    ):
-        yield nn.Identity()
-        yield nn.Linear(WIDTH, WIDTH)
-    if word := guess.word_for(name):
-        yield word
-    yield WIDTH
-    yield Settings()
-
-
-def _is_settings(wanted: type) -> bool:
-    return wanted.__name__.endswith(("Config", "Args", "Settings", "Params", "Options", "ModelArgs"))
-
-
-def _made(wanted: type, depth: int) -> Iterator[Any]:
-    """An instance of a class that a parameter is annotated with."""
-    try:
-        yield shrunk(wanted) if is_config(wanted) else construct(wanted, depth + 1)
-    except Exception:
-        # The next alternative of the caller stands in for it.
-        return
-
-
-def construct(target: type, depth: int = 0) -> Any:
-    """An instance with guessed arguments. Raises NoInputs with the last error where none fits."""
-    maker: Any = inspect.getattr_static(target, "__init__")
-    parameters = _signature(maker) if maker is not object.__init__ else []
-    hints = _hints(maker)
-    required = [p for p in parameters if p.default is p.empty]
-    choices = {p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth, target)) for p in required}
-    if dataclasses.is_dataclass(target) or _is_settings(target):
-        choices |= _small_fields(parameters, hints)
-    picks = {name: values[0] for name, values in choices.items() if values}
-    last: Exception | None = None
-    for attempt in _combinations(picks, choices):
-        try:
-            torch.manual_seed(0)
-            return target(**copy.deepcopy(attempt))
-        except Exception as error:
-            last = error
-    wanted = ", ".join(p.name for p in required) or "nothing"
-    raise NoInputs(f"{target.__name__}({wanted}) cannot be made: {type(last).__name__}: {str(last)[:200]}")
-
-
-def _small_fields(parameters: list[_Parameter], hints: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Defaults of a config that would make a model too large to run here, replaced by small ones."""
-    found: dict[str, list[Any]] = {}
-    for parameter in parameters:
-        default = parameter.default
-        if isinstance(default, int) and not isinstance(default, bool) and default > 64:
-            number = guess.number_for(parameter.name)
-            if number:
-                found[parameter.name] = [int(number), default]
-        elif isinstance(default, int) and not isinstance(default, bool) and default > 4:
-            if guess.number_for(parameter.name) == 2:
-                found[parameter.name] = [2, default]
-    return found
-
-
-def _combinations(picks: dict[str, Any], choices: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    """The first choices, then one changed at a time, then two."""
-    yield picks
-    for name, values in choices.items():
-        for value in values[1:5]:
-            yield {**picks, name: value}
-    names = list(choices)
-    for index, first in enumerate(names):
-        for second in names[index + 1 :]:
-            for left in choices[first][1:3]:
-                for right in choices[second][1:3]:
-                    yield {**picks, first: left, second: right}
 
 
 def widths_of(model: Any) -> tuple[int, ...]:
@@ -275,16 +77,19 @@ def _first_spec(model: Any) -> TensorSpec | None:
     return None
 
 
-def _argument(parameter: _Parameter, annotation: Any, width: int) -> Any:
+def _argument(parameter: Parameter, annotation: Any, width: int) -> Any:
     """A call argument: from its annotation where that says something, else from its name."""
     for text in (annotation, parameter.annotation):
         if (spec := guess.from_jaxtyping(text, width)) is not None:
             return spec
-    if guess.is_position(parameter.name):
-        return guess.value_for(parameter.name, width)
-    wanted = _plain(annotation)
+    wanted = plain(annotation)
     origin = typing.get_origin(wanted)
-    if _is_tensor(wanted):
+    if guess.is_position(parameter.name):
+        pair = guess.value_for(parameter.name, width)
+        return pair.items[0] if is_tensor(wanted) else pair
+    if getattr(wanted, "__name__", wanted) == "BlockMask":
+        return _block_mask()
+    if is_tensor(wanted):
         text = wanted if isinstance(wanted, str) else wanted.__name__
         spec = guess.tensor_for(parameter.name, width)
         if "Long" in text or "Int" in text:
@@ -303,16 +108,23 @@ def _argument(parameter: _Parameter, annotation: Any, width: int) -> Any:
     if origin in (list, tuple):
         items = [item for item in typing.get_args(wanted) if item is not Ellipsis]
         kind = "list" if origin is list else "tuple"
-        if items and all(_is_tensor(_plain(item)) for item in items):
+        if items and all(is_tensor(plain(item)) for item in items):
             one = guess.tensor_for(parameter.name.removesuffix("s"), width)
             return Several((one,) * max(2, len(items)), kind)
         if items and items[0] is int:
             return [4] * max(2, len(items)) if kind == "list" else (4,) * max(2, len(items))
-    if isinstance(wanted, type) and (dataclasses.is_dataclass(wanted) or _is_settings(wanted)):
+    if isinstance(wanted, type) and (dataclasses.is_dataclass(wanted) or is_settings(wanted)):
         return construct(wanted)
     if parameter.default is not parameter.empty and isinstance(parameter.default, (bool, int, float, str)):
         return parameter.default
     return guess.value_for(parameter.name, width)
+
+
+def _block_mask() -> Any:
+    """The mask of flex attention that most models use."""
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    return create_block_mask(lambda b, h, q, k: q >= k, None, None, guess.SEQUENCE, guess.SEQUENCE, device="cpu")
 
 
 def realize(value: Any, device: str) -> Any:
@@ -341,8 +153,22 @@ def search(
         model.eval()
     real = function_of(model)
     meta = _on_meta(model, function_of)
-    end = time.monotonic() + SECONDS
+    end = time.process_time() + SECONDS
     waiting: list[tuple[int, int, dict[str, Any]]] = [(0, 0, dict(start))]
+    # Optional tensors that no error asks for by name are given one at a time, when nothing better is known.
+    spare = [name for name, value in optional.items() if isinstance(value, TensorSpec) and name not in start]
+    waiting += [(5, 0, {**start, name: optional[name]}) for name in spare[:4]]
+    if not isinstance(model, nn.Module):
+        # Functions of matrices often want square ones, all alike.
+        floats = {
+            name: value for name, value in start.items() if isinstance(value, TensorSpec) and value.dtype == "float32"
+        }
+        waiting += [
+            (2, 0, {**start, **{name: dataclasses.replace(v, shape=s) for name, v in floats.items()}})
+            for s in SQUARES
+            if floats
+        ]
+    same = 0
     seen = {repr(sorted(start.items(), key=str))}
     count = 0
     last: Exception | None = None
@@ -356,17 +182,21 @@ def search(
                 break
         depth, _, inputs = waiting.pop(0)
         count += 1
-        if count > TRIES or time.monotonic() > end:
+        if count > TRIES or time.process_time() > end:
             break
         error = _attempt(meta, inputs, "meta") if meta is not None else None
         if error is None or _only_meta(error):
             error = _attempt(real, inputs, "cpu")
         if error is None:
             return inputs
+        same = same + 1 if last is not None and _complaint(error) == _complaint(last) else 0
         last = error
         first = first or error
+        if same >= SAME and isinstance(error, (AssertionError, AttributeError, NameError, NotImplementedError)):
+            # It fails whatever it is given: something must be done before it is called.
+            break
         fresh = []
-        for position, changed in enumerate(repairs(f"{type(error).__name__}: {error}", inputs, optional)):
+        for position, changed in enumerate(repairs(_complaint(error), inputs, optional)):
             key = repr(sorted(changed.items(), key=str))
             if key not in seen:
                 seen.add(key)
@@ -401,22 +231,48 @@ def _attempt(function: Any, inputs: Mapping[str, Any], device: str) -> Exception
     return None
 
 
+def _complaint(error: Exception) -> str:
+    """What went wrong, with the condition that did not hold where an assertion says it."""
+    text = f"{type(error).__name__}: {error}"
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, AssertionError) and frames and frames[-1].line:
+        return f"{text} [{frames[-1].line}]"
+    return text
+
+
 def _only_meta(error: Exception) -> bool:
     """Whether the meta device is to blame: it has no values, and buffers made in a call are not on it."""
     text = str(error).lower()
     return isinstance(error, NotImplementedError) or "meta" in text or "data-dependent" in text
 
 
-def inferred(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
+def inferred_with_parts(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
+    """The same with what a configuration leaves out by default."""
+    try:
+        target, _ = find(module, candidate.name)
+    except LookupError:
+        return None
+    return inferred(job, candidate, module, rich=True) if isinstance(target, type) else None
+
+
+def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = False) -> Example | None:
+    if candidate.name == "<module>":
+        raise NoInputs("the line is at module level: listen to the program itself with `tclint verify -- python …`")
     try:
         target, method = find(module, candidate.name)
     except LookupError as missing:
         raise NoInputs(str(missing)) from missing
+    if isinstance(target, type) and method and isinstance(inspect.getattr_static(target, method), staticmethod):
+        target, method = getattr(target, method), ""
     if isinstance(target, type):
         if not (issubclass(target, nn.Module) or method or "__call__" in vars(target)):
             raise NoInputs(f"{candidate.name} is neither a module nor callable")
-        return example_of(
-            lambda: construct(target), target, method, f"inferred from the signatures of {candidate.name}"
+        return _prepared(
+            lambda: construct(target, root=job.root, rich=rich),
+            target,
+            method,
+            f"inferred from the signatures of {candidate.name}{', with all its parts' if rich else ''}",
+            root=job.root,
         )
     if inspect.isfunction(target) or callable(target):
         from tclint.verify.child.compiling import unwrapped
@@ -424,10 +280,63 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType) -> Example | No
         plain = unwrapped(target)
         compiled = plain is not target
         built = example_of(
-            lambda: target, plain, "", f"inferred from the signature of {candidate.name}", function=plain
+            lambda: target,
+            plain,
+            "",
+            f"inferred from the signature of {candidate.name}",
+            function=plain,
+            root=job.root,
         )
         return dataclasses.replace(built, wrap=not compiled)
     raise NoInputs(f"{candidate.name} cannot be called")
+
+
+_PREPARES = re.compile(
+    r"^(setup|set|init|build|make|reset|prepare|allocate)_\w*(cache|state|kv|rope|rotary|buffer|mask)"
+)
+
+
+def _prepared(build: Callable[[], Any], target: type, method: str, source: str, root: str) -> Example:
+    """The example of a class; where it does not run as it is made, of one whose caches have been set up."""
+    try:
+        return example_of(build, target, method, source, root=root)
+    except NoInputs as missing:
+        first = missing
+    for name in sorted(name for name in dir(target) if _PREPARES.match(name) and callable(getattr(target, name))):
+        prepare = _with_call(build, target, name, root)
+        try:
+            prepare()
+            return example_of(prepare, target, method, f"{source}, after {name}()", root=root)
+        except Exception:
+            # Another method may be the one; what the plain attempt said is told in the end.
+            continue
+    raise first
+
+
+def _with_call(build: Callable[[], Any], target: type, name: str, root: str) -> Callable[[], Any]:
+    """A maker that calls one method of what it makes, with arguments from their names and from the program."""
+    function = getattr(target, name)
+    parameters = [p for p in signature_of(function) if p.default is p.empty]
+    hints = hints_of(function)
+    passed = usage.literals_of(name, [p.name for p in parameters], root) if root else {}
+    given = {p.name: _cache_size(p, hints.get(p.name, p.annotation), passed.get(p.name, ())) for p in parameters}
+
+    def made() -> Any:
+        model = build()
+        with torch.no_grad():
+            getattr(model, name)(**{key: realize(value, "cpu") for key, value in given.items()})
+        return model
+
+    return made
+
+
+def _cache_size(parameter: Parameter, annotation: Any, passed: Sequence[Any]) -> Any:
+    if "batch" in parameter.name:
+        return guess.BATCH
+    if passed:
+        return passed[0]
+    value = _argument(parameter, annotation, WIDTH)
+    return value if value is not None else 64
 
 
 def example_of(
@@ -437,11 +346,14 @@ def example_of(
     source: str,
     start: Mapping[str, Any] | None = None,
     function: Any = None,
+    root: str = "",
 ) -> Example:
     """The example of a class or function whose call arguments are guessed. `start` adds to the required ones."""
     signed = function or getattr(target, method or ("forward" if hasattr(target, "forward") else "__call__"))
-    parameters = _signature(signed)
-    hints = _hints(signed)
+    parameters = signature_of(signed)
+    hints = hints_of(signed)
+    described = _source(signed)
+    passed = usage.literals_of(getattr(signed, "__name__", ""), [p.name for p in parameters], root) if root else {}
     model = build()
     width = next(iter(widths_of(model)), WIDTH)
     required: dict[str, Any] = {}
@@ -449,6 +361,12 @@ def example_of(
     for parameter in parameters:
         annotation = hints.get(parameter.name, parameter.annotation)
         value = _argument(parameter, annotation, width)
+        if isinstance(value, TensorSpec) and guess.from_jaxtyping(parameter.annotation) is None:
+            value = guess.from_description(described, parameter.name, width) or value
+        own = [item for item in passed.get(parameter.name, ()) if item is not None]
+        if own and not isinstance(value, Several) and not is_tensor(plain(annotation)):
+            # What the program passes says more than a name.
+            value = own[0]
         if parameter.default is parameter.empty:
             required[parameter.name] = value
         elif isinstance(value, (TensorSpec, Several)) or parameter.default is None:
@@ -480,6 +398,17 @@ def example_of(
         return [Call((), {name: realize(value, "cpu") for name, value in inputs.items()})]
 
     return Example(f"{source} ({shown})", (lambda: getattr(build(), method)) if method else build, calls)
+
+
+def _source(function: Any) -> str:
+    """The signature and the docstring of a function as they are written, with their comments."""
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        return ""
+    doc = function.__doc__ or ""
+    first_body = text.find(doc[:40]) + len(doc) if doc and doc[:40] in text else text.find("\n", text.find("):"))
+    return text[:first_body] if first_body > 0 else text
 
 
 def optional_start(required: Mapping[str, Any], optional: Mapping[str, Any]) -> dict[str, Any]:

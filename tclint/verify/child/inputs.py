@@ -6,13 +6,14 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any
 
 import torch
 
-from tclint.verify.child.load import dotted_name, find
+from tclint.verify import usage
+from tclint.verify.child.load import dotted_name, find, load
 from tclint.verify.job import Candidate, Job
 from tclint.verify.registered import registered
 
@@ -40,6 +41,10 @@ class Example:
 
 class NoInputs(Exception):
     """A source cannot serve this target; the words say what is missing."""
+
+
+class BadFactory(Exception):
+    """A factory of the configuration that cannot be imported; the words name its key."""
 
 
 Source = Callable[[Job, Candidate, ModuleType], Example | None]
@@ -124,14 +129,26 @@ def configured(job: Job, candidate: Candidate, module: ModuleType) -> Example | 
     name, _ = dotted_name(Path(candidate.path))
     owner = candidate.name.split(".")[0]
     keys = [f"{name}:{candidate.name}", f"{name}:{owner}", f"{Path(candidate.path).name}:{owner}", owner]
-    reference = next((job.factories[key] for key in keys if key in job.factories), None)
-    if reference is None:
+    key = next((key for key in keys if key in job.factories), None)
+    if key is None:
         return None
+    reference = job.factories[key]
     try:
         factory = _resolve(reference)
-    except (ImportError, AttributeError) as error:
-        raise NoInputs(f"the factory {reference} cannot be imported: {error}") from error
+    except Exception as error:
+        # The user has said where the inputs come from: to go on with others would answer another question.
+        raise BadFactory(f"{key}: {reference} cannot be imported: {type(error).__name__}: {error}") from error
     return _from_factory(factory, f"factory {reference}")
+
+
+@lru_cache(maxsize=1)
+def _load_examples(root: str) -> None:
+    """Import the project's files of examples, so that they are registered."""
+    for path in usage.files_with("@tclint.example", root):
+        try:
+            load(path, root)
+        except Exception as error:
+            raise NoInputs(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def by_example(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
@@ -139,6 +156,7 @@ def by_example(job: Job, candidate: Candidate, module: ModuleType) -> Example | 
         target, _ = find(module, candidate.name)
     except LookupError:
         return None
+    _load_examples(job.root)
     factory = registered(target)
     if factory is None:
         return None

@@ -6,9 +6,13 @@ import importlib
 import importlib.util
 import os
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from tclint.verify.child import standin
+from tclint.verify.child.definitions import load_definitions, trains_on_import
 
 
 def dotted_name(path: Path) -> tuple[str, Path]:
@@ -21,26 +25,115 @@ def dotted_name(path: Path) -> tuple[str, Path]:
     return ".".join(parts), folder
 
 
+def search_path(path: Path, root: str) -> list[str]:
+    """Where the project's own imports are found, as lint finds them: the folder that holds the file's top package, then
+    those above it up to the root; and the root's `src`. Never a folder inside a package, whose modules would hide others.
+    """
+    _, folder = dotted_name(path)
+    top = Path(root)
+    found = [folder]
+    while folder != top and top in folder.parents:
+        folder = folder.parent
+        found.append(folder)
+    found += [top, top / "src"]
+    return list(dict.fromkeys(str(entry) for entry in found if entry.is_dir()))
+
+
 def load(path: str, root: str) -> ModuleType:
-    """The module of a file. Raises whatever its import raises."""
+    """The module of a file. Raises whatever its import raises; a package that is missing is replaced where possible."""
     file = Path(path)
-    name, folder = dotted_name(file)
-    for entry in (root, str(file.parent), str(folder)):
-        if entry not in sys.path:
-            sys.path.insert(0, entry)
-    loaded = sys.modules.get(name)
-    if loaded is not None and _is(loaded, file):
-        return loaded
+    # What the file's own project says comes before what is installed.
+    own = search_path(file, root)
+    sys.path[:] = [*own, *(entry for entry in sys.path if entry not in own)]
+    module = sys.modules.get(dotted_name(file)[0])
+    if module is not None and _is(module, file):
+        return module
+    if path not in _scripts and trains_on_import(file):
+        return _definitions(file, root)
+    while path not in _scripts:
+        try:
+            with standin.importing():
+                return _load(file)
+        except (Exception, SystemExit) as error:
+            if standin.replace(package_at_fault(error, root)) or _loads_by_definitions(error, file, root):
+                continue
+            try:
+                return _definitions(file, root)
+            except (Exception, SystemExit):
+                # What the import itself said is the better word.
+                raise error from None
+    return _scripts[path]
+
+
+_scripts: dict[str, ModuleType] = {}
+"""Files of which only the definitions are loaded, by path."""
+
+
+def _loads_by_definitions(error: BaseException, target: Path, root: str) -> bool:
+    """Whether the file of the project that made an import fail could be loaded by its definitions, for another try.
+
+    A tokenizer made at module level needs its vocabulary; a model in the same package does not.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f.filename for f in frames if f.name == "<module>" and f.filename.startswith(os.path.join(root, ""))]
+    file = Path(own[-1]) if own else target
+    name, _ = dotted_name(file)
+    if file == target or file.stem == "__init__" or name in _without_program:
+        return False
+    _without_program.add(name)
+    with standin.importing():
+        load_definitions(file, name, lambda inner: standin.replace(package_at_fault(inner, root)))
+    return True
+
+
+_without_program: set[str] = set()
+"""Modules of the project that other files see by their definitions only."""
+
+
+def _definitions(file: Path, root: str) -> ModuleType:
+    with standin.importing():
+        module = load_definitions(
+            file, f"tclint_target_{file.stem}", lambda error: standin.replace(package_at_fault(error, root))
+        )
+    _scripts[str(file)] = module
+    return module
+
+
+def package_at_fault(error: BaseException, root: str) -> str:
+    """The installed or missing package that made an import fail; empty where it was the project itself."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        name = error.name.partition(".")[0]
+        return (
+            ""
+            if any(Path(entry, name).exists() or Path(entry, f"{name}.py").exists() for entry in _inside(root))
+            else name
+        )
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in frames:
+        inside = frame.filename.replace(os.sep, "/").rpartition("/site-packages/")[2]
+        if inside != frame.filename.replace(os.sep, "/"):
+            name = inside.partition("/")[0].removesuffix(".py")
+            # Torch itself is what this is all about.
+            return "" if name in ("torch", "tclint") else name
+    return ""
+
+
+def _inside(root: str) -> list[str]:
+    return [entry for entry in sys.path if entry == root or entry.startswith(os.path.join(root, ""))]
+
+
+def _load(file: Path) -> ModuleType:
+    name, _ = dotted_name(file)
     if "." in name:
         module = importlib.import_module(name)
         if _is(module, file):
             return module
-    if name in sys.modules or name in sys.stdlib_module_names:
+    if name in sys.modules or name in sys.stdlib_module_names or not name.isidentifier():
         # A user's `types.py` or `profile.py` must not take the place of the module of that name.
         name = f"tclint_target_{file.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise ImportError(f"no loader for {path}")
+        raise ImportError(f"no loader for {file}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import ModuleType
+from typing import Any
 
 import torch
 
+from tclint.verify import usage
 from tclint.verify.child import equal, pack
+from tclint.verify.child.compiling import unwrapped
 from tclint.verify.child.cudagraph import run_cudagraphs
 from tclint.verify.child.experiments import (
     Bench,
@@ -22,19 +26,22 @@ from tclint.verify.child.experiments import (
     fresh,
     run_breaks,
     run_eager,
-    run_explain,
     run_recompiles,
 )
-from tclint.verify.child.inputs import Call, Example, NoInputs
+from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs
 from tclint.verify.child.load import load
 from tclint.verify.child.sources import sources
 from tclint.verify.child.sweep import SETTLED, Sweep, sweeps
 from tclint.verify.cover import is_project
-from tclint.verify.heard import Equality, Explain, Fault, Heard, Run, Trial
+from tclint.verify.heard import Equality, Fault, Heard, Run, Trial
 from tclint.verify.job import Candidate, Job, Place
 
 EXAMPLES = 3
 """Most examples that are run for one job, once they work."""
+ENOUGH = 0.5
+"""Of a job's time: when it is over and something ran, nothing new is begun."""
+SPARE = 0.2
+"""Of a job's time: until then a target is also searched for what no finding speaks of."""
 SOON = 5.0
 """Seconds that the calls may take on the CPU, so that sizes are tried there before they are tried on a GPU."""
 
@@ -48,7 +55,6 @@ class _Notes:
     runs: list[Run] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     tried: list[str] = field(default_factory=list)
-    explain: Explain | None = None
     hint: str = ""
     examples: dict[tuple[str, str], Example] = field(default_factory=dict)
     """Those that ran, by candidate and source."""
@@ -57,9 +63,15 @@ class _Notes:
     swept: dict[str, list[Call]] = field(default_factory=dict)
     """The calls of a sweep, by its label."""
     packed: bool = False
+    tell: Callable[[], None] = lambda: None
+    """Called when there is more to know: what is saved until then outlives the process."""
+    has_time: Callable[[], bool] = lambda: False
+    """Whether so little of the job's time is used that something may be looked for that nobody asked about."""
 
 
-def carry_out(job: Job) -> Heard:
+def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
+    """Everything that can be learned. `save` is given what is known so far, again and again."""
+    begun = time.monotonic()
     files = {place.path for place in job.places} | {candidate.path for candidate in job.candidates}
     bench = Bench(
         device=job.device,
@@ -69,25 +81,35 @@ def carry_out(job: Job) -> Heard:
         compiled=job.compiled,
     )
     notes = _Notes()
+    notes.has_time = lambda: time.monotonic() - begun < job.seconds * SPARE
+    if save is not None:
+        notes.tell = lambda: save(_heard(job, bench, notes))
     for candidate in job.candidates:
+        if notes.runs and time.monotonic() - begun > job.seconds * ENOUGH:
+            break
         try:
             module = load(candidate.path, job.root)
         except (Exception, SystemExit) as error:
             notes.faults.append(fault_of("import", error, bench.wanted))
             notes.tried.append(f"{candidate.name}: its file cannot be imported")
             continue
-        _candidate(job, candidate, module, bench, notes)
+        try:
+            _candidate(job, candidate, module, bench, notes)
+        except BadFactory as error:
+            return Heard(device=job.device, trouble=f"the configured factory of {error}", bad_factory=str(error))
         if not _unreached(job.places, notes.runs):
             break
+    return replace(_heard(job, bench, notes), equality=_equality(job, bench, notes))
+
+
+def _heard(job: Job, bench: Bench, notes: _Notes) -> Heard:
     return Heard(
         runs=tuple(notes.runs),
         faults=tuple(notes.faults),
         tried=tuple(dict.fromkeys(notes.tried)),
         hint=notes.hint,
-        explain=notes.explain,
         sources=tuple(sorted(_imported(bench))),
         gpu=torch.cuda.get_device_name() if job.device.startswith("cuda") else "",
-        equality=_equality(job, bench, notes),
     )
 
 
@@ -149,7 +171,7 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, bench: Bench,
             notes.hint = f"write @tclint.example({owner}) above a function returning ({owner}(...), [(inputs, ...)])"
             continue
         try:
-            _experiments(job, example, bench, notes)
+            _experiments(job, candidate, example, bench, notes)
         except EagerFailed as failed:
             notes.faults.append(failed.fault)
             notes.tried.append(f"{candidate.name}: {example.source}: {failed.fault.kind}: {failed.fault.message[:200]}")
@@ -169,15 +191,44 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, bench: Bench,
             return
 
 
-def _experiments(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
+def _experiments(job: Job, candidate: Candidate, example: Example, bench: Bench, notes: _Notes) -> None:
     """All experiments on one example. Raises EagerFailed where it never runs at all."""
     effects = {place.effect for place in job.places}
     if effects - {"recompile", "cudagraph"}:
         _breaks(job, example, bench, notes)
     if "recompile" in effects:
-        notes.runs.extend(recompile_runs(example, bench, notes.swept))
+        _recompiles(job, candidate, example, bench, notes)
+    elif _may_discover(job, example, notes):
+        try:
+            _recompiles(job, candidate, example, bench, notes, notes.has_time)
+        except EagerFailed:
+            # It ran in another mode, and nobody asked about this one.
+            notes.tried.append(f"{candidate.name}: {example.source}: not searched for recompiles")
     if "cudagraph" in effects:
         notes.runs.append(run_cudagraphs(bench, example))
+
+
+def _recompiles(
+    job: Job,
+    candidate: Candidate,
+    example: Example,
+    bench: Bench,
+    notes: _Notes,
+    go_on: Callable[[], bool] = lambda: True,
+) -> None:
+    names = dict.fromkeys(name for place in job.places if place.effect == "recompile" for name in place.names)
+    passed = usage.literals_of(candidate.name.rpartition(".")[2], _parameters(example), job.root)
+    for run in recompile_runs(example, bench, notes.swept, list(names), passed):
+        notes.runs.append(run)
+        notes.tell()
+        if not go_on():
+            return
+
+
+def _may_discover(job: Job, example: Example, notes: _Notes) -> bool:
+    """Whether a target is also searched for recompiles that no finding speaks of: where it runs, and there is time."""
+    asked = bool(job.record or job.compare or job.pack) or {place.effect for place in job.places} == {"cudagraph"}
+    return not asked and example.wrap and notes.has_time()
 
 
 def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
@@ -194,7 +245,7 @@ def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
             except EagerFailed:
                 continue
     for mode, dtype in [*attempts, *([("eval", half)] if example.wrap else [])]:
-        if ran and not _unconfirmed(job.places, notes.runs):
+        if ran and not _unconfirmed(job.places, notes.runs) and not (dtype is None and notes.has_time()):
             break
         if dtype is not None and (not ran or not _unreached(job.places, notes.runs)):
             continue
@@ -204,28 +255,84 @@ def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
             failure = failure or failed
             continue
         ran += 1
-        if notes.explain is None:
-            notes.explain = run_explain(bench, example, mode)
+        notes.tell()
     if not ran and failure is not None:
         raise failure
 
 
-def recompile_runs(example: Example, bench: Bench, swept_calls: dict[str, list[Call]] | None = None) -> Iterator[Run]:
+def recompile_runs(
+    example: Example,
+    bench: Bench,
+    swept_calls: dict[str, list[Call]] | None = None,
+    names: Sequence[str] = (),
+    passed: Mapping[str, Sequence[Any]] | None = None,
+) -> Iterator[Run]:
     """The example's own calls in order; or every sweep that it takes, noted in `swept_calls`.
 
-    Raises EagerFailed where it never runs.
+    `names` are what findings say changes: attributes among them are changed between calls. `passed` holds the values that
+    the program passes for an argument. Raises EagerFailed where it never runs.
     """
     if example.given:
         yield run_recompiles(bench, example, f"{example.source}, in order", SETTLED)
         return
     run_eager(bench, example, "eval")
-    for sweep in sweeps(example.calls()[0]):
+    # With `dynamic=False` every new value is a program of its own.
+    excused = bench.compiled.dynamic is not False
+    for sweep in sorted(sweeps(example.calls()[0], _parameters(example), passed), key=lambda s: _is_named(s, names)):
         working = working_calls(example, sweep, bench)
-        if len(working) > SETTLED:
+        if len(working) > (SETTLED if excused else 1):
             swept = replace(example, calls=partial(_chosen, example, sweep, working))
-            yield run_recompiles(bench, swept, sweep.label, sweep.allowed, "eval")
+            allowed = sweep.allowed if excused or not sweep.varied else 1
+            yield run_recompiles(bench, swept, sweep.label, allowed, "eval", sweep.varied)
             if swept_calls is not None:
                 swept_calls[sweep.label] = fresh(bench, swept, "eval", None)[1]
+    for name in names:
+        if name.startswith("self.") and (change := attribute_change(example, name.removeprefix("self."))):
+            again = replace(example, calls=lambda: example.calls()[:1] * 3)
+            yield run_recompiles(bench, again, f"{name} changed between calls", 1, "eval", (name,), change)
+
+
+def _is_named(sweep: Sweep, names: Sequence[str]) -> bool:
+    """False for sweeps of what a finding names: they come first."""
+    return not set(sweep.varied) & set(names)
+
+
+def _parameters(example: Example) -> list[str]:
+    """The names of the positional arguments of what the example builds."""
+    made = unwrapped(example.build())
+    try:
+        signature = inspect.signature(made.forward if isinstance(made, torch.nn.Module) else made)
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def _can_change(part: Any, name: str) -> bool:
+    own = getattr(part, "__dict__", {}).get(name)
+    described = inspect.getattr_static(type(part), name, None)
+    if isinstance(described, property) and described.fset is not None:
+        own = getattr(part, name, None)
+    return type(own) in (int, float, bool)
+
+
+def attribute_change(example: Example, name: str) -> Callable[[Any, int], None] | None:
+    """Changes an attribute of the target's modules to another value of its kind; None where there is none to change."""
+
+    def holders(made: Any) -> list[Any]:
+        owner = getattr(made, "__self__", made)
+        parts = list(owner.modules()) if isinstance(owner, torch.nn.Module) else [owner]
+        return [part for part in parts if _can_change(part, name)]
+
+    def change(made: Any, turn: int) -> None:
+        for part in holders(made):
+            value = getattr(part, name)
+            try:
+                setattr(part, name, not value if type(value) is bool else value + 1)
+            except (ValueError, AssertionError):
+                # A setter that knows a largest value.
+                setattr(part, name, value - 1)
+
+    return change if holders(unwrapped(example.build())) else None
 
 
 def _chosen(example: Example, sweep: Sweep, working: list[int]) -> list[Call]:

@@ -5,21 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import ModuleType
 
-from tclint.verify.child.infer import inferred
-from tclint.verify.child.inputs import CONVENTIONS, Example, NoInputs
+from tclint.verify.child.infer import inferred, inferred_with_parts
+from tclint.verify.child.inputs import CONVENTIONS, BadFactory, Example, NoInputs, Source
 from tclint.verify.child.pretrained import pretrained
+from tclint.verify.child.replay import replayed
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.job import Candidate, Job
 
 
 def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Example | NoInputs]:
     """Every source that applies to the candidate, best first."""
-    for source in (*CONVENTIONS, pretrained, inferred):
+    yield from _each(job, candidate, module, (*CONVENTIONS, pretrained))
+    for example in replayed(job, candidate, module):
+        leave_if_copy()
+        yield example
+    yield from _each(job, candidate, module, (inferred, inferred_with_parts))
+
+
+def _each(
+    job: Job, candidate: Candidate, module: ModuleType, makers: tuple[Source, ...]
+) -> Iterator[Example | NoInputs]:
+    for source in makers:
         try:
             example = source(job, candidate, module)
         except NoInputs as missing:
             yield missing
             continue
+        except BadFactory:
+            raise
         except (Exception, SystemExit) as error:
             # The target's own code, run while its inputs were looked for.
             yield NoInputs(f"{source.__name__.replace('_', ' ')}: {type(error).__name__}: {str(error)[:200]}")

@@ -12,6 +12,7 @@ import importlib.util
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -41,8 +42,8 @@ def adopt_tclint() -> None:
         sys.modules["tclint"] = package
 
 
-def answer(job: Job) -> Heard:
-    """Everything that could be learned about the job's places."""
+def answer(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
+    """Everything that could be learned about the job's places; `save` is given what is known so far."""
     import torch
 
     from tclint.verify.child import compiling
@@ -57,11 +58,12 @@ def answer(job: Job) -> Heard:
     if not real_modes:
         compiling.adopt_sites()
     watch_forks()
-    heard = carry_out(job)
+    told: dict[str, Any] = {"torch": torch.__version__, "python": sys.version.split()[0], "device": job.device}
+    heard = carry_out(job, None if save is None else lambda known: save(replace(known, **told)))
     if fork_count():
         words = f"the target forked its process ({fork_count()} times): what the copies did is unknown"
         heard = replace(heard, runs=(), trouble=words)
-    return replace(heard, torch=torch.__version__, python=sys.version.split()[0], device=job.device)
+    return replace(heard, **told)
 
 
 def write_answer(path: str, data: dict[str, Any]) -> None:
@@ -81,13 +83,16 @@ def run_one(job_path: str, answer_path: str) -> None:
 
     with open(job_path, encoding="utf-8") as file:
         data = json.load(file)
+    part = os.path.join(os.path.dirname(answer_path), "so_far.json")
     if "diagnostic" in data:
         from tclint.diagnose.child.diagnostic import measure
 
-        part = os.path.join(os.path.dirname(answer_path), "so_far.json")
         write_answer(answer_path, measure(data, lambda so_far: write_answer(part, so_far)))
         return
-    write_answer(answer_path, codec.encode(answer(codec.decode(Job, data))))
+    write_answer(
+        answer_path,
+        codec.encode(answer(codec.decode(Job, data), lambda known: write_answer(part, codec.encode(known)))),
+    )
 
 
 def main(arguments: list[str]) -> int:

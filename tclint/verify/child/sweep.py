@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ class Sweep:
     calls: Callable[[Call], list[Call]]
     """The calls, made from a fresh copy of the first one."""
     allowed: int = SETTLED
+    varied: tuple[str, ...] = ()
+    """What differs between the calls: "size", or the name of an argument."""
 
 
 def map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
@@ -62,8 +64,14 @@ def _replaced(call: Call, key: int | str, value: Any) -> Call:
     return Call(call.args, {**call.kwargs, key: value})
 
 
-def sweeps(call: Call) -> Iterator[Sweep]:
-    """Every sweep that makes sense for a call."""
+def sweeps(
+    call: Call, parameters: Sequence[str] = (), passed: Mapping[str, Sequence[Any]] | None = None
+) -> Iterator[Sweep]:
+    """Every sweep that makes sense for a call.
+
+    `parameters` are the names of the positional arguments; `passed` holds the values that the program itself passes for
+    some of them, which say better than counting up how they differ.
+    """
     yield Sweep("the same call four times", lambda first: [first] * 4)
     tensors = list(tensors_of([*call.args, *call.kwargs.values()]))
     batch = next((int(tensor.shape[0]) for tensor in tensors if tensor.dim() > 1), 0)
@@ -73,6 +81,7 @@ def sweeps(call: Call) -> Iterator[Sweep]:
             f"batch {', '.join(map(str, BATCHES))}",
             lambda first: [resized(first, batch, size, (0,)) for size in BATCHES],
             SETTLED + 1,
+            ("size",),
         )
     long = next((int(tensor.shape[1]) for tensor in tensors if tensor.dim() in (2, 3) and tensor.shape[1] > 1), 0)
     if long:
@@ -80,6 +89,7 @@ def sweeps(call: Call) -> Iterator[Sweep]:
         yield Sweep(
             f"length {', '.join(map(str, lengths))}",
             lambda first: [resized(first, long, size, (1,)) for size in lengths],
+            varied=("size",),
         )
     side = next((int(tensor.shape[-1]) for tensor in tensors if tensor.dim() == 4), 0)
     if side:
@@ -87,22 +97,30 @@ def sweeps(call: Call) -> Iterator[Sweep]:
         yield Sweep(
             f"image side {', '.join(map(str, sides))}",
             lambda first: [resized(first, side, size, (2, 3)) for size in sides],
+            varied=("size",),
         )
     named: list[tuple[int | str, Any]] = [*enumerate(call.args), *call.kwargs.items()]
     for key, value in named:
-        yield from _scalar_sweep(key, value)
+        name = key if isinstance(key, str) else parameters[key] if key < len(parameters) else ""
+        yield from _scalar_sweep(key, value, name, (passed or {}).get(name, ()))
 
 
-def _scalar_sweep(key: int | str, value: Any) -> Iterator[Sweep]:
-    title = f"argument {key + 1}" if isinstance(key, int) else key
+def _scalar_sweep(key: int | str, value: Any, name: str, passed: Sequence[Any]) -> Iterator[Sweep]:
+    title = name or (f"argument {key + 1}" if isinstance(key, int) else key)
+    varied = (name,) if name else ()
     values: list[Any] = []
     if isinstance(value, int) and not isinstance(value, bool):
-        values = [value, value + 1, value + 2, value + 3]
+        own = [item for item in passed if type(item) is int and item != value]
+        values = list(dict.fromkeys([value, *own, value + 1, value + 2, value + 3, value - 1]))[:4]
+    elif isinstance(value, bool):
+        values = [value, not value]
     elif isinstance(value, float):
         values = [value, value + 0.125, value + 0.25, value + 0.375]
     if values:
         yield Sweep(
-            f"{title} {', '.join(map(str, values))}", lambda first: [_replaced(first, key, item) for item in values]
+            f"{title} {', '.join(map(str, values))}",
+            lambda first: [_replaced(first, key, item) for item in values],
+            varied=varied,
         )
     elif isinstance(value, list) and value:
 
@@ -110,4 +128,4 @@ def _scalar_sweep(key: int | str, value: Any) -> Iterator[Sweep]:
             own = list(first.args[key] if isinstance(key, int) else first.kwargs[key])
             return [_replaced(first, key, own + [own[-1]] * more) for more in range(4)]
 
-        yield Sweep(f"{title} of length {len(value)} to {len(value) + 3}", longer)
+        yield Sweep(f"{title} of length {len(value)} to {len(value) + 3}", longer, varied=(*varied, "size"))

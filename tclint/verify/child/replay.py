@@ -1,0 +1,219 @@
+"""A target made and called as its own program makes and calls it: the statements that this needs, run again."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import nn
+
+from tclint.verify import usage
+from tclint.verify.child import shrink, standin
+from tclint.verify.child.compiling import uncompiled, unwrapped
+from tclint.verify.child.infer import example_of
+from tclint.verify.child.inputs import Call, Example, NoInputs
+from tclint.verify.child.load import dotted_name, find, package_at_fault
+from tclint.verify.job import Candidate, Job
+
+USES = 6
+"""Most places of the program that are repeated for one target."""
+SOON = 0.7
+"""Seconds for one eager call: an experiment makes dozens."""
+SECONDS = 5
+"""For making the target and its arguments at one place."""
+
+
+class TooLong(Exception):
+    """Repeating a piece of the program took longer than it is worth."""
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Ends what runs inside the block when it has used its time of the processor: a busy machine is not to blame."""
+
+    def stop(*_: object) -> None:
+        raise TooLong(f"longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+class Replay:
+    """One place of the program that makes the target."""
+
+    def __init__(self, use: usage.Use, root: str, call: ast.Call | None) -> None:
+        self.use = use
+        self.root = root
+        self.call = call
+        self.size = shrink.Size()
+        wanted: list[ast.expr] = [use.call]
+        if call is not None:
+            wanted += [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
+        made = usage.slice_for(use, wanted, max(node.lineno for node in wanted))
+        unknown = made.unbound - set(vars(builtins)) - {"__file__", "__name__"}
+        if unknown:
+            raise NoInputs(f"{self.where} needs {', '.join(sorted(unknown))} from elsewhere")
+        self.statements = made.statements
+
+    @property
+    def where(self) -> str:
+        return f"{os.path.relpath(self.use.path, self.root)}:{self.use.line}"
+
+    def _namespace(self) -> dict[str, Any]:
+        namespace: dict[str, Any] = {"__name__": "tclint_replay", "__file__": self.use.path}
+        if self.use.path.endswith(".py"):
+            name, _ = dotted_name(Path(self.use.path))
+            namespace["__package__"] = name.rpartition(".")[0]
+        with standin.importing():
+            for statement in self.statements:
+                if self.call is None and any(node is self.use.call for node in ast.walk(statement)):
+                    break
+                self._run(statement, namespace)
+        return namespace
+
+    def _run(self, statement: ast.stmt, namespace: dict[str, Any]) -> None:
+        code = compile(ast.Module([shrink.scaled(statement, self.size)], []), self.use.path, "exec")
+        while True:
+            try:
+                exec(code, namespace)
+            except ImportError as error:
+                if standin.replace(package_at_fault(error, self.root)):
+                    continue
+                raise
+            return
+
+    def _value(self, node: ast.expr, namespace: dict[str, Any]) -> Any:
+        return eval(compile(ast.Expression(shrink.scaled(node, self.size)), self.use.path, "eval"), namespace)
+
+    def build(self) -> Any:
+        namespace = self._namespace()
+        if self.call is None:
+            return self._value(self.use.call, namespace)
+        return self._value(self.call.func, namespace)
+
+    def calls(self) -> list[Call]:
+        assert self.call is not None
+        namespace = self._namespace()
+        args: list[Any] = []
+        for argument in self.call.args:
+            if isinstance(argument, ast.Starred):
+                args += list(self._value(argument.value, namespace))
+            else:
+                args.append(self._value(argument, namespace))
+        kwargs: dict[str, Any] = {}
+        for keyword in self.call.keywords:
+            value = self._value(keyword.value, namespace)
+            kwargs |= {keyword.arg: value} if keyword.arg is not None else dict(value)
+        return [Call(tuple(args), kwargs)]
+
+    def fit(self) -> None:
+        """Choose by how much sizes are divided: until the target is small enough to be run many times."""
+        last: BaseException | None = None
+        for size in shrink.SIZES:
+            self.size = size
+            if size.scale == 1 and shrink.parameters_of(self._on_meta()) > shrink.PARAMETERS:
+                continue
+            try:
+                with within(SECONDS):
+                    made = self.build()
+                if shrink.parameters_of(made) > shrink.PARAMETERS:
+                    continue
+                if self.call is not None:
+                    _run_once(made, self.calls()[0])
+                return
+            except (Exception, SystemExit) as error:
+                # What a smaller size breaks says less than what the program's own did.
+                last = last or error
+        raise NoInputs(f"{self.where} cannot be repeated: {type(last).__name__}: {str(last)[:160]}")
+
+    def _on_meta(self) -> Any:
+        """The target without its weights, to be counted; None where it cannot be made so."""
+        try:
+            with within(SECONDS), torch.device("meta"):
+                return self.build()
+        except (Exception, SystemExit):
+            return None
+
+
+def _run_once(made: Any, call: Call) -> None:
+    """Raises TooLong where one call takes so long that the experiments would take minutes."""
+    with within(SOON), torch.no_grad(), uncompiled():
+        made(*call.args, **call.kwargs)
+
+
+def replayed(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Example | NoInputs]:
+    """Examples of the program's own, the simplest first: with their calls, then with calls that are inferred."""
+    try:
+        target, method = find(module, candidate.name)
+    except LookupError:
+        return
+    name = candidate.name.split(".")[0]
+    if not isinstance(target, type):
+        yield from _function_calls(job, candidate, name, target)
+        return
+    count = 0
+    only_made: list[Replay] = []
+    for use in usage.uses_of(name, job.root, candidate.path):
+        count += 1
+        if count > USES:
+            break
+        followed = False
+        for call in usage.calls_after(use):
+            asked = call.func.attr if isinstance(call.func, ast.Attribute) and call.func.value is not use.call else ""
+            if asked not in (method, "" if method else "forward"):
+                continue
+            followed = True
+            yield from _tried(use, job.root, call)
+            break
+        if not followed:
+            try:
+                only_made.append(Replay(use, job.root, None))
+            except NoInputs as missing:
+                yield missing
+    for replay in only_made:
+        yield from _with_inferred_calls(replay, target, method)
+
+
+def _function_calls(job: Job, candidate: Candidate, name: str, target: Any) -> Iterator[Example | NoInputs]:
+    for count, use in enumerate(usage.uses_of(name, job.root, candidate.path)):
+        if count >= USES:
+            return
+        yield from _tried(use, job.root, use.call)
+
+
+def _tried(use: usage.Use, root: str, call: ast.Call) -> Iterator[Example | NoInputs]:
+    try:
+        replay = Replay(use, root, call)
+        replay.fit()
+    except NoInputs as missing:
+        yield missing
+        return
+    made = replay.build()
+    yield Example(f"as in {replay.where}{replay.size}", replay.build, replay.calls, wrap=unwrapped(made) is made)
+
+
+def _with_inferred_calls(replay: Replay, target: type, method: str) -> Iterator[Example | NoInputs]:
+    try:
+        replay.fit()
+        made = replay.build()
+        if not isinstance(made, target) and not isinstance(made, nn.Module):
+            raise NoInputs(f"{replay.where} makes a {type(made).__name__}")
+        yield example_of(
+            replay.build, type(made) if isinstance(made, nn.Module) else target, method,
+            f"made as in {replay.where}{replay.size}",
+        )  # fmt: skip
+    except NoInputs as missing:
+        yield missing
