@@ -107,7 +107,15 @@ CONSTRUCTORS = recipes.recipes(
 MODULE_INPUTS = recipes.recipes(
     "x | img | seq | vol | v | n | x, x | x, iv | iv, x | seq, seq | seq, seq, seq | x, x, x | x, x, v.sign() | x, n | x, x.abs() | x, x, x.abs() | iv, iv | img[:, :1] | img, img | v, v, v | x, n.float() | img.reshape(1, 12, 4, 4)"
 )
-METHOD_OF = {"datetime.datetime", "logging.Logger", "re.Pattern", "re.Match", "random.Random", "collections.Counter", "collections.deque"}
+METHOD_OF = {
+    "datetime.datetime",
+    "logging.Logger",
+    "re.Pattern",
+    "re.Match",
+    "random.Random",
+    "collections.Counter",
+    "collections.deque",
+}
 METHOD_OF |= {"collections.OrderedDict", "str", "bytes", "int", "float", "list", "tuple", "dict", "set"}
 RENAMED = {"pathlib.Path": "pathlib.PosixPath", "threading.Lock": "_thread.lock", "threading.Event": "threading.Event"}
 RENAMED |= {"queue.Queue": "queue.Queue", "io.StringIO": "_io.StringIO", "frozenset": "set"}
@@ -164,7 +172,12 @@ def members(module_name: str) -> Iterator[str]:
     for name in sorted(set(dir(module)) | exported):
         private = name.startswith("_")
         if private and not (
-            (module_name == "torch" and re.match(r"_(check|assert|foreach|weight_norm|shape_as|dim_arange|scaled|log_softmax|softmax)", name))
+            (
+                module_name == "torch"
+                and re.match(
+                    r"_(check|assert|foreach|weight_norm|shape_as|dim_arange|scaled|log_softmax|softmax)", name
+                )
+            )
             or (module_name == "torch.nn.functional" and not name.startswith("__"))
         ):
             continue
@@ -174,19 +187,25 @@ def members(module_name: str) -> Iterator[str]:
             continue
         if isinstance(value, types.ModuleType) or not callable(value) or hasattr(value, "__origin__"):
             continue
-        if isinstance(value, type) and (issubclass(value, BaseException) or torchy and not is_asked_class(module_name, value)):
+        if isinstance(value, type) and (
+            issubclass(value, BaseException) or torchy and not is_asked_class(module_name, value)
+        ):
             continue
         home = getattr(value, "__module__", None) or module_name
         if torchy and name not in exported and not home.startswith(("torch", "builtins")):
             continue
         if torchy and module_name != "torch" and name not in exported:
-            if not home.startswith((module_name.rsplit(".", 1)[0] if module_name.count(".") > 1 else module_name, "torch._C")):
+            if not home.startswith(
+                (module_name.rsplit(".", 1)[0] if module_name.count(".") > 1 else module_name, "torch._C")
+            ):
                 continue
         yield name
 
 
 def is_asked_class(module_name: str, cls: type) -> bool:
-    return module_name == "torch.distributions" or (module_name == "torch" and cls.__name__ in ("Size", "Tensor", "device"))
+    return module_name == "torch.distributions" or (
+        module_name == "torch" and cls.__name__ in ("Size", "Tensor", "device")
+    )
 
 
 def functions() -> Iterator[Item]:
@@ -208,8 +227,8 @@ def functions() -> Iterator[Item]:
 
 
 def methods(space: dict[str, Any]) -> Iterator[Item]:
-    from observe import given
     import inputs
+    from observe import given
 
     values = given(0, inputs.PARAMETERS)
     for kind, receivers in RECEIVERS.items():
@@ -219,7 +238,15 @@ def methods(space: dict[str, Any]) -> Iterator[Item]:
             continue
         ways = recipes.METHODS if kind in ("tensor", "size") or kind.startswith("torch.d") else recipes.PLAIN
         if kind in ("module", "torch.nn.parameter.Parameter"):
-            ways = recipes.METHODS[:12] + ["'weight'", "''", "lambda *a: None", "torch.float32", "{}", "'weight', None", "mode=False"]
+            ways = [*recipes.METHODS[:12], 
+                "'weight'",
+                "''",
+                "lambda *a: None",
+                "torch.float32",
+                "{}",
+                "'weight', None",
+                "mode=False",
+            ]
         hidden = set(dir(torch.Tensor)) if kind == "torch.nn.parameter.Parameter" else set()
         for name in sorted(dir(type(sample)) + (["weight"] if kind == "module" else [])):
             if name.startswith("_") or name in hidden or f"{kind}#{name}" in recipes.FIXED:
@@ -235,7 +262,7 @@ def methods(space: dict[str, Any]) -> Iterator[Item]:
                 yield Item(f"{kind}@{name}", tuple(f"{receiver}.{name}" for receiver in receivers), 3)
             else:
                 first = tuple(f"{receivers[0]}.{name}({r})" for r in ways)
-                rest = tuple(f"{receiver}.{name}({r})" for receiver in receivers[1:] for r in ways)
+                rest = tuple(f"{receiver}.{name}({r})" for receiver in receivers[1:] for r in ways[:12])
                 yield Item(f"{kind}#{name}", first + rest, 6 if kind == "tensor" else 4)
 
 
@@ -275,7 +302,11 @@ def modules() -> Iterator[Item]:
     number = 0
     for name in sorted(dir(torch.nn)):
         cls = getattr(torch.nn, name)
-        if not (isinstance(cls, type) and issubclass(cls, torch.nn.Module)) or name in ("Module", "DataParallel", "Container"):
+        if not (isinstance(cls, type) and issubclass(cls, torch.nn.Module)) or name in (
+            "Module",
+            "DataParallel",
+            "Container",
+        ):
             continue
         yield Item(f"torch.nn.{name}", tuple(f"torch.nn.{name}({c})" for c in CONSTRUCTORS), 1)
         setup, sources = {}, []

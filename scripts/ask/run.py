@@ -106,12 +106,15 @@ class Asker:
             if known is None:  # a name that the other release did not have
                 yield item.key, list(self.find(item, skip))
             else:
-                yield item.key, [f for f in (self.form(item.key, k["source"], k.get("setup", {}), skip) for k in known) if f]
+                yield (
+                    item.key,
+                    [f for f in (self.form(item.key, k["source"], k.get("setup", {}), skip) for k in known) if f],
+                )
 
     def find(self, item: names.Item, skip: set[str]) -> Iterator[dict[str, Any]]:
         seen: set[str] = set()
         count = 0
-        end = time.monotonic() + 20
+        end = time.monotonic() + 4
         for place, source in enumerate(item.sources):
             if count >= item.enough or time.monotonic() > end:
                 break
@@ -165,7 +168,11 @@ class Asker:
         """In groups; forms that write their arguments are apart, so that they do not disturb others."""
         waiting = [pair for pair in pairs if "outcome" not in pair[1]]
         calm = [pair for pair in waiting if not pair[1]["mutates"]]
-        groups = [calm[i : i + GROUP] for i in range(0, len(calm), GROUP)]
+        expected = {key: {f["source"]: f.get("outcome") for f in forms} for key, forms in self.questions.items()}
+        easy = [(key, form) for key, form in calm if expected.get(key, {}).get(form["source"]) == "traced"]
+        hard = [(key, form) for key, form in calm if expected.get(key, {}).get(form["source"]) != "traced"]
+        groups = [easy[i : i + 2 * GROUP] for i in range(0, len(easy), 2 * GROUP)]
+        groups += [hard[i : i + GROUP] for i in range(0, len(hard), GROUP)]
         groups += [[pair] for pair in waiting if pair[1]["mutates"]]
         self.log(f"{len(waiting)} forms in {len(groups)} groups")
         while groups:
@@ -231,12 +238,19 @@ class Asker:
         return observe.numbers(source, space, self.ear) if re.search(r"(?<![\w.'])[kf]\b(?!=)", source) else {}
 
     def deepen(self, keys: list[str]) -> None:
-        """Of each break once: does fullgraph accept it, does it break on a tensor made in the graph too?"""
+        """Of each break once: does fullgraph accept it, does it break on a tensor made in the graph too?
+
+        What the release of the questions breaks on for good is not asked again: it stays unknown to accept.
+        """
         work = []
         for key in keys:
             seen = set()
             for form in self.forms[key]:
-                if form.get("outcome") == "breaks" and str(form["why"]) not in seen and "fullgraph" not in form:
+                twin = next((f for f in self.questions.get(key, ()) if f["source"] == form["source"]), {})
+                settled = twin.get("fullgraph") == "refuses" and twin.get("made", "breaks") == "breaks"
+                if settled or "fullgraph" in form:
+                    continue
+                if form.get("outcome") == "breaks" and str(form["why"]) not in seen:
                     seen.add(str(form["why"]))
                     work.append((key, form))
         self.log(f"{len(work)} breaks looked into")
@@ -303,7 +317,9 @@ def main() -> int:
     parser.add_argument("raw", type=Path)
     parser.add_argument("--questions", type=Path, help="the raw answers of the release whose ways of calling are asked")
     parser.add_argument("--only", help="keys that this pattern matches")
-    parser.add_argument("--numbers", type=Path, help="call forms with a Python number, as benchmarks/specialised.json has them")
+    parser.add_argument(
+        "--numbers", type=Path, help="call forms with a Python number, as benchmarks/specialised.json has them"
+    )
     parser.add_argument("--eager", action="store_true", help="stop before Dynamo is asked")
     options = parser.parse_args()
     raw = options.raw.resolve()

@@ -80,6 +80,8 @@ class Table:
     def text(self, form: dict[str, Any], later: dict[str, Any] | None) -> str:
         labels = form["arguments"]
         words = [kind if label.isdigit() or label == "self" else f"{label}={kind}" for label, kind in labels.items()]
+        if words[:1] == ["namespace"] and labels.get("self") == "namespace":  # operator.setitem(x, ...): x is the receiver
+            words = words[1:]
         result = form["result"]
         flags = self.outcome(form, later)
         for letter, name in (("m", "mutates"), ("a", "aliases"), ("s", "same")):
@@ -110,7 +112,9 @@ class Table:
             for release in self.known:
                 if release not in answers:
                     continue
-                later = next((answers[r] for r in self.known if r > release and r in answers and self.has_id(answers[r])), None)
+                later = next(
+                    (answers[r] for r in self.known if r > release and r in answers and self.has_id(answers[r])), None
+                )
                 text = self.text(answers[release], later)
                 if " ?" not in f" {text}":
                     seen.setdefault(text, []).append(release)

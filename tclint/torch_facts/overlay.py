@@ -25,24 +25,35 @@ class Entry:
         return self.first <= release <= self.last
 
 
-_NO_DEVICE: Final = "needs a CUDA device, which the machine that asks has not; "
-ENTRIES: Final[tuple[Entry, ...]] = (
-    Entry(
-        "tensor#cuda",
-        ("Tf2>Tf2", "Ti2>Ti2", "Tb2>Tb2"),
-        _NO_DEVICE + "a copy to another device keeps dtype and rank and is traced like tensor.to (measured on 2.11 CUDA)",
-    ),
-    Entry(
-        "module#cuda",
-        ("module>module",),
-        _NO_DEVICE + "returns the module itself, by its documentation",
-    ),
-    Entry(
-        "torch.cuda.current_device",
-        (">int",),
-        _NO_DEVICE + "returns the index of the device, by its documentation; Dynamo treats it as a constant",
-    ),
-)
+_CUDA: Final = "needs a CUDA device; asked on 2.11 with an H200, which stands in for the other releases"
+#: Name -> form, for what runs on a machine with a CUDA device only.
+_ON_CUDA: Final[dict[str, tuple[str, ...]]] = {
+    "module#cuda": ("module>module !GB0264",),
+    "tensor#cuda": ("Tf2>Tf2", "Ti2>Ti2"),
+    "tensor#pin_memory": ("Tf2>Tf2 ^TorchRuntimeError",),
+    "tensor#record_stream": ("Tf2,object:torch.cuda.streams.Stream>none",),
+    "torch.cuda.Event": (">object:torch.cuda.streams.Event",),
+    "torch.cuda.Stream": (">object:torch.cuda.streams.Stream",),
+    "torch.cuda.current_device": (">int",),
+    "torch.cuda.current_stream": (">object:torch.cuda.streams.Stream",),
+    "torch.cuda.default_stream": (">object:torch.cuda.streams.Stream !GB0208",),
+    "torch.cuda.get_device_capability": (">tuple[int*]",),
+    "torch.cuda.get_device_name": (">str !GB0208",),
+    "torch.cuda.get_device_properties": ("int>object:torch._C._CudaDeviceProperties",),
+    "torch.cuda.get_rng_state": (">Tj1 !GB0007",),
+    "torch.cuda.is_current_stream_capturing": (">bool !GB0208",),
+    "torch.cuda.max_memory_allocated": (">int !GB0208 u",),
+    "torch.cuda.mem_get_info": (">tuple[int*] u",),
+    "torch.cuda.memory_allocated": (">int !GB0208 u",),
+    "torch.cuda.memory_reserved": (">int !GB0208 u",),
+    "torch.cuda.nvtx.range_push": ("str>int !GB0208",),
+    "torch.cuda.set_device": ("int>none !GB0007",),
+    "torch.cuda.streams.Event#query": ("object:torch.cuda.streams.Event>bool",),
+    "torch.cuda.streams.Event#record": ("object:torch.cuda.streams.Event>none ^RuntimeError",),
+    "torch.cuda.streams.Stream#synchronize": ("object:torch.cuda.streams.Stream>none",),
+    "torch.cuda.synchronize": (">none !GB0007",),
+}
+ENTRIES: Final[tuple[Entry, ...]] = tuple(Entry(key, forms, _CUDA) for key, forms in _ON_CUDA.items())
 
 
 @functools.cache
