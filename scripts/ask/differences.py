@@ -24,9 +24,15 @@ def outcome(form: dict[str, Any]) -> str:
     return str(form.get("outcome", "not asked"))
 
 
+def answered(answers: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The names that could be called in some way, with those ways."""
+    found = {key: [f for f in forms if f.get("outcome") != "fails"] for key, forms in answers["forms"].items()}
+    return {key: forms for key, forms in found.items() if forms}
+
+
 def differences(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     """(heading, name, what) for every difference that a reader should see."""
-    before, after = old["forms"], new["forms"]
+    before, after = (answered(answers) for answers in (old, new))
     for key in sorted(before.keys() | after.keys()):
         if key not in after:
             yield "gone, or can no longer be called", key, ""

@@ -20,6 +20,10 @@ from typing import Any
 import calls
 import recipes
 import torch
+from operations import OPERATIONS
+from written import FIXED as WRITTEN
+
+FIXED = WRITTEN | OPERATIONS
 
 TORCH_MODULES = """
 torch torch.amp torch.autograd torch.autograd.forward_ad torch.autograd.functional torch.autograd.graph torch.backends.cuda
@@ -212,7 +216,7 @@ def functions() -> Iterator[Item]:
     for module_name in TORCH_MODULES:
         for name in members(module_name):
             key = f"{module_name}.{name}"
-            if key in recipes.FIXED or recipes.NEVER_CALLED.match(key):
+            if key in FIXED or recipes.NEVER_CALLED.match(key):
                 continue
             yield Item(key, tuple(f"{key}({r})" for r in recipes.FUNCTIONS), 5)
     for key in ("torch.nn.functional._Reduction.get_enum", "torch.nn.functional._Reduction.legacy_get_string"):
@@ -238,7 +242,8 @@ def methods(space: dict[str, Any]) -> Iterator[Item]:
             continue
         ways = recipes.METHODS if kind in ("tensor", "size") or kind.startswith("torch.d") else recipes.PLAIN
         if kind in ("module", "torch.nn.parameter.Parameter"):
-            ways = [*recipes.METHODS[:12], 
+            ways = [
+                *recipes.METHODS[:12],
                 "'weight'",
                 "''",
                 "lambda *a: None",
@@ -249,7 +254,7 @@ def methods(space: dict[str, Any]) -> Iterator[Item]:
             ]
         hidden = set(dir(torch.Tensor)) if kind == "torch.nn.parameter.Parameter" else set()
         for name in sorted(dir(type(sample)) + (["weight"] if kind == "module" else [])):
-            if name.startswith("_") or name in hidden or f"{kind}#{name}" in recipes.FIXED:
+            if name.startswith("_") or name in hidden or f"{kind}#{name}" in FIXED:
                 continue
             if UNTOUCHED.match(f"{kind}#{name}"):
                 continue
@@ -268,7 +273,7 @@ def methods(space: dict[str, Any]) -> Iterator[Item]:
 
 def exact(space: dict[str, Any]) -> Iterator[Item]:
     """What is written out by hand."""
-    for name, ways in recipes.FIXED.items():
+    for name, ways in FIXED.items():
         kind, _, method = name.rpartition("#") if "#" in name else name.rpartition(".")
         if name.startswith("Tensor."):
             pairs = (way.rsplit(".", 1) if way.endswith(".") else way.split(".", 1) for way in ways)

@@ -34,11 +34,16 @@ def alarm(seconds: int) -> None:
     signal.alarm(seconds)
 
 
+class Enough(BaseException):
+    """A break was heard: what Dynamo would make of the rest need not be waited for."""
+
+
 class Ear(logging.Handler):
     """Hears Dynamo's `graph_breaks` log, which names every break; `explain` and the counters do not."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.stops = False
         self.heard: list[tuple[int, str]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -46,6 +51,8 @@ class Ear(logging.Handler):
         if "graph break" in text.lower():
             lines = re.findall(rf'{HOME}"?[:,](?: line )?(\d+)', text)
             self.heard.append((int(lines[-1]) if lines else 0, reason(text)))
+            if self.stops:
+                raise Enough
 
 
 def reason(text: str) -> str:
@@ -179,7 +186,7 @@ def state(value: Any) -> Any:
     return repr(value)[:2000]
 
 
-def eager(question: Question, method: bool) -> dict[str, Any]:
+def eager(question: Question, method: bool, follows: bool = True) -> dict[str, Any]:
     """Kinds, aliases, mutations, and what follows the values of the arguments."""
     values = given(0, question.used)
     before = {name: state(value) for name, value in values.items()}
@@ -203,7 +210,8 @@ def eager(question: Question, method: bool) -> dict[str, Any]:
     found["aliases"] = sorted(
         by_name.get(n, n) for n, value in values.items() if leaves(value) and address(value) in places
     )
-    follow(question, result, found)
+    if follows:
+        follow(question, result, found)
     return found
 
 
@@ -255,7 +263,7 @@ def program(sources: list[str], space: dict[str, Any], used: bool = False) -> An
 
 @dataclass
 class Heard:
-    """What was heard of a program: breaks by the line of a source, an exception, and whether every mark was in a graph."""
+    """What was heard of a program: the first break, by its line; an exception; whether every mark was in a graph."""
 
     breaks: dict[int, list[str]] = field(default_factory=dict)
     raises: str = ""
@@ -267,7 +275,7 @@ class Heard:
 
 
 def compiled(sources: list[str], space: dict[str, Any], ear: Ear, full: bool = False) -> Heard:
-    """How Dynamo fares with all sources in one function."""
+    """How Dynamo fares with all sources in one function, up to the first break."""
     torch._dynamo.reset()
     ear.heard.clear()
     backend = Counter()
@@ -276,7 +284,10 @@ def compiled(sources: list[str], space: dict[str, Any], ear: Ear, full: bool = F
     try:
         alarm(SECONDS + 5 * len(sources))
         values = given(0, inputs.PARAMETERS)
+        ear.stops = True
         torch.compile(program(sources, space), backend=backend, fullgraph=full)(**values)
+    except Enough:
+        pass
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
@@ -284,6 +295,7 @@ def compiled(sources: list[str], space: dict[str, Any], ear: Ear, full: bool = F
         line = re.sub(r"0x[0-9a-f]+", "0x", text[0] if text else "")
         found.raises = f"{type(error).__name__}: {line}"[:110]
     finally:
+        ear.stops = False
         signal.alarm(0)
     found.whole = backend.marks == len(sources) + 1
     for line, why in ear.heard:

@@ -30,6 +30,10 @@ import server  # noqa: E402
 import torch  # noqa: E402
 
 GROUP = 20
+#: Methods that change more than the values of a tensor: asked alone, lest they disturb others.
+RESHAPES = re.compile(
+    r"#(resize|t_|squeeze|unsqueeze|transpose|swap|as_strided|requires_grad|set_|detach|rename|sparse|retain|apply)"
+)
 
 
 def is_method(key: str) -> bool:
@@ -39,7 +43,8 @@ def is_method(key: str) -> bool:
 class Asker:
     """The state of one run: the answers so far, and how to get the rest."""
 
-    def __init__(self, raw: Path, questions: dict[str, Any], only: str | None) -> None:
+    def __init__(self, raw: Path, questions: dict[str, Any], only: str | None, every: bool = False) -> None:
+        self.all = every
         self.raw, self.questions, self.only = raw, questions, only
         self.answers: dict[str, Any] = json.loads(raw.read_text()) if raw.exists() else {}
         self.forms: dict[str, list[dict[str, Any]]] = self.answers.setdefault("forms", {})
@@ -106,10 +111,20 @@ class Asker:
             if known is None:  # a name that the other release did not have
                 yield item.key, list(self.find(item, skip))
             else:
-                yield (
-                    item.key,
-                    [f for f in (self.form(item.key, k["source"], k.get("setup", {}), skip) for k in known) if f],
-                )
+                yield item.key, [self.again_eagerly(item.key, k, skip) for k in self.chosen(item.key, known)]
+
+    def again_eagerly(self, key: str, known: dict[str, Any], skip: set[str]) -> dict[str, Any]:
+        """A way of calling that another release answered; `fails` where this one does not."""
+        form = self.form(key, known["source"], known.get("setup", {}), skip, known)
+        return form or {"source": known["source"], "outcome": "fails"}
+
+    def chosen(self, key: str, known: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Of the ways that another release answered: the first, those written by hand, those that fared otherwise."""
+        if self.all:
+            return known
+        first = str(known[0].get("why")) if known else ""
+        hands = self.hands.get(key, 0)
+        return [k for i, k in enumerate(known) if i == 0 or i < hands or str(k.get("why")) != first]
 
     def find(self, item: names.Item, skip: set[str]) -> Iterator[dict[str, Any]]:
         seen: set[str] = set()
@@ -130,8 +145,10 @@ class Asker:
             count += 1
             yield form
 
-    def form(self, key: str, source: str, setup: dict[str, str], skip: set[str]) -> dict[str, Any] | None:
-        """One way of calling, where it works."""
+    def form(
+        self, key: str, source: str, setup: dict[str, str], skip: set[str], known: dict[str, Any] | None = None
+    ) -> dict[str, Any] | None:
+        """One way of calling, where it works; what follows values is taken from another release that was asked."""
         if source in skip:
             return None
         server.trying(source)
@@ -141,11 +158,14 @@ class Asker:
                 torch.manual_seed(0)
                 space[name] = eval(text, space)
             question = observe.Question(source, space)
-            if observe.works(question) is None:
+            if known is None and observe.works(question) is None:
                 return None
             observe.alarm(10)
-            seen = observe.eager(question, is_method(key))
+            seen = observe.eager(question, is_method(key), follows=known is None)
             observe.alarm(0)
+            for name in ("follows", "reads", "unsteady"):
+                if known is not None and name in known:
+                    seen[name] = known[name]
         except BaseException:
             return None
         return {"source": source, **({"setup": setup} if setup else {}), **seen}
@@ -153,7 +173,7 @@ class Asker:
     # ------------------------------------------------------------------ under Dynamo
 
     def compile(self) -> None:
-        """Many calls in one program: the log names the line of each break, marks in the graphs vouch for the rest."""
+        """Many calls in one program: the log names the line of the first break, marks in the graph vouch for the rest."""
         wanted = re.compile(self.only or "")
         keys = [key for key in sorted(self.forms) if wanted.match(key)]
         self.ask([(key, form) for key in keys for form in self.forms[key][:2]])
@@ -173,7 +193,10 @@ class Asker:
         hard = [(key, form) for key, form in calm if expected.get(key, {}).get(form["source"]) != "traced"]
         groups = [easy[i : i + 2 * GROUP] for i in range(0, len(easy), 2 * GROUP)]
         groups += [hard[i : i + GROUP] for i in range(0, len(hard), GROUP)]
-        groups += [[pair] for pair in waiting if pair[1]["mutates"]]
+        writing = [pair for pair in waiting if pair[1]["mutates"]]
+        values = [pair for pair in writing if not RESHAPES.search(pair[0])]
+        groups += [values[i : i + 10] for i in range(0, len(values), 10)]
+        groups += [[pair] for pair in writing if RESHAPES.search(pair[0])]
         self.log(f"{len(waiting)} forms in {len(groups)} groups")
         while groups:
             batch = [groups.pop(0)]
@@ -220,19 +243,20 @@ class Asker:
                 waiting += [rest[half:], rest[:half]]
 
     def settle(self, found: observe.Heard, places: list[int]) -> tuple[list[tuple[int, dict[str, Any]]], list[int]]:
-        """What a program has told of its lines, and the lines to ask again."""
+        """What a program has told of its lines, and the lines to ask again: up to the first break all was traced."""
         if len(places) == 1:
             why = [text for told in found.breaks.values() for text in told]
-            if found.raises:
-                return [(places[0], {"outcome": "raises", "why": found.raises})], []
-            outcome = "breaks" if why else "traced" if found.whole else "skipped"
-            return [(places[0], {"outcome": outcome, **({"why": why} if why else {})})], []
-        broken = {} if found.raises else {places[p]: told for p, told in found.breaks.items() if p >= 0}
-        settled: list[tuple[int, dict[str, Any]]] = [(i, {"outcome": "breaks", "why": w}) for i, w in broken.items()]
-        rest = [i for i in places if i not in broken]
-        if found.raises or not found.whole or -1 in found.breaks:
-            return settled, rest
-        return settled + [(i, {"outcome": "traced"}) for i in rest], []
+            outcome = "breaks" if why else "raises" if found.raises else "traced" if found.whole else "skipped"
+            return [
+                (places[0], {"outcome": outcome, **({"why": why or found.raises} if why or found.raises else {})})
+            ], []
+        line = min(found.breaks, default=-1)
+        if line >= 0:
+            traced: list[tuple[int, dict[str, Any]]] = [(i, {"outcome": "traced"}) for i in places[:line]]
+            return [*traced, (places[line], {"outcome": "breaks", "why": found.breaks[line]})], places[line + 1 :]
+        if found.raises or found.breaks or not found.whole:
+            return [], places
+        return [(i, {"outcome": "traced"}) for i in places], []
 
     def numbers(self, source: str, space: dict[str, Any]) -> dict[str, Any]:
         return observe.numbers(source, space, self.ear) if re.search(r"(?<![\w.'])[kf]\b(?!=)", source) else {}
@@ -317,6 +341,7 @@ def main() -> int:
     parser.add_argument("raw", type=Path)
     parser.add_argument("--questions", type=Path, help="the raw answers of the release whose ways of calling are asked")
     parser.add_argument("--only", help="keys that this pattern matches")
+    parser.add_argument("--every", action="store_true", help="with --questions: every way, not a choice of them")
     parser.add_argument(
         "--numbers", type=Path, help="call forms with a Python number, as benchmarks/specialised.json has them"
     )
@@ -327,7 +352,7 @@ def main() -> int:
     questions = {key: before["forms"].get(key, []) for key in before["asked"]}
     rows = json.loads(options.numbers.read_text())["rows"] if options.numbers else []
     os.chdir(tempfile.mkdtemp(prefix="ask"))
-    asker = Asker(raw, questions, options.only)
+    asker = Asker(raw, questions, options.only, options.every)
     warm()
     items = asker.items()
     asker.log(f"torch {torch.__version__}: {len(items)} names")

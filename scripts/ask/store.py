@@ -19,6 +19,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 FACTS = ROOT / "tclint" / "torch_facts"
 TABLE = FACTS / "table.json"
+#: The release whose ways of calling the others are asked.
+REFERENCE = 13
 STEADY = re.compile(r"object:|function|module|namespace|type|generator|iterator|dict|set|none")
 VALUE = re.compile(r"(int|float|bool|str|bytes|complex|scalar|S\w|(list|tuple)\[(int|float|bool|str|list|S))")
 HOLDER = re.compile(r"[TPN][a-z]\d|(list|tuple)\[.*[TPN][a-z]\d")
@@ -61,7 +63,7 @@ class Table:
 
     def outcome(self, form: dict[str, Any], later: dict[str, Any] | None) -> list[str]:
         """How Dynamo fares, as flags; a break without an id has the one that a later release gives the same call."""
-        kind = form.get("outcome", "unasked")
+        kind = form["outcome"]
         if kind == "breaks":
             ids = [self.id(why) for why in form["why"]]
             id_ = next((i for i in ids if i != "GB?"), "GB?")
@@ -75,12 +77,14 @@ class Table:
             return flags
         if kind == "raises":
             return ["^" + form["why"].split(":")[0].split("(")[0]]
-        return {"traced": [], "skipped": ["~"], "crashes": ["%"], "unasked": ["?"]}[kind]
+        return {"traced": [], "skipped": ["~"], "crashes": ["%"]}[kind]
 
     def text(self, form: dict[str, Any], later: dict[str, Any] | None) -> str:
         labels = form["arguments"]
         words = [kind if label.isdigit() or label == "self" else f"{label}={kind}" for label, kind in labels.items()]
-        if words[:1] == ["namespace"] and labels.get("self") == "namespace":  # operator.setitem(x, ...): x is the receiver
+        if (
+            words[:1] == ["namespace"] and labels.get("self") == "namespace"
+        ):  # operator.setitem(x, ...): x is the receiver
             words = words[1:]
         result = form["result"]
         flags = self.outcome(form, later)
@@ -100,28 +104,39 @@ class Table:
 
     def forms(self, key: str) -> list[str]:
         """The forms of a name with the releases where they hold, in the order in which they were asked."""
-        order: dict[str, None] = {}
         by_source: dict[str, dict[int, dict[str, Any]]] = {}
-        for release in sorted(self.known, key=lambda r: (r != 13, -r)):
+        for release in sorted(self.known, key=lambda r: (r != REFERENCE, -r)):
             for form in self.raw[release]["forms"].get(key, ()):
-                order[form["source"]] = None
-                by_source.setdefault(form["source"], {})[release] = form
+                if "outcome" in form:
+                    by_source.setdefault(form["source"], {})[release] = form
+        self.stand_in(by_source)
         seen: dict[str, list[int]] = {}
-        for source in order:
-            answers = by_source[source]
+        for answers in by_source.values():
             for release in self.known:
-                if release not in answers:
+                form = answers.get(release)
+                if form is None or form["outcome"] == "fails":
                     continue
-                later = next(
-                    (answers[r] for r in self.known if r > release and r in answers and self.has_id(answers[r])), None
-                )
-                text = self.text(answers[release], later)
-                if " ?" not in f" {text}":
-                    seen.setdefault(text, []).append(release)
+                later = next((answers[r] for r in self.known if r > release and self.has_id(answers.get(r))), None)
+                seen.setdefault(self.text(form, later), []).append(release)
         return [self.line(text, found) for text, found in seen.items()]
 
-    def has_id(self, form: dict[str, Any]) -> bool:
-        return form.get("outcome") == "breaks" and any(self.id(why) != "GB?" for why in form["why"])
+    def stand_in(self, by_source: dict[str, dict[int, dict[str, Any]]]) -> None:
+        """A way of calling that a release was not asked about fares as on the nearest one that was, where all the ways
+        of the same name that both were asked about fare alike."""
+        asked = {source: dict(answers) for source, answers in by_source.items()}
+        for source, answers in asked.items():
+            for release in self.known:
+                if release in answers:
+                    continue
+                nearest = min(answers, key=lambda r: (abs(r - release), -r))
+                both = [a for a in asked.values() if release in a and nearest in a]
+                if both and all(a[release]["outcome"] == a[nearest]["outcome"] for a in both):
+                    by_source[source][release] = answers[nearest]
+
+    def has_id(self, form: dict[str, Any] | None) -> bool:
+        return (
+            form is not None and form.get("outcome") == "breaks" and any(self.id(why) != "GB?" for why in form["why"])
+        )
 
     def line(self, text: str, releases: list[int]) -> str:
         where = sorted(set(releases))

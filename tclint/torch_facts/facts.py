@@ -101,7 +101,7 @@ class Release:
 
     def call(self, name: str) -> Answer | None:
         """What is known of a function or class by its dotted name; a bare name is a builtin."""
-        return _answer(name if "." in name else f"builtins.{name}", self._minor)
+        return _answer(canonical(name), self._minor)
 
     def method(self, kind: str, name: str) -> Answer | None:
         """What is known of a method of a kind of object (`tensor`, `ndarray`, `str`, or the full name of its class)."""
@@ -113,7 +113,7 @@ class Release:
 
     def module(self, name: str) -> Answer | None:
         """What is known of calling an object of a class of torch.nn, by the dotted name of the class."""
-        return _answer(f"{name}#__call__", self._minor)
+        return _answer(f"{canonical(name)}#__call__", self._minor)
 
     def names(self, effect: Effect) -> frozenset[str]:
         """Every key with this effect: `torch.nonzero`, `tensor#item`, `tensor@shape`."""
@@ -128,6 +128,25 @@ class Release:
 
 
 Effect = Callable[[Answer], bool]
+#: Other spellings of the same objects.
+_SPELLINGS: Final = (
+    (re.compile(r"torch\.Tensor\.(\w+)$"), r"tensor#\1"),
+    (re.compile(r"numpy\.ndarray\.(\w+)$"), r"ndarray#\1"),
+    (re.compile(r"(str|bytes|int|float|list|tuple|dict|set)\.(\w+)$"), r"\1#\2"),
+    (re.compile(r"torch\.nn\.modules\.\w+\.(\w+)$"), r"torch.nn.\1"),
+    (re.compile(r"torch\.functional\.(\w+)$"), r"torch.\1"),
+)
+
+
+@functools.cache
+def canonical(name: str) -> str:
+    """The key of a dotted name: a bare name is a builtin, an unbound method is that of its kind."""
+    if "." not in name:
+        return name if "#" in name or "@" in name else f"builtins.{name}"
+    for spelling, key in _SPELLINGS:
+        if spelling.match(name):
+            return spelling.sub(key, name)
+    return name
 
 
 def changed(key: str) -> tuple[str, ...]:
