@@ -21,9 +21,10 @@ import calls
 import recipes
 import torch
 from operations import OPERATIONS
+from special import SPECIAL
 from written import FIXED as WRITTEN
 
-FIXED = WRITTEN | OPERATIONS
+FIXED = WRITTEN | OPERATIONS | SPECIAL
 
 TORCH_MODULES = """
 torch torch.amp torch.autograd torch.autograd.forward_ad torch.autograd.functional torch.autograd.graph torch.backends.cuda
@@ -98,6 +99,8 @@ torch_generator = torch.Generator()
 packed = torch.nn.utils.rnn.pack_padded_sequence(torch.ones(2, 3, 8), torch.tensor([3, 2]), batch_first=True)
 signature = inspect.signature(helper)
 F, nn = torch.nn.functional, torch.nn
+transformer = torch.nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
+ctc = torch.nn.CTCLoss()
 GLOBAL_LIST, GLOBAL_DICT = [1, 2], {"a": 1}
 weak_keys = weakref.WeakKeyDictionary({linear: 3})
 scripted = torch.jit.script(add_one)
@@ -283,7 +286,7 @@ def exact(space: dict[str, Any]) -> Iterator[Item]:
         if kind.startswith("torch.optim"):
             key = f"{kind}#{method}"
         sources = [way[1:] if way[:1] == "=" else f"{name}({way})" for way in ways]
-        if key == name:
+        if key == name and "#" not in name:
             sources = [s for s in sources if s.startswith(f"{name}(")] or []
         if sources:
             yield Item(key, tuple(sources), 14, hands=99)

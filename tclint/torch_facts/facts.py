@@ -22,12 +22,12 @@ from typing import Final
 
 from tclint.torch_facts import overlay
 from tclint.torch_facts.answer import Answer, Burned
-from tclint.torch_facts.form import Form, parse
+from tclint.torch_facts.form import Argument, Form, parse
 
 #: The newest release that was asked.
-NEWEST: Final = "2.15"
+NEWEST: Final = "2.13"
 #: The oldest.
-OLDEST: Final = "2.4"
+OLDEST: Final = "2.13"
 #: Other names of a kind of receiver.
 KINDS: Final = {
     "torch.Tensor": "tensor",
@@ -155,7 +155,7 @@ def changed(key: str) -> tuple[str, ...]:
     answers = [_answer(key, release) for release in known]
     found = []
     for place in range(1, len(known)):
-        if _behaviour(answers[place]) != _behaviour(answers[place - 1]):
+        if not _alike(answers[place - 1], answers[place]):
             found.append(f"2.{known[place]}")
     return tuple(found)
 
@@ -181,10 +181,19 @@ def breaks_since(key: str) -> str | None:
     return f"2.{known[first]}" if before else None
 
 
-def _behaviour(answer: Answer | None) -> object:
-    if answer is None:
-        return None
-    return frozenset((form.arguments, form.outcome, form.result.name) for form in answer.forms)
+def _alike(old: Answer | None, new: Answer | None) -> bool:
+    """Whether two releases do the same in every way of calling that both know."""
+    if old is None or new is None:
+        return old is new
+    before, after = (_behaviour(answer) for answer in (old, new))
+    return all(before[arguments] == after[arguments] for arguments in before.keys() & after.keys())
+
+
+def _behaviour(answer: Answer) -> dict[tuple[Argument, ...], set[tuple[str, str]]]:
+    found: dict[tuple[Argument, ...], set[tuple[str, str]]] = {}
+    for form in answer.forms:
+        found.setdefault(form.arguments, set()).add((form.outcome, form.result.name))
+    return found
 
 
 @functools.cache

@@ -25,7 +25,10 @@ def test_unknown_stays_unknown() -> None:
     assert torch.attribute("tensor", "no_such_attribute") is None
 
 
-@pytest.mark.parametrize(("version", "nearest"), [("1.13", facts.OLDEST), ("2.0.1", facts.OLDEST), ("2.99", facts.NEWEST), ("3.0", facts.NEWEST)])
+@pytest.mark.parametrize(
+    ("version", "nearest"),
+    [("1.13", facts.OLDEST), ("2.0.1", facts.OLDEST), ("2.99", facts.NEWEST), ("3.0", facts.NEWEST)],
+)
 def test_a_release_out_of_range_is_read_as_the_nearest_with_a_note(version: str, nearest: str) -> None:
     torch = facts.at(version)
     assert torch.version == nearest
