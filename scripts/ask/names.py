@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import logging
 import re
 import sys
 import types
@@ -166,6 +167,20 @@ def namespace() -> dict[str, Any]:
         except Exception:
             continue
     return space
+
+
+def objects() -> dict[str, Any]:
+    """Fresh ones of the objects that a call may change for the calls after it."""
+    logger = logging.Logger("fresh")
+    logger.addHandler(logging.NullHandler())
+    linear = torch.nn.Linear(4, 4)
+    return {
+        "logger": logger,
+        "linear": linear,
+        "sequential": torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU()),
+        "sgd": torch.optim.SGD(linear.parameters(), lr=0.1),
+        "adamw": torch.optim.AdamW(linear.parameters(), lr=0.1),
+    }
 
 
 def members(module_name: str) -> Iterator[str]:

@@ -30,6 +30,11 @@ import server  # noqa: E402
 import torch  # noqa: E402
 
 GROUP = 20
+#: Callables that change modules or loggers: each is given fresh ones, and asked alone.
+CHANGES_OBJECTS = re.compile(
+    r"(module|logging\.Logger|torch\.nn\.parameter\.Parameter|torch\.optim\.\w+)[#@]|torch\.nn\.(utils\.(?!rnn)|init)"
+)
+HOLDS_TENSOR = re.compile(r"\b[TPN][a-z]\d")
 #: Methods that change more than the values of a tensor: asked alone, lest they disturb others.
 RESHAPES = re.compile(
     r"#(resize|t_|squeeze|unsqueeze|transpose|swap|as_strided|requires_grad|set_|detach|rename|sparse|retain|apply)"
@@ -38,6 +43,13 @@ RESHAPES = re.compile(
 
 def is_method(key: str) -> bool:
     return "#" in key or "@" in key
+
+
+def used(form: dict[str, Any]) -> str:
+    """The expression, with a use of a plain result: some breaks wait until a number is looked at."""
+    return (
+        f"({form['source']}) == 0" if form["result"] in ("int", "float", "bool", "complex", "str") else form["source"]
+    )
 
 
 class Asker:
@@ -153,6 +165,8 @@ class Asker:
             return None
         server.trying(source)
         space = dict(self.space)
+        if CHANGES_OBJECTS.match(key):
+            space |= names.objects()
         try:
             for name, text in setup.items():
                 torch.manual_seed(0)
@@ -187,16 +201,17 @@ class Asker:
     def ask(self, pairs: list[tuple[str, dict[str, Any]]]) -> None:
         """In groups; forms that write their arguments are apart, so that they do not disturb others."""
         waiting = [pair for pair in pairs if "outcome" not in pair[1]]
-        calm = [pair for pair in waiting if not pair[1]["mutates"]]
+        calm = [pair for pair in waiting if not pair[1]["mutates"] and not CHANGES_OBJECTS.match(pair[0])]
         expected = {key: {f["source"]: f.get("outcome") for f in forms} for key, forms in self.questions.items()}
         easy = [(key, form) for key, form in calm if expected.get(key, {}).get(form["source"]) == "traced"]
         hard = [(key, form) for key, form in calm if expected.get(key, {}).get(form["source"]) != "traced"]
         groups = [easy[i : i + 2 * GROUP] for i in range(0, len(easy), 2 * GROUP)]
         groups += [hard[i : i + GROUP] for i in range(0, len(hard), GROUP)]
-        writing = [pair for pair in waiting if pair[1]["mutates"]]
+        writing = [pair for pair in waiting if pair[1]["mutates"] and not CHANGES_OBJECTS.match(pair[0])]
         values = [pair for pair in writing if not RESHAPES.search(pair[0])]
         groups += [values[i : i + 10] for i in range(0, len(values), 10)]
         groups += [[pair] for pair in writing if RESHAPES.search(pair[0])]
+        groups += [[pair] for pair in waiting if CHANGES_OBJECTS.match(pair[0])]
         self.log(f"{len(waiting)} forms in {len(groups)} groups")
         while groups:
             batch = [groups.pop(0)]
@@ -230,8 +245,10 @@ class Asker:
         waiting.reverse()
         while waiting:
             places = waiting.pop()
+            if CHANGES_OBJECTS.match(flat[places[0]][0]):
+                space |= names.objects()
             server.trying(flat[places[0]][1]["source"])
-            found = observe.compiled([flat[i][1]["source"] for i in places], space, self.ear)
+            found = observe.compiled([used(flat[i][1]) for i in places], space, self.ear)
             settled, rest = self.settle(found, places)
             for i, told in settled:
                 again = self.numbers(flat[i][1]["source"], space) if told["outcome"] == "traced" else {}
@@ -264,7 +281,7 @@ class Asker:
     def deepen(self, keys: list[str]) -> None:
         """Of each break once: does fullgraph accept it, does it break on a tensor made in the graph too?
 
-        What the release of the questions breaks on for good is not asked again: it stays unknown to accept.
+        Only of calls with a tensor; and what the release of the questions breaks on for good is not asked again.
         """
         work = []
         for key in keys:
@@ -272,7 +289,7 @@ class Asker:
             for form in self.forms[key]:
                 twin = next((f for f in self.questions.get(key, ()) if f["source"] == form["source"]), {})
                 settled = twin.get("fullgraph") == "refuses" and twin.get("made", "breaks") == "breaks"
-                if settled or "fullgraph" in form:
+                if settled or "fullgraph" in form or not HOLDS_TENSOR.search(str(form.get("arguments"))):
                     continue
                 if form.get("outcome") == "breaks" and str(form["why"]) not in seen:
                     seen.add(str(form["why"]))
@@ -292,10 +309,10 @@ class Asker:
 
     def again(self, part: list[tuple[str, dict[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
         for index, (key, form) in enumerate(part):
-            space = dict(self.space)
+            space = dict(self.space) | (names.objects() if CHANGES_OBJECTS.match(key) else {})
             for name, text in form.get("setup", {}).items():
                 space[name] = eval(text, space)
-            full = observe.compiled([form["source"]], space, self.ear, full=True)
+            full = observe.compiled([used(form)], space, self.ear, full=True)
             told = {"fullgraph": "traced" if full.clean else "refuses"}
             if key.startswith("tensor#") and re.match(r"\w+\.", form["source"]):
                 made = re.sub(r"^(\w+)\.", r"\1.clone().", form["source"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tclint.torch_facts.form import Form
@@ -101,8 +101,7 @@ def _same_call(form: Form, positional: int, keywords: Sequence[str]) -> bool:
     return len(form.arguments) - len(named) == positional and set(named) == set(keywords)
 
 
-def _fits(form: Form, arguments: Sequence[Kind | None], closeness: object) -> bool:
-    assert callable(closeness)
+def _fits(form: Form, arguments: Sequence[Kind | None], closeness: Callable[[Kind, Kind], bool]) -> bool:
     pairs = zip(form.arguments, arguments, strict=False)
     return all(given is None or closeness(argument.kind, given) for argument, given in pairs)
 
