@@ -59,6 +59,7 @@ def reason(text: str) -> str:
     """`GB0123 what`; `GB? what` on releases that print no id."""
     told = re.search(r"/gb(\d{4,5})\.html", text)
     said = re.search(r"(.*)\n\s*Explanation:", text) or re.search(r"Reason:\s*(.*)", text)
+    said = said or re.search(r"Graph break: (.*?) from user code at", text, re.DOTALL)
     line = said.group(1) if said else text.strip().splitlines()[-1]
     line = re.sub(r"^.*?Reason:\s*|^Unsupported:\s*", "", line.strip())
     line = re.sub(r"0x[0-9a-f]+", "0x", line).strip()[:90]

@@ -21,8 +21,13 @@ def shape_follows_values(answer: Answer) -> bool:
 
 
 def always_breaks(answer: Answer) -> bool:
-    """Breaks the graph in every way of calling that was tried."""
-    return answer.breaks == "always"
+    """Breaks the graph in every way of calling that was tried, whatever it is called on."""
+    return answer.breaks == "always" and not all(form.only_on_input for form in answer.forms)
+
+
+def breaks_on_input(answer: Answer) -> bool:
+    """Breaks the graph on an input of it, and not on a tensor made in it."""
+    return any(form.only_on_input for form in answer.forms)
 
 
 def breaks(answer: Answer) -> bool:
