@@ -7,6 +7,7 @@ import logging
 import random
 import re
 import signal
+import sys
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -257,7 +258,8 @@ def program(sources: list[str], space: dict[str, Any], used: bool = False) -> An
     """One function that evaluates every source on its own line, with a marked operation before and after each."""
     lines = "".join(f"    r = {source}; y = y + {MARK}\n" for source in sources)
     text = f"def f({inputs.SIGNATURE}):\n    y = x + {MARK}\n{lines}    return y * 2{', r' if used else ''}\n"
-    scope = dict(space)
+    scope = sys.modules["asked"].__dict__  # where releases up to 2.12 look for the globals of a function
+    scope.update(space)
     exec(compile(text, HOME, "exec"), scope)
     return scope["f"]
 
