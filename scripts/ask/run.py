@@ -57,6 +57,8 @@ class Asker:
 
     def __init__(self, raw: Path, questions: dict[str, Any], only: str | None, every: bool = False) -> None:
         self.all = every
+        #: Where given, only these names are asked.
+        self.keys: set[str] | None = None
         self.raw, self.questions, self.only = raw, questions, only
         self.answers: dict[str, Any] = json.loads(raw.read_text()) if raw.exists() else {}
         self.forms: dict[str, list[dict[str, Any]]] = self.answers.setdefault("forms", {})
@@ -91,6 +93,8 @@ class Asker:
                 item = names.Item(old.key, both, enough, setup, hands)
             merged[item.key] = item
         wanted = re.compile(self.only or "")
+        if self.keys is not None:
+            merged = {key: item for key, item in merged.items() if key in self.keys}
         self.hands = {key: item.hands and min(item.hands, len(item.sources)) for key, item in merged.items()}
         return [item for key, item in merged.items() if wanted.match(key)]
 
@@ -189,7 +193,7 @@ class Asker:
     def compile(self) -> None:
         """Many calls in one program: the log names the line of the first break, marks in the graph vouch for the rest."""
         wanted = re.compile(self.only or "")
-        keys = [key for key in sorted(self.forms) if wanted.match(key)]
+        keys = [key for key in sorted(self.forms) if wanted.match(key) and (self.keys is None or key in self.keys)]
         self.ask([(key, form) for key in keys for form in self.forms[key][:2]])
         for key in keys:  # two alike: a third is enough
             first = self.forms[key][:2]
@@ -319,6 +323,13 @@ class Asker:
                 told["made"] = "traced" if observe.compiled([made], space, self.ear).clean else "breaks"
             yield index, told
 
+    def forget(self) -> None:
+        """Leave out what was not asked to the end, so that a neighbour may stand in for it."""
+        for key in [key for key, forms in self.forms.items() if any("outcome" not in form for form in forms)]:
+            del self.forms[key]
+            self.answers["asked"].remove(key)
+        self.save(now=True)
+
     # ------------------------------------------------------------------ numbers that are burned in
 
     def burned(self, rows: list[dict[str, Any]]) -> None:
@@ -344,6 +355,20 @@ class Asker:
             yield row["body"], burned.judge(row, tensors, self.ear)
 
 
+def changed(older: dict[str, Any], newer: dict[str, Any]) -> set[str]:
+    """The names that two releases do not answer alike: what lies between need be asked about these only."""
+    found = set(older["asked"]) ^ set(newer["asked"])
+    for key in set(older["asked"]) & set(newer["asked"]):
+        before = {f["source"]: f.get("outcome") for f in older["forms"].get(key, ())}
+        after = {f["source"]: f.get("outcome") for f in newer["forms"].get(key, ())}
+        both = before.keys() & after.keys()
+        if any(before[s] != after[s] and None not in (before[s], after[s]) for s in both) or bool(before) != bool(
+            after
+        ):
+            found.add(key)
+    return found
+
+
 def warm() -> None:
     """What the first compilation costs is paid once, before any fork."""
     torch.set_num_threads(1)
@@ -358,6 +383,9 @@ def main() -> int:
     parser.add_argument("raw", type=Path)
     parser.add_argument("--questions", type=Path, help="the raw answers of the release whose ways of calling are asked")
     parser.add_argument("--only", help="keys that this pattern matches")
+    parser.add_argument(
+        "--between", type=Path, nargs=2, help="raw answers of an older and a newer release: only what changed"
+    )
     parser.add_argument("--every", action="store_true", help="with --questions: every way, not a choice of them")
     parser.add_argument(
         "--numbers", type=Path, help="call forms with a Python number, as benchmarks/specialised.json has them"
@@ -370,6 +398,9 @@ def main() -> int:
     rows = json.loads(options.numbers.read_text())["rows"] if options.numbers else []
     os.chdir(tempfile.mkdtemp(prefix="ask"))
     asker = Asker(raw, questions, options.only, options.every)
+    if options.between:
+        older, newer = (json.loads(path.read_text()) for path in options.between)
+        asker.keys = changed(older, newer)
     warm()
     items = asker.items()
     asker.log(f"torch {torch.__version__}: {len(items)} names")
@@ -377,6 +408,8 @@ def main() -> int:
     asker.log(f"{len(asker.forms)} answered, {sum(map(len, asker.forms.values()))} forms")
     if not options.eager:
         asker.compile()
+        if options.between:
+            asker.forget()
         asker.burned(rows)
     asker.log("done")
     return 0

@@ -58,6 +58,7 @@ class Table:
             else:
                 self.raw[minor(path.stem)] = raw
         self.known = sorted(self.raw)
+        self.asked = {release: set(raw["asked"]) for release, raw in self.raw.items()}
         registry = json.loads((FACTS / "graph_breaks.json").read_text())
         self.ids = {entry["gb_type"]: id_ for id_, entry in registry.items()}
         numbers = json.loads((ROOT / "benchmarks" / "specialised.json").read_text())["rows"]
@@ -123,7 +124,7 @@ class Table:
             for form in self.raw[release]["forms"].get(key, ()):
                 if "outcome" in form:
                     by_source.setdefault(form["source"], {})[release] = form
-        self.stand_in(by_source)
+        self.stand_in(key, by_source)
         seen: dict[str, list[int]] = {}
         for answers in by_source.values():
             for release in self.known:
@@ -134,17 +135,26 @@ class Table:
                 seen.setdefault(self.text(form, later), []).append(release)
         return [self.line(text, found) for text, found in seen.items()]
 
-    def stand_in(self, by_source: dict[str, dict[int, dict[str, Any]]]) -> None:
-        """A way of calling that a release was not asked about fares as on the nearest one that was, where all the ways
-        of the same name that both were asked about fare alike."""
+    def stand_in(self, key: str, by_source: dict[str, dict[int, dict[str, Any]]]) -> None:
+        """Fill in what a release was not asked.
+
+        About another way of calling the same name: it fares as on the nearest release, where all the ways that both
+        were asked about fare alike. About the name: where the nearest releases before and after agree, it did in between.
+        """
         asked = {source: dict(answers) for source, answers in by_source.items()}
         for source, answers in asked.items():
             for release in self.known:
                 if release in answers:
                     continue
                 nearest = min(answers, key=lambda r: (abs(r - release), -r))
-                both = [a for a in asked.values() if release in a and nearest in a]
-                if both and all(a[release]["outcome"] == a[nearest]["outcome"] for a in both):
+                if key in self.asked[release]:
+                    both = [a for a in asked.values() if release in a and nearest in a]
+                    if both and all(a[release]["outcome"] == a[nearest]["outcome"] for a in both):
+                        by_source[source][release] = answers[nearest]
+                    continue
+                before = answers.get(max((r for r in self.known if r < release and key in self.asked[r]), default=0))
+                after = answers.get(min((r for r in self.known if r > release and key in self.asked[r]), default=0))
+                if before is not None and after is not None and before["outcome"] == after["outcome"]:
                     by_source[source][release] = answers[nearest]
 
     def has_id(self, form: dict[str, Any] | None) -> bool:
