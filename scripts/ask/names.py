@@ -302,7 +302,8 @@ def exact(space: dict[str, Any]) -> Iterator[Item]:
             key = f"{kind}#{method}"
         sources = [way[1:] if way[:1] == "=" else f"{name}({way})" for way in ways]
         if key == name and "#" not in name:
-            sources = [s for s in sources if s.startswith(f"{name}(")] or []
+            spelt = name.removeprefix("builtins.")
+            sources = [s for s in sources if f"{spelt}(" in s]
         if sources:
             yield Item(key, tuple(sources), 14, hands=99)
     by_key: dict[str, list[str]] = {}

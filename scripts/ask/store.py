@@ -43,6 +43,11 @@ def ranges(releases: list[int], known: list[int]) -> str:
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
+def asked(raw: dict[str, Any]) -> set[str]:
+    """The names that a release was asked about to some end: a way fared so or so, or none worked."""
+    return {k for k in raw["asked"] if not raw["forms"].get(k) or any("outcome" in form for form in raw["forms"][k])}
+
+
 class Table:
     """The answers of several releases, joined by the way of calling."""
 
@@ -53,12 +58,12 @@ class Table:
         for path in folder.glob("2.*.json"):
             raw = json.loads(path.read_text())
             forms = [form for answers in raw["forms"].values() for form in answers]
-            if sum("outcome" in form for form in forms) < 0.75 * len(forms):
+            if sum("outcome" in form for form in forms) < 0.6 * len(forms):
                 self.unfinished.append(path.stem)
             else:
                 self.raw[minor(path.stem)] = raw
         self.known = sorted(self.raw)
-        self.asked = {release: set(raw["asked"]) for release, raw in self.raw.items()}
+        self.asked = {release: asked(raw) for release, raw in self.raw.items()}
         registry = json.loads((FACTS / "graph_breaks.json").read_text())
         self.ids = {entry["gb_type"]: id_ for id_, entry in registry.items()}
         numbers = json.loads((ROOT / "benchmarks" / "specialised.json").read_text())["rows"]
