@@ -25,9 +25,9 @@ from tclint.torch_facts.answer import Answer, Burned
 from tclint.torch_facts.form import Argument, Form, parse
 
 #: The newest release that was asked.
-NEWEST: Final = "2.13"
+NEWEST: Final = "2.15"
 #: The oldest.
-OLDEST: Final = "2.13"
+OLDEST: Final = "2.9"
 #: Other names of a kind of receiver.
 KINDS: Final = {
     "torch.Tensor": "tensor",
