@@ -359,12 +359,11 @@ def changed(older: dict[str, Any], newer: dict[str, Any]) -> set[str]:
     """The names that two releases do not answer alike: what lies between need be asked about these only."""
     found = set(older["asked"]) ^ set(newer["asked"])
     for key in set(older["asked"]) & set(newer["asked"]):
-        before = {f["source"]: f.get("outcome") for f in older["forms"].get(key, ())}
-        after = {f["source"]: f.get("outcome") for f in newer["forms"].get(key, ())}
-        both = before.keys() & after.keys()
-        if any(before[s] != after[s] and None not in (before[s], after[s]) for s in both) or bool(before) != bool(
-            after
-        ):
+        before = {form["source"]: form for form in older["forms"].get(key, ())}
+        after = {form["source"]: form for form in newer["forms"].get(key, ())}
+        pairs = [(before[source], after[source]) for source in before.keys() & after.keys()]
+        told = [(a[name], b[name]) for a, b in pairs for name in ("outcome", "fullgraph") if name in a and name in b]
+        if any(a != b for a, b in told) or bool(before) != bool(after):
             found.add(key)
     return found
 

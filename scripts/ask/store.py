@@ -43,6 +43,11 @@ def ranges(releases: list[int], known: list[int]) -> str:
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
+def signature(form: dict[str, Any]) -> str:
+    """The kinds of a form's arguments, without dtype and rank."""
+    return re.sub(r"\b([TPN])[a-z]\d", r"\1", json.dumps(form.get("arguments"), sort_keys=True))
+
+
 def asked(raw: dict[str, Any]) -> set[str]:
     """The names that a release was asked about to some end: a way fared so or so, or none worked."""
     return {k for k in raw["asked"] if not raw["forms"].get(k) or any("outcome" in form for form in raw["forms"][k])}
@@ -144,7 +149,8 @@ class Table:
         """Fill in what a release was not asked.
 
         About another way of calling the same name: it fares as on the nearest release, where all the ways that both
-        were asked about fare alike. About the name: where the nearest releases before and after agree, it did in between.
+        were asked about fare alike and one of these differs in dtype or rank only. About the name: where the nearest
+        releases before and after agree, it did in between.
         """
         asked = {source: dict(answers) for source, answers in by_source.items()}
         for source, answers in asked.items():
@@ -154,7 +160,8 @@ class Table:
                 nearest = min(answers, key=lambda r: (abs(r - release), -r))
                 if key in self.asked[release]:
                     both = [a for a in asked.values() if release in a and nearest in a]
-                    if both and all(a[release]["outcome"] == a[nearest]["outcome"] for a in both):
+                    like = any(signature(a[nearest]) == signature(answers[nearest]) for a in both)
+                    if like and all(a[release]["outcome"] == a[nearest]["outcome"] for a in both):
                         by_source[source][release] = answers[nearest]
                     continue
                 before = answers.get(max((r for r in self.known if r < release and key in self.asked[r]), default=0))

@@ -51,7 +51,10 @@ def test_an_old_reason_gets_the_id_of_a_later_release(store: object, tmp_path: P
 
 
 def test_a_name_that_a_release_lacks_is_not_invented(store: object, tmp_path: Path) -> None:
-    answers: dict[str, dict[str, list[dict[str, object]]]] = {"2.9": {}, "2.10": {"torch.some": [form("torch.some(x)", "traced")]}}
+    answers: dict[str, dict[str, list[dict[str, object]]]] = {
+        "2.9": {},
+        "2.10": {"torch.some": [form("torch.some(x)", "traced")]},
+    }
     assert pack(store, tmp_path, answers)["torch.some"] == "[10]Tf2>Tf2"
 
 
