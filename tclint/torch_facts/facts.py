@@ -27,7 +27,7 @@ from tclint.torch_facts.form import Argument, Form, parse
 #: The newest release that was asked.
 NEWEST: Final = "2.15"
 #: The oldest.
-OLDEST: Final = "2.9"
+OLDEST: Final = "2.4"
 #: Other names of a kind of receiver.
 KINDS: Final = {
     "torch.Tensor": "tensor",
