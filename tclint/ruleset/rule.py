@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from tclint.events import Event, span_of
+from tclint.events import Call, Event, span_of
 from tclint.model.finding import RANK, Compiled, Confidence, Effect, Finding, Fix, Label, Severity
-from tclint.torch_facts import releases
+from tclint.torch_facts import calls, facts, releases
+from tclint.torch_facts.kind import Kind
 from tclint.values import NAMED, PROVEN, Tensor, Value
+from tclint.values.kinds import kinds_of
 
 if TYPE_CHECKING:
     from tclint.model.settings import Settings
@@ -125,9 +127,31 @@ class Rule:
         new.target, new.settings, new.left_to_others = self.target, self.settings, self.left_to_others
         return new
 
+    @property
+    def release(self) -> str:
+        """The release whose facts hold: the target, or the nearest one that was asked."""
+        return facts.at(".".join(map(str, self.target))).version
+
+    def verdict(self, event: Call) -> calls.Verdict | None:
+        """Whether the call breaks the graph on the target; None where that was never asked."""
+        return calls.verdict(event.name, self.release, *_kinds(event))
+
+    def span(self, event: Call) -> str:
+        """` (torch until 2.13)` for a call that does not break the graph on every release."""
+        return span(calls.span(event.name, self.release, *_kinds(event)))
+
     def holds(self) -> bool:
         """Whether the rule is true of the torch version the run speaks for."""
         return releases.matches(self.torch, self.target)
+
+
+def _kinds(event: Call) -> tuple[tuple[Kind | None, ...], dict[str, Kind | None]]:
+    return kinds_of(event.receiver, event.args, event.keywords, event.ask.is_nn_module)
+
+
+def span(releases: str) -> str:
+    """` (torch until 2.13)` for what is so on some releases only."""
+    return f" (torch {releases})" if releases else ""
 
 
 def whole_frame(event: Event) -> str:
