@@ -149,25 +149,27 @@ class Table:
         """Fill in what a release was not asked.
 
         About another way of calling the same name: it fares as on the nearest release, where all the ways that both
-        were asked about fare alike and one of these differs in dtype or rank only. About the name: where the nearest
-        releases before and after agree, it did in between.
+        were asked about fare alike, and either every way fares so there or one of these differs in dtype or rank only.
+        About the name: where the nearest releases before and after agree, it did in between.
         """
         asked = {source: dict(answers) for source, answers in by_source.items()}
         for source, answers in asked.items():
             for release in self.known:
-                if release in answers:
+                if release in answers or key not in self.asked[release]:
                     continue
                 nearest = min(answers, key=lambda r: (abs(r - release), -r))
-                if key in self.asked[release]:
-                    both = [a for a in asked.values() if release in a and nearest in a]
-                    like = any(signature(a[nearest]) == signature(answers[nearest]) for a in both)
-                    if like and all(a[release]["outcome"] == a[nearest]["outcome"] for a in both):
-                        by_source[source][release] = answers[nearest]
-                    continue
+                both = [a for a in asked.values() if release in a and nearest in a]
+                uniform = len({a[nearest]["outcome"] for a in asked.values() if nearest in a}) == 1
+                like = uniform or any(signature(a[nearest]) == signature(answers[nearest]) for a in both)
+                if both and like and all(a[release]["outcome"] == a[nearest]["outcome"] for a in both):
+                    by_source[source][release] = answers[nearest]
+        for answers in by_source.values():
+            for release in [r for r in self.known if key not in self.asked[r]]:
                 before = answers.get(max((r for r in self.known if r < release and key in self.asked[r]), default=0))
                 after = answers.get(min((r for r in self.known if r > release and key in self.asked[r]), default=0))
                 if before is not None and after is not None and before["outcome"] == after["outcome"]:
-                    by_source[source][release] = answers[nearest]
+                    told = [r for r in answers if key in self.asked[r]]
+                    answers[release] = answers[min(told, key=lambda r: (abs(r - release), -r))]
 
     def has_id(self, form: dict[str, Any] | None) -> bool:
         return (

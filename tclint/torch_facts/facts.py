@@ -150,13 +150,16 @@ def canonical(name: str) -> str:
 
 
 def changed(key: str) -> tuple[str, ...]:
-    """The releases on which a name behaves otherwise than on the one before: came, went, broke, ceased to break."""
-    known = table().releases
-    answers = [_answer(key, release) for release in known]
-    found = []
-    for place in range(1, len(known)):
-        if not _alike(answers[place - 1], answers[place]):
-            found.append(f"2.{known[place]}")
+    """The releases on which a name behaves otherwise than on the one before that knows it."""
+    found: list[str] = []
+    before: Answer | None = None
+    for release in table().releases:
+        answer = _answer(key, release)
+        if answer is None:
+            continue
+        if before is not None and not _alike(before, answer):
+            found.append(f"2.{release}")
+        before = answer
     return tuple(found)
 
 
@@ -181,10 +184,8 @@ def breaks_since(key: str) -> str | None:
     return f"2.{known[first]}" if before else None
 
 
-def _alike(old: Answer | None, new: Answer | None) -> bool:
+def _alike(old: Answer, new: Answer) -> bool:
     """Whether two releases do the same in every way of calling that both know."""
-    if old is None or new is None:
-        return old is new
     before, after = (_behaviour(answer) for answer in (old, new))
     return all(before[arguments] == after[arguments] for arguments in before.keys() & after.keys())
 

@@ -74,6 +74,9 @@ SINGLE: dict[str, tuple[str, str | None]] = {
 EXPLAINED: dict[tuple[str, str], str] = {
     ("data_ptr()", release): "the call is traced; what breaks there is the probe's `> 0` (the asking uses `== 0`)"
     for release in ("2.4", "2.6", "2.9", "2.10", "2.11", "2.12")
+} | {
+    ("vars(self)/__dict__", release): "vars(module) is traced; what breaks there is the probe's len() of the result"
+    for release in ("2.4", "2.6", "2.9", "2.10", "2.11")
 }
 
 
