@@ -43,7 +43,8 @@ class PythonRandom(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
         verdict = self.verdict(event)
-        if verdict is None or verdict.breaks == "never":
+        seeded_by_keyword = name == "random.Random" and event.keywords
+        if verdict is None or verdict.breaks == "never" and not seeded_by_keyword:
             return
         if verdict.breaks == "sometimes" and not name.startswith("numpy."):
             return

@@ -96,7 +96,7 @@ class SkippedCall(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
         verdict = self.verdict(event)
-        if verdict is not None and (verdict.breaks != "always" or verdict.takes_tensors):
+        if verdict is not None and (verdict.breaks != "always" or verdict.reads_tensor):
             return
         yield self.finding(
             event,

@@ -38,8 +38,8 @@ class Verdict:
     #: Every way that breaks does so on an input of the graph only.
     only_on_input: bool = False
     fullgraph_accepts: bool = False
-    #: A tensor or array is among the arguments of what breaks, and others do not break.
-    takes_tensors: bool = False
+    #: What breaks is reading a tensor or array.
+    reads_tensor: bool = False
 
 
 @functools.cache
@@ -135,12 +135,14 @@ def verdict(name: str, release: str, arguments: Kinds = (), keywords: Keywords =
         ids[0] if ids else "",
         all(form.only_on_input for form in breaking),
         all(form.fullgraph_accepts for form in breaking),
-        found.breaks == "sometimes" and all(_takes_tensor(form) for form in breaking),
+        all(_reads_tensor(form) for form in breaking),
     )
 
 
-def _takes_tensor(form: Form) -> bool:
-    return any(a.kind.holds_tensors or a.kind.name == "ndarray" for a in form.arguments)
+def _reads_tensor(form: Form) -> bool:
+    """Whether values of a tensor or array, or its members, are what comes out."""
+    takes = any(a.kind.holds_tensors or a.kind.name == "ndarray" for a in form.arguments)
+    return takes and (form.reads_values or form.result.holds_tensors or form.result.name in ("range", "iterator"))
 
 
 def span(name: str, release: str, arguments: Kinds = (), keywords: Keywords = _NO_KEYWORDS) -> str:

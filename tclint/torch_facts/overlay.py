@@ -53,7 +53,32 @@ _ON_CUDA: Final[dict[str, tuple[str, ...]]] = {
     "torch.cuda.streams.Stream#synchronize": ("object:torch.cuda.streams.Stream>none",),
     "torch.cuda.synchronize": (">none !GB0007",),
 }
-ENTRIES: Final[tuple[Entry, ...]] = tuple(Entry(key, forms, _CUDA) for key, forms in _ON_CUDA.items())
+_GROUP: Final = "needs a process group; asked on 2.13 with one process, which stands in for the other releases"
+#: Name -> form, for what runs in a process group only.
+_IN_A_GROUP: Final[dict[str, tuple[str, ...]]] = {
+    "torch.distributed.barrier": (">none !GB0007",),
+    "torch.distributed.broadcast": ("Tf2,int>none !GB0007 m:0",),
+    "torch.distributed.gather": ("Tf2>none !GB0007",),
+    "torch.distributed.new_group": (">object !GB0007",),
+    "torch.distributed.reduce": ("Tf2,int>none !GB0007 m:0",),
+    "torch.distributed.scatter": ("Tf2>none !GB0007 m:0",),
+}
+_ALONE: Final = "asked alone on 2.13: the asking of all releases found no arguments for it"
+#: Name -> form, for what the asking could not call.
+_NOT_CALLED: Final[dict[str, tuple[str, ...]]] = {
+    "bytes#fromhex": ("bytes,str>bytes !GB0156",),
+    "functools.lru_cache#cache_clear": ("function>none !GB0088",),
+    "functools.lru_cache#cache_info": ("function>object !GB0088",),
+    "gc.get_referrers": (">list !GB0007",),
+    "importlib.__import__": ("str>namespace !GB0007",),
+    "importlib.metadata.version": ("str>str !GB0007",),
+    "tensor#resize_as_": ("Tf2,Tf2>Tf2 !GB0148 m:self a:self s:self",),
+}
+ENTRIES: Final[tuple[Entry, ...]] = (
+    *(Entry(key, forms, _CUDA) for key, forms in _ON_CUDA.items()),
+    *(Entry(key, forms, _GROUP) for key, forms in _IN_A_GROUP.items()),
+    *(Entry(key, forms, _ALONE) for key, forms in _NOT_CALLED.items()),
+)
 
 
 @functools.cache
