@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from tclint.events import Call, Event, span_of
 from tclint.model.finding import RANK, Compiled, Confidence, Effect, Finding, Fix, Label, Severity
 from tclint.torch_facts import calls, facts, releases
+from tclint.torch_facts.calls import Verdict
 from tclint.torch_facts.kind import Kind
 from tclint.values import NAMED, PROVEN, Tensor, Value
 from tclint.values.kinds import kinds_of
@@ -132,7 +133,7 @@ class Rule:
         """The release whose facts hold: the target, or the nearest one that was asked."""
         return facts.at(".".join(map(str, self.target))).version
 
-    def verdict(self, event: Call) -> calls.Verdict | None:
+    def verdict(self, event: Call) -> Verdict | None:
         """Whether the call breaks the graph on the target; None where that was never asked."""
         return calls.verdict(event.name, self.release, *_kinds(event))
 

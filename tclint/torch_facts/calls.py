@@ -177,4 +177,3 @@ def event_name(key: str) -> str:
     """The name that an event carries for what has this key."""
     owner, method, short = key.partition("#")
     return f"{_EVENT_OWNERS.get(owner, owner)}.{short}" if method else key
-

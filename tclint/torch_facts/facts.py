@@ -20,14 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tclint.torch_facts import overlay
+from tclint.torch_facts import overlay, releases
 from tclint.torch_facts.answer import Answer, Burned
 from tclint.torch_facts.form import Argument, Form, parse
 
-#: The newest release that was asked.
-NEWEST: Final = "2.15"
-#: The oldest.
-OLDEST: Final = "2.4"
+#: The newest release that was asked, and the oldest.
+NEWEST: Final = releases.NEWEST_NAME
+OLDEST: Final = releases.OLDEST_NAME
 #: Other names of a kind of receiver.
 KINDS: Final = {
     "torch.Tensor": "tensor",

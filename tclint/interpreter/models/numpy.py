@@ -6,7 +6,9 @@ import ast
 from typing import Final
 
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import library
+from tclint.interpreter.models.measured import measured
 from tclint.interpreter.models.results import (
     BOOLEAN,
     REDUCTIONS,
@@ -50,12 +52,12 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
     short = name.rpartition(".")[2]
     if short in ("array", "asarray") and args and isinstance(args[0], Seq):
         element = args[0].element()
-        if element.rank == NUMBER and literal_dtype(element) == "":
+        if element.python_type == "str":
             return Object("numpy.strings", origin)
     if short in ("ndarray", "array", "asarray", "zeros", "ones", "arange", "linspace", "empty", "full", "stack"):
         return Tensor(PROVEN, "", -1, ARRAY | HOST, origin)
     if name.startswith("numpy.random."):
-        return Tensor(USED, "f", -1, ARRAY | HOST, origin)
+        return _draw(measured(frame, name, None, args, keywords, origin), keywords, origin)
     tensor = first_tensor(args, keywords)
     if tensor is not None:
         ndim = 0 if short in REDUCTIONS and not has_dim(args[1:], keywords) else -1
@@ -78,6 +80,23 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
     return Tensor(USED, "", -1, ARRAY | HOST, origin) if short in facts.NUMPY_SUPPORTED else UNKNOWN
 
 
+def _draw(drawn: Value, keywords: Keywords, origin: Origin) -> Value:
+    """What a draw gives: an array where a size is asked for, and to Dynamo an array of one number where none is."""
+    if "size" in keywords or drawn.rank == NUMBER:
+        return Tensor(USED, "", -1 if "size" in keywords else 0, ARRAY | HOST, origin)
+    return drawn
+
+
+def _generator_method(
+    frame: Frame, node: ast.AST, receiver: Object, name: str, args: Args, keywords: Keywords, open_ended: bool
+) -> Value | None:
+    full = f"{receiver.name}.{name}"
+    origin = frame.origin(node)
+    result = _draw(measured(frame, full, receiver, args, keywords, origin), keywords, origin)
+    frame.interp.emitter.call(frame, node, full, args, keywords, receiver, result)
+    return result
+
+
 def array_method(tensor: Tensor, name: str, args: Args, origin: Origin) -> Value:
     if name in ("item",):
         return Scalar("number", "data", origin)
@@ -89,3 +108,4 @@ def array_method(tensor: Tensor, name: str, args: Args, origin: Origin) -> Value
 
 
 library(["numpy"], call)
+objects.register("numpy.random.Generator", "numpy.random.RandomState", method=_generator_method)

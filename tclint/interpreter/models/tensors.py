@@ -73,6 +73,8 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
         if args or "dim" in keywords:
             return size_of(tensor, args[0] if args else keywords["dim"], origin)
         return Seq("size", None, SIZE, tensor.base if tensor.flags & RAW else "")
+    if name == "type" and not args and not keywords:
+        return STR
     if name == "to" or name == "type":
         dtype = dtype_argument(args, keywords) or (tensor.dtype if name == "to" else "")
         if args and isinstance(args[0], Tensor):
@@ -83,7 +85,10 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
         return tensor.with_(dtype=dtype, flags=flags)
     if kind == "tensor":
         return _tensor_result(frame, tensor, name, args, keywords, origin)
-    return of_kind(kind, tensor, origin, name, args, keywords)
+    result = of_kind(kind, tensor, origin, name, args, keywords)
+    if isinstance(result, Tensor) and "Tensor." + name in facts.DYNAMIC_SHAPE_OPS:
+        return result.with_(flags=result.flags | DATA_SIZED)
+    return result
 
 
 def size_of(tensor: Tensor, dim: Value, origin: Origin) -> Value:
