@@ -65,6 +65,13 @@ def answer(key: str, release: str) -> Answer | None:
     return None
 
 
+@functools.cache
+def varies(key: str, release: str) -> bool:
+    """Whether a name returns one thing in one way of calling and several in another."""
+    found = answer(key, release)
+    return found is not None and len({form.result.name in ("tuple", "list") for form in found.forms}) == 2
+
+
 def forms(key: str, release: str, arguments: Kinds, keywords: Keywords = _NO_KEYWORDS) -> tuple[Form, ...]:
     """The ways of calling that were tried and fit the arguments, of a method the receiver first; may be none."""
     wanted = int(release.split(".")[1])

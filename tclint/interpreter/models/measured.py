@@ -41,28 +41,49 @@ _SINGLE: Final[dict[str, Value]] = {"int": INT, "float": FLOAT, "bool": BOOL, "s
 
 def measured(frame: Frame, name: str, receiver: Value | None, args: Args, keywords: Keywords, origin: Origin) -> Value:
     """What a call was seen to return for such arguments; unknown where it was not asked, or not always the same."""
-    key = calls.key_of(name)
-    if key is None:
-        return UNKNOWN
-    release = frame.interp.options.release
-    seen: Sequence[Form] = calls.forms(key, release, *kinds_of(receiver, args, keywords))
-    if not seen:
-        answer = calls.answer(key, release)
-        seen = answer.forms if answer is not None else ()
-    kind = _joined(seen)
+    seen = ways(frame, name, receiver, args, keywords)
+    kind = joined(seen)
     if kind is None:
         return UNKNOWN
     first = first_tensor([receiver, *args] if receiver is not None else args, keywords)
     if kind.is_tensor or kind.name == "ndarray":
         return _array(kind, seen, first, origin)
+    if kind.alike and not fits(frame, name, receiver, args, keywords):
+        kind = Kind(kind.name)  # what was given decides what is in it
     if kind.is_number and any(form.reads_values for form in seen):
         return Scalar(kind.name, "data", origin)
-    if kind.is_number and any(form.unsteady for form in seen):
+    if kind.is_number and any(form.unsteady and not form.breaks for form in seen):
         return Scalar(kind.name, "random", origin)
     return value_of(kind, origin, any(form.reads_values for form in seen))
 
 
-def _joined(seen: Sequence[Form]) -> Kind | None:
+def fits(frame: Frame, name: str, receiver: Value | None, args: Args, keywords: Keywords) -> bool:
+    """Whether such arguments were tried."""
+    key = calls.key_of(name)
+    release = frame.interp.options.release
+    return key is not None and bool(calls.forms(key, release, *kinds_of(receiver, args, keywords)))
+
+
+def ways(frame: Frame, name: str, receiver: Value | None, args: Args, keywords: Keywords) -> Sequence[Form]:
+    """The ways of calling that fit, or all that were tried where none does."""
+    key = calls.key_of(name)
+    if key is None:
+        return ()
+    release = frame.interp.options.release
+    seen = calls.forms(key, release, *kinds_of(receiver, args, keywords))
+    if seen:
+        return seen
+    answer = calls.answer(key, release)
+    return answer.forms if answer is not None else ()
+
+
+def varies(frame: Frame, name: str) -> bool:
+    """Whether what comes out is a tensor in one way of calling and several in another."""
+    key = calls.key_of(name)
+    return key is not None and calls.varies(key, frame.interp.options.release)
+
+
+def joined(seen: Sequence[Form]) -> Kind | None:
     """What all ways of calling return."""
     joined: Kind | None = None
     for place, form in enumerate(seen):
@@ -77,8 +98,8 @@ def _array(kind: Kind, seen: Sequence[Form], first: Tensor | None, origin: Origi
     dtype = _DTYPES.get(kind.dtype or "", "")
     if all(_keeps_dtype(form) for form in seen):
         dtype = first.dtype if first is not None else ""
-    elif dtype == "f" and not all(any(a.kind.dtype for a in form.arguments) for form in seen):
-        dtype = "f" if first is None else ""
+    elif dtype != "b" and not all(any(a.kind.dtype for a in form.arguments) for form in seen):
+        dtype = ""  # what numbers were given decides
     return Tensor(PROVEN if kind.name != "ndarray" else USED, dtype, -1, flags, origin)
 
 
@@ -105,6 +126,8 @@ def value_of(kind: Kind, origin: Origin, reads: bool = False) -> Value:
         if kind.members and not kind.alike:
             return Seq(kind.name, tuple(value_of(member, origin) for member in kind.members))
         inner = value_of(kind.members[0], origin) if kind.members else UNKNOWN
+        if isinstance(inner, Tensor):
+            inner = inner.with_(dtype="")  # that of the argument, mostly
         return Seq(kind.name, None, inner, "data" if reads else "")
     if kind.name == "dict":
         return Dict({}, UNKNOWN)
