@@ -12,7 +12,7 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
-from tclint.values import ARRAY, External, Seq, Tensor, tensor_of
+from tclint.values import ARRAY, External, Seq, Tensor
 
 # Values or shapes are read: TCL103 and TCL105 say it.
 _DATA: Final = ("GB0036", "GB0033", "GB0124", "GB0109")
@@ -80,9 +80,7 @@ class NumpyUnsupported(Rule):
             return
         if verdict.breaks == "never" or verdict.id in _DATA or name in ("numpy.allclose", "numpy.array_equal"):
             return
-        values = [*event.args, *event.keywords.values()]
-        arrays = any(tensor_of(v) is not None for v in values)
-        if verdict.breaks == "sometimes" and not arrays:
+        if verdict.breaks == "sometimes":
             return
         yield self._finding(event, f"`{name}`", self.span(event))
 
