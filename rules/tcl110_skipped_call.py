@@ -91,6 +91,7 @@ class SkippedCall(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0007", "GB0008", "GB0147", "GB0156", "GB0059", "GB0142")
     general = True
+    by_facts = True
     calls = (*_NAMES, *(p + "*" for p in _OBJECTS), "re.Pattern.finditer", "torch.jit.ScriptModule.__call__")
 
     def on_call(self, event: Call) -> Iterator[Finding]:

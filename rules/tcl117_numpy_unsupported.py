@@ -43,6 +43,7 @@ class NumpyUnsupported(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     subjects = {"attribute": (Tensor,)}
     graph_breaks = ("GB0294", "GB0290", "GB0157", "GB0158", "GB4841", "GB0208", "GB0033", "GB0185")
+    by_facts = True
     calls = ("numpy.*", "ndarray.*", "builtins.int", "builtins.float")
     owns = ("numpy.*",)
 

@@ -58,6 +58,7 @@ class UnsupportedTensorMethod(Rule):
     )
     general = True
     owns = ("torch.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack*", "torch.cov", "torch.corrcoef")
+    by_facts = True
     calls = (
         *_NAMES,
         *("torch.to_dlpack", "torch.utils.dlpack.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack.from_dlpack"),

@@ -62,6 +62,7 @@ class TorchCallReturnsPython(Rule):
     graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0363", "GB7650", "GB0107", "GB0055")
     general = True
     owns = ("Tensor.is_inference",)
+    by_facts = True
     calls = (
         *_NAMES,
         "Tensor.is_inference",

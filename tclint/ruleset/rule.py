@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from tclint.events import Call, Event, span_of
@@ -33,6 +33,7 @@ class Rule:
     `owns` names, in the same way, the calls that are this rule's alone: a `general` rule, which wants whatever was measured
     to break a graph, leaves them to it.
     `subjects` narrows other events to those about values of some types: `{"subscript": (Tensor,)}`.
+    `by_facts`: which of its calls break the graph is asked of the facts, so it may differ between releases of torch.
     `triggers` are byte strings; `on_module` sees only files that contain one of them.
     """
 
@@ -49,6 +50,7 @@ class Rule:
     general: ClassVar[bool] = False
     subjects: ClassVar[Mapping[str, tuple[type[Value], ...]]] = {}
     triggers: ClassVar[tuple[bytes, ...]] = ()
+    by_facts: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.target = releases.NEWEST
@@ -140,6 +142,18 @@ class Rule:
     def span(self, event: Call) -> str:
         """` (torch until 2.13)` for a call that does not break the graph on every release."""
         return span(calls.span(event.name, self.release, *_kinds(event)))
+
+    def changes(self) -> Mapping[str, Sequence[str]]:
+        """What breaks the graph on some releases only: `until 2.13` -> the calls."""
+        found: dict[str, list[str]] = {}
+        for name in calls.breaking_somewhere() if self.by_facts else ():
+            mine = any(name.startswith(p[:-1]) if p.endswith("*") else name == p for p in self.calls)
+            others = self.general and any(
+                name.startswith(p[:-1]) if p.endswith("*") else name == p for p in self.left_to_others
+            )
+            if mine and not others and (releases := calls.history(name)):
+                found.setdefault(releases, []).append(name.removeprefix("builtins."))
+        return found
 
     def holds(self) -> bool:
         """Whether the rule is true of the torch version the run speaks for."""

@@ -168,6 +168,23 @@ def span(name: str, release: str, arguments: Kinds = (), keywords: Keywords = _N
     return " ".join(filter(None, (since, until)))
 
 
+def history(name: str) -> str:
+    """On which releases a name breaks the graph: `until 2.13`; nothing where it does on all, or only in some ways."""
+    key = key_of(name)
+    known = facts.table().releases
+    told = [(key is not None and facts.at(f"2.{release}").call(key)) or None for release in known]
+    # A way of calling that was tried on one release only says nothing about the others.
+    clear = [(release, each) for release, each in zip(known, told, strict=True) if each and each.breaks != "sometimes"]
+    asked = [(release, each.breaks == "always") for release, each in clear]
+    breaking = [release for release, breaks in asked if breaks]
+    if not breaking or len(breaking) == len(asked):
+        return ""
+    first, last = breaking[0], breaking[-1]
+    since = f"since 2.{first}" if first != asked[0][0] else ""
+    until = f"until 2.{last}" if last != asked[-1][0] else ""
+    return " ".join(filter(None, (since, until)))
+
+
 @functools.cache
 def breaking_somewhere() -> tuple[str, ...]:
     """Names, as events carry them, of all that breaks the graph on some release in some way of calling."""
