@@ -53,7 +53,7 @@ class DynamicShapeOp(Rule):
     )
     owns = (
         *(f"Tensor.{n}" for n in ("nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "bincount")),
-        *("torch.linalg.lstsq", "torch.nn.functional.ctc_loss"),
+        *("torch.linalg.lstsq", "torch.nn.functional.ctc_loss", "torch.nn.functional.one_hot"),
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.events import Call, Event
 from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import generated as facts
 
-# Measured: these trace (Dynamo draws and guards), all other functions of `random` do not.
-_TRACED = frozenset({"random.randint", "random.randrange", "random.uniform"})
+_READS_NUMBER: Final = "GB0033"
 
 
 class PythonRandom(Rule):
     """`random.random()`, `np.random.rand()` and their kin end the graph.
 
-    Dynamo traces `random.randint`, `random.randrange` and `random.uniform` and nothing else of `random`; of `numpy.random`
-    only array-valued draws, whose values then break as soon as Python looks at them. Drawing with torch on the device keeps
+    Up to torch 2.13 Dynamo traces `random.randint`, `random.randrange` and `random.uniform` and nothing else of `random`,
+    since 2.14 also `random.random` and `random.seed`; of `numpy.random` only array-valued draws, whose values then break as soon as Python looks at them. Drawing with torch on the device keeps
     the graph, as long as no `if` asks for the value (TCL101).
 
     Bad::
@@ -38,31 +37,23 @@ class PythonRandom(Rule):
     code, name = "TCL109", "python-random"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0007", "GB0294", "GB0033", "GB0087", "GB0297")
+    by_facts = True
     calls = ("random.*", "numpy.random.*", "secrets.*")
     owns = calls
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
-        if name in _TRACED or name.startswith("random.Random"):
-            if not name.startswith("random.Random") or not event.keywords:
-                return
-        elif name.startswith("numpy.random."):
-            short = name.removeprefix("numpy.random.")
-            sized = (
-                len(event.args) > 0
-                and short in ("rand", "randn", "random", "random_sample")
-                or "size" in event.keywords
-            )
-            if name not in facts.BREAKING_CALLS and short in facts.NUMPY_RANDOM_SUPPORTED and sized:
-                return
-            if sized and short in ("random", "normal", "uniform", "randint", "standard_normal", "random_sample"):
-                if short in facts.NUMPY_RANDOM_SUPPORTED:
-                    return
-        elif name not in facts.BREAKING_CALLS:
+        verdict = self.verdict(event)
+        seeded_by_keyword = name == "random.Random" and event.keywords
+        if verdict is None or verdict.breaks == "never" and not seeded_by_keyword:
             return
+        if verdict.breaks == "sometimes" and not name.startswith("numpy."):
+            return
+        if "size" in event.keywords and verdict.id == _READS_NUMBER:
+            return  # an array is traced
         yield self.finding(
             event,
-            f"`{name}` in compiled code; Dynamo breaks the graph here{whole_frame(event)}",
+            f"`{name}` in compiled code; Dynamo breaks the graph here{whole_frame(event)}{self.span(event)}",
             confidence=Confidence.HIGH,
             help="draw with torch.rand on the device, or draw in the caller and pass the value",
         )

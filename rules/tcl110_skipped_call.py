@@ -9,11 +9,14 @@ from tclint.events import Call, Event
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import generated as facts
-from tclint.values import ClassValue, Const, External
+from tclint.torch_facts import calls as facts
 
-# A property is made while a class is defined, and that is what breaks the graph.
-_NAMES: Final = frozenset(n if "." in n else f"builtins.{n}" for n in facts.BREAKING_CALLS if n != "property")
+# A property is made while a class is defined, and that is what breaks the graph. Tensors are others' business.
+_NAMES: Final = tuple(
+    name
+    for name in facts.breaking_somewhere()
+    if not name.startswith(("torch.", "Tensor.", "numpy.", "ndarray.", "scalar.")) and name != "builtins.property"
+)
 # Attributes of the standard library that are classes: an instance's methods break as well.
 _OBJECTS: Final = (
     "threading.",
@@ -64,7 +67,7 @@ class SkippedCall(Rule):
 
     `time.time()`, `datetime.now()`, `os.getpid()`, `uuid.uuid4()`, `hashlib.md5()`, `pickle.dumps()`, `importlib`,
     `inspect.stack()`, locks, queues, `copy.copy` … are marked as skipped: the graph ends, Python runs the call, another
-    graph begins. The list was measured by compiling each call on torch 2.13.
+    graph begins. Which calls do was measured by compiling each on every torch from 2.4 on; `target-torch` chooses.
 
     Bad::
 
@@ -88,17 +91,20 @@ class SkippedCall(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0007", "GB0008", "GB0147", "GB0156", "GB0059", "GB0142")
     general = True
+    by_facts = True
     calls = (*_NAMES, *(p + "*" for p in _OBJECTS), "re.Pattern.finditer", "torch.jit.ScriptModule.__call__")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
-        if name == "builtins.dir" and event.args and isinstance(event.args[0], (Const, External, ClassValue)):
+        verdict = self.verdict(event)
+        if verdict is not None and (verdict.breaks != "always" or verdict.reads_tensor):
             return
         yield self.finding(
             event,
-            f"`{name.removeprefix('builtins.')}` is skipped by Dynamo; the graph breaks here{whole_frame(event)}",
-            confidence=Confidence.HIGH if name in _NAMES else Confidence.MEDIUM,
-            graph_breaks=self.ids(facts.BREAKING_CALLS.get(name.removeprefix("builtins."), "")),
+            f"`{name.removeprefix('builtins.')}` is skipped by Dynamo; the graph breaks here{whole_frame(event)}"
+            f"{self.span(event) if verdict is not None else ''}",
+            confidence=Confidence.HIGH if verdict is not None else Confidence.MEDIUM,
+            graph_breaks=self.ids(verdict.id if verdict is not None else ""),
             help="call it outside the compiled region",
         )
 

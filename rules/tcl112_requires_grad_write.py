@@ -103,9 +103,12 @@ class RequiresGradWrite(Rule):
         name = event.name
         if name == "Tensor.requires_grad_":
             tensor = tensor_of(event.receiver) if event.receiver else None
-            if tensor is None or not tensor.flags & (INPUT | PARAMETER):
+            verdict = self.verdict(event)
+            anywhere = verdict is not None and verdict.breaks == "always" and not verdict.only_on_input
+            if tensor is None or not (anywhere or tensor.flags & (INPUT | PARAMETER)):
                 return
-            yield self._finding(event, "`requires_grad_()` on an input or parameter", tensor)
+            what = "`requires_grad_()`" if anywhere else "`requires_grad_()` on an input or parameter"
+            yield self._finding(event, what, tensor)
         elif name.startswith("torch.") and name.rpartition(".")[2] in (
             *("zeros", "ones", "empty", "rand", "randn", "tensor", "full", "zeros_like", "ones_like"),
         ):

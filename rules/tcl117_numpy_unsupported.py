@@ -12,13 +12,10 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import generated as facts
-from tclint.values import ARRAY, Const, External, Scalar, Seq, Tensor, tensor_of
+from tclint.values import ARRAY, External, Seq, Tensor
 
-# Types, constants and namespaces rather than functions.
-_FINE: Final = frozenset(
-    "float16 float32 float64 int8 int16 int32 int64 uint8 bool_ dtype newaxis pi inf nan e ndarray finfo iinfo "
-    "integer floating generic number".split()
-)
+# Values or shapes are read: TCL103 and TCL105 say it.
+_DATA: Final = ("GB0036", "GB0033", "GB0124", "GB0109")
 
 
 class NumpyUnsupported(Rule):
@@ -46,6 +43,7 @@ class NumpyUnsupported(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     subjects = {"attribute": (Tensor,)}
     graph_breaks = ("GB0294", "GB0290", "GB0157", "GB0158", "GB4841", "GB0208", "GB0033", "GB0185")
+    by_facts = True
     calls = ("numpy.*", "ndarray.*", "builtins.int", "builtins.float")
     owns = ("numpy.*",)
 
@@ -57,17 +55,9 @@ class NumpyUnsupported(Rule):
                 return  # TCL103 says it
             return
         if name.startswith("ndarray."):
-            if event.method in (
-                "tobytes",
-                "tostring",
-                "dump",
-                "dumps",
-                "setflags",
-                "byteswap",
-                "view_as",
-                "newbyteorder",
-            ):
-                yield self._finding(event, f"`.{event.method}()` of an array")
+            verdict = self.verdict(event)
+            if verdict is not None and verdict.breaks == "always" and verdict.id not in _DATA:
+                yield self._finding(event, f"`.{event.method}()` of an array", self.span(event))
             return
         rest = name.removeprefix("numpy.")
         head = rest.partition(".")[0]
@@ -83,23 +73,17 @@ class NumpyUnsupported(Rule):
         ):
             yield self._finding(event, "`np.finfo` of an array's dtype")
             return
-        if head == "linalg":
-            supported = rest.removeprefix("linalg.") in facts.NUMPY_LINALG_SUPPORTED
-        elif head == "fft":
-            supported = rest.removeprefix("fft.") in facts.NUMPY_FFT_SUPPORTED
-        else:
-            supported = rest in facts.NUMPY_SUPPORTED or rest in _FINE
-        if name in ("numpy.allclose", "numpy.array_equal", "numpy.unique", "numpy.nonzero", "numpy.argwhere"):
+        verdict = self.verdict(event)
+        if verdict is None:
+            # A ufunc's own methods, or a name that no release of torch was asked about.
+            if head not in facts.NUMPY_SUPPORTED or rest != head:
+                yield self._finding(event, f"`{name}`")
             return
-        if supported and name not in facts.BREAKING_CALLS:
+        if verdict.breaks == "never" or verdict.id in _DATA or name in ("numpy.allclose", "numpy.array_equal"):
             return
-        if head in _FINE:
+        if verdict.breaks == "sometimes":
             return
-        values = [*event.args, *event.keywords.values()]
-        arrays = any(tensor_of(v) is not None for v in values)
-        if not arrays and values and all(isinstance(v, (Const, Scalar)) for v in values) and supported:
-            return
-        yield self._finding(event, f"`{name}`")
+        yield self._finding(event, f"`{name}`", self.span(event))
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         receiver = event.receiver
@@ -115,10 +99,10 @@ class NumpyUnsupported(Rule):
             return None
         return _reduction(event, event.node) or numpy_on_sizes(event, event.node)
 
-    def _finding(self, event: Call | Attribute, what: str) -> Finding:
+    def _finding(self, event: Call | Attribute, what: str, span: str = "") -> Finding:
         return self.finding(
             event,
-            f"{what} is not known to Dynamo; the graph breaks here{whole_frame(event)}",
+            f"{what} is not known to Dynamo; the graph breaks here{whole_frame(event)}{span}",
             confidence=Confidence.HIGH,
             help="use the torch function",
         )

@@ -9,20 +9,19 @@ from tclint.events import Attribute, Branch, Call, Event, Operation, Store
 from tclint.fixes.recipes import functional_form, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import generated as facts
+from tclint.torch_facts import calls as facts
 from tclint.values import ARRAY, INPUT, PARAMETER, Const, Scalar, Tensor, tensor_of
 
-_BREAKS: Final = frozenset(n[7:] for n in facts.GRAPH_BREAK_OPS if n.startswith("Tensor.")) | frozenset(
-    {"pin_memory", "share_memory_", "untyped_storage", "storage", "is_pinned", "register_hook_"}
-)
-_ON_INPUT: Final = frozenset(n[7:] for n in facts.GRAPH_BREAK_ON_INPUT)
+_NAMES: Final = tuple(name for name in facts.breaking_somewhere() if name.startswith("Tensor."))
+# Values or shapes are read: TCL103 and TCL105 say it. A pointer is nothing until it is compared.
+_DATA: Final = ("GB0036", "GB0033")
 
 
 class UnsupportedTensorMethod(Rule):
     """A tensor method that Dynamo does not support, such as `resize_`, `pin_memory`, `share_memory_`, `storage` or `set_`.
 
     They touch storage, which the graph does not have. Methods that reshape an *input* in place (`unsqueeze_`, `t_`,
-    `squeeze_`) break as well; on a tensor made in the region they are fine. The list was measured on torch 2.13.
+    `squeeze_`) break as well; on a tensor made in the region they are fine. Which methods do was measured on every torch from 2.4 on.
 
     Bad::
 
@@ -59,20 +58,23 @@ class UnsupportedTensorMethod(Rule):
     )
     general = True
     owns = ("torch.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack*", "torch.cov", "torch.corrcoef")
+    by_facts = True
     calls = (
-        *("Tensor." + n for n in _BREAKS | _ON_INPUT),
+        *_NAMES,
         *("torch.to_dlpack", "torch.utils.dlpack.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack.from_dlpack"),
-        *("Tensor.is_same_size", "Tensor.storage_offset", "Tensor.is_signed", "Tensor.is_conj", "Tensor.is_neg"),
-        *("Tensor.__dlpack__", "Tensor.random_", "torch.cov", "torch.corrcoef", "Tensor.cov", "Tensor.corrcoef"),
+        *("torch.cov", "torch.corrcoef"),
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         tensor = tensor_of(event.receiver) if event.receiver is not None else None
         method = event.method
-        if method in _ON_INPUT and method not in _BREAKS:
-            if tensor is None or not tensor.flags & INPUT or tensor.flags & PARAMETER:
+        verdict = self.verdict(event)
+        if verdict is not None:
+            if verdict.breaks != "always" or verdict.id in _DATA:
                 return
-        yield self._finding(event, f"`.{method}()`", tensor)
+            if verdict.only_on_input and (tensor is None or not tensor.flags & INPUT or tensor.flags & PARAMETER):
+                return
+        yield self._finding(event, f"`.{method}()`", tensor, self.span(event))
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         if isinstance(event.test, Scalar) and event.test.source == "pointer":
@@ -91,11 +93,11 @@ class UnsupportedTensorMethod(Rule):
         return None
 
     def _finding(
-        self, event: Branch | Call | Store | Operation | Attribute, what: str, tensor: Tensor | None
+        self, event: Branch | Call | Store | Operation | Attribute, what: str, tensor: Tensor | None, span: str = ""
     ) -> Finding:
         return self.finding(
             event,
-            f"{what} is not supported by Dynamo; the graph breaks here{whole_frame(event)}",
+            f"{what} is not supported by Dynamo; the graph breaks here{whole_frame(event)}{span}",
             about=tensor,
             confidence=None if tensor is not None else Confidence.HIGH,
             help="use a functional op, or do it outside the region",

@@ -12,7 +12,19 @@ from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import header
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.values import ClassValue, Dict, External, FunctionValue, Instance, Object, Seq, Tensor, Value, tensor_of
+from tclint.values import (
+    ClassValue,
+    Dict,
+    External,
+    FunctionValue,
+    Instance,
+    Object,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+    tensor_of,
+)
 
 # Objects implemented in C whose operators and methods have no tracing rule.
 _OPAQUE: Final = ("array.array", "decimal.Decimal", "contextvars.", "numpy.matrix", "numpy.strings")
@@ -102,6 +114,13 @@ class UnsupportedPython(Rule):
         if name == "builtins.len":
             if event.args and _opaque(event.args[0]):
                 yield self._finding(event, "`len` of a C object")
+            elif (
+                event.args
+                and isinstance(text := event.args[0], Scalar)
+                and text.type == "str"
+                and text.source == "tensor"
+            ):
+                yield self._finding(event, "`len` of a tensor's text")
         elif name in ("builtins.str", "builtins.repr"):
             value = event.args[0] if event.args else None
             tensor = tensor_of(value) if value is not None else None

@@ -38,9 +38,15 @@ class SparseOrNested(Rule):
         *("torch.sparse.*", "torch.nested.nested_tensor", "torch.nested.as_nested_tensor", "Tensor.to_mkldnn"),
         *("Tensor.to_padded_tensor", "Tensor.to_dense", "Tensor.coalesce"),
     )
-    owns = ("Tensor.to_sparse*", "torch.sparse*", "torch.nested.*")
+    owns = (
+        *("Tensor.to_sparse*", "torch.sparse*", "torch.nested.*", "Tensor.to_padded_tensor", "Tensor.coalesce"),
+        *("Tensor.values", "Tensor.indices"),
+    )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
+        verdict = self.verdict(event)
+        if event.name.startswith("Tensor.") and verdict is not None and verdict.breaks == "never":
+            return
         if event.name.startswith("torch.sparse."):
             if not any(isinstance(a, Tensor) and a.flags & SPARSE for a in event.args):
                 return
@@ -53,7 +59,8 @@ class SparseOrNested(Rule):
         about = event.receiver if isinstance(event.receiver, Tensor) else None
         yield self.finding(
             event,
-            f"`{event.method}` makes or uses a sparse or nested tensor; Dynamo breaks the graph here{whole_frame(event)}",
+            f"`{event.method}` makes or uses a sparse or nested tensor; Dynamo breaks the graph here{whole_frame(event)}"
+            f"{self.span(event) if event.name.startswith('Tensor.') else ''}",
             about=about,
             confidence=None if about is not None else Confidence.HIGH,
             help="keep it outside the compiled region",

@@ -9,16 +9,17 @@ from tclint.events import Call, Event
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import generated as facts
+from tclint.torch_facts import calls as facts
 from tclint.values import External, Object, Value
 
-_NAMES: Final = frozenset(
+# Building a module is TCL112's.
+_NAMES: Final = tuple(
     name
-    for name in facts.GRAPH_BREAK_OPS
-    if name.startswith("torch.") and facts.GRAPH_BREAK_OPS[name] not in ("GB0036", "GB0033")
-) | {"torch.cuda.synchronize", "torch.cuda.empty_cache", "Tensor.is_inference", "torch.cuda.set_rng_state"}
-# Measured clean on 2.13, or only named so that nobody wonders.
-_FINE: Final = frozenset({"torch.cuda.is_available", "torch.cuda.empty_cache", "torch.cuda.synchronize"})
+    for name in facts.breaking_somewhere()
+    if name.startswith("torch.") and not (name.startswith("torch.nn.") and name[9:10].isupper())
+)
+# Values or shapes are read: TCL103 and TCL105 say it.
+_DATA: Final = ("GB0036", "GB0033")
 
 # Facts of the process that nobody changes in the middle of a run.
 _CONSTANT = ("torch.get_num_threads", "torch.cuda.device_count", "torch.cuda.get_device_", "torch.get_default_dtype")
@@ -61,8 +62,10 @@ class TorchCallReturnsPython(Rule):
     graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0363", "GB7650", "GB0107", "GB0055")
     general = True
     owns = ("Tensor.is_inference",)
+    by_facts = True
     calls = (
-        *(_NAMES - _FINE),
+        *_NAMES,
+        "Tensor.is_inference",
         "torch.Generator",
         "torch.Generator.*",
         "torch.nn.init.*",
@@ -73,8 +76,6 @@ class TorchCallReturnsPython(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
-        if name.startswith("torch.nn.init.") and name not in facts.GRAPH_BREAK_OPS:
-            return
         if name in _DRAWS:
             if _is_generator(event.keywords.get("generator")):
                 yield self.finding(
@@ -86,11 +87,15 @@ class TorchCallReturnsPython(Rule):
                     help="leave `generator` out and seed the global one in the caller, or draw outside the region",
                 )
             return
+        verdict = self.verdict(event)
+        if verdict is not None and (verdict.breaks != "always" or verdict.id in _DATA):
+            return
         yield self.finding(
             event,
-            f"`{name}` in compiled code; Dynamo breaks the graph here{whole_frame(event)}",
+            f"`{name}` in compiled code; Dynamo breaks the graph here{whole_frame(event)}"
+            f"{self.span(event) if verdict is not None else ''}",
             confidence=Confidence.HIGH,
-            graph_breaks=self.ids(facts.GRAPH_BREAK_OPS.get(name, "")),
+            graph_breaks=self.ids(verdict.id if verdict is not None else ""),
             help="call it outside the compiled region",
         )
 

@@ -49,6 +49,7 @@ def _rule_object(each: Rule) -> dict[str, Any]:
         "default": each.default,
         "graph_breaks": list(each.graph_breaks),
         "torch": each.torch,
+        "changes": {span: sorted(names) for span, names in each.changes().items()},
         "page": _doc(each),
     }
 
@@ -67,7 +68,13 @@ def _page(each: Rule) -> str:
         facts.append(f"torch {each.torch}")
     facts += each.graph_breaks
     title = f"{each.code} {each.name}"
-    return f"{title}\n{'=' * len(title)}\n{' · '.join(facts)}\n\n{_doc(each)}"
+    return f"{title}\n{'=' * len(title)}\n{' · '.join(facts)}\n\n{_doc(each)}{_changes(each)}"
+
+
+def _changes(each: Rule) -> str:
+    """What breaks the graph on some releases of torch only."""
+    rows = [f"  {span}: {', '.join(sorted(names))}" for span, names in sorted(each.changes().items())]
+    return "\n\nOn some releases of torch only:\n" + "\n".join(rows) if rows else ""
 
 
 def _table(rules: Sequence[Rule], settings: Settings) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tclint.torch_facts.facts import NEWEST
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -15,3 +17,5 @@ class Options:
     """Callables that run CUDA graphs, by their dotted source text."""
     tokenizers: tuple[str, ...] = ("*tokenizer*",)
     """Attributes that hold a tokenizer where nothing else is known of them."""
+    release: str = NEWEST
+    """The release of torch whose facts hold."""

@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 from tclint.model.errors import ConfigError, did_you_mean
 from tclint.model.globs import file_matcher
+from tclint.torch_facts.releases import NEWEST_NAME
 
-NEWEST_TORCH = "2.13"
+NEWEST_TORCH = NEWEST_NAME
 """The newest torch the tables speak for; taken where no torch is installed and none is configured."""
 
 DEFAULT_EXCLUDE = (

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from tclint.events import Event, span_of
+from tclint.events import Call, Event, span_of
 from tclint.model.finding import RANK, Compiled, Confidence, Effect, Finding, Fix, Label, Severity
-from tclint.torch_facts import releases
+from tclint.torch_facts import calls, facts, releases
+from tclint.torch_facts.calls import Verdict
+from tclint.torch_facts.kind import Kind
 from tclint.values import NAMED, PROVEN, Tensor, Value
+from tclint.values.kinds import kinds_of
 
 if TYPE_CHECKING:
     from tclint.model.settings import Settings
@@ -30,6 +33,7 @@ class Rule:
     `owns` names, in the same way, the calls that are this rule's alone: a `general` rule, which wants whatever was measured
     to break a graph, leaves them to it.
     `subjects` narrows other events to those about values of some types: `{"subscript": (Tensor,)}`.
+    `by_facts`: which of its calls break the graph is asked of the facts, so it may differ between releases of torch.
     `triggers` are byte strings; `on_module` sees only files that contain one of them.
     """
 
@@ -46,6 +50,7 @@ class Rule:
     general: ClassVar[bool] = False
     subjects: ClassVar[Mapping[str, tuple[type[Value], ...]]] = {}
     triggers: ClassVar[tuple[bytes, ...]] = ()
+    by_facts: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.target = releases.NEWEST
@@ -125,9 +130,43 @@ class Rule:
         new.target, new.settings, new.left_to_others = self.target, self.settings, self.left_to_others
         return new
 
+    @property
+    def release(self) -> str:
+        """The release whose facts hold: the target, or the nearest one that was asked."""
+        return facts.at(".".join(map(str, self.target))).version
+
+    def verdict(self, event: Call) -> Verdict | None:
+        """Whether the call breaks the graph on the target; None where that was never asked."""
+        return calls.verdict(event.name, self.release, *_kinds(event))
+
+    def span(self, event: Call) -> str:
+        """` (torch until 2.13)` for a call that does not break the graph on every release."""
+        return span(calls.span(event.name, self.release, *_kinds(event)))
+
+    def changes(self) -> Mapping[str, Sequence[str]]:
+        """What breaks the graph on some releases only: `until 2.13` -> the calls."""
+        found: dict[str, list[str]] = {}
+        for name in calls.breaking_somewhere() if self.by_facts else ():
+            mine = any(name.startswith(p[:-1]) if p.endswith("*") else name == p for p in self.calls)
+            others = self.general and any(
+                name.startswith(p[:-1]) if p.endswith("*") else name == p for p in self.left_to_others
+            )
+            if mine and not others and (releases := calls.history(name)):
+                found.setdefault(releases, []).append(name.removeprefix("builtins."))
+        return found
+
     def holds(self) -> bool:
         """Whether the rule is true of the torch version the run speaks for."""
         return releases.matches(self.torch, self.target)
+
+
+def _kinds(event: Call) -> tuple[tuple[Kind | None, ...], dict[str, Kind | None]]:
+    return kinds_of(event.receiver, event.args, event.keywords, event.ask.is_nn_module)
+
+
+def span(releases: str) -> str:
+    """` (torch until 2.13)` for what is so on some releases only."""
+    return f" (torch {releases})" if releases else ""
 
 
 def whole_frame(event: Event) -> str:

@@ -12,6 +12,7 @@ from tclint.model.report import Problem, Report, Site
 from tclint.run import suppress
 from tclint.run.results import Found, Place, Result
 from tclint.sources.text import Unparsable, decode
+from tclint.torch_facts import facts
 
 if TYPE_CHECKING:
     from tclint.model.settings import Settings
@@ -74,6 +75,7 @@ class Assembly:
             functions=len(set().union(*(r.reached for r in results))),
             suppressed=suppressed.suppressed,
             torch=self.torch,
+            notes=tuple(filter(None, [facts.at(self.torch).note])),
         )
 
     def _texts(self, findings: Iterable[Finding]) -> dict[str, str]:

@@ -30,6 +30,7 @@ from tclint.run import knowledge
 from tclint.run.results import Entered, EnteredFile, Found, Place, Result, Root, Sites
 from tclint.sources import glance
 from tclint.sources.text import TOO_DEEP
+from tclint.torch_facts import facts
 from tclint.values import (
     ClassValue,
     Compiled,
@@ -85,7 +86,12 @@ class PartRunner:
         self.settings = settings
         cudagraph = settings.cudagraph
         graphed = (*cudagraph.callables, *cudagraph.only_through)
-        options = Options(tuple(settings.compile_functions), tuple(dict.fromkeys(graphed)), tuple(settings.tokenizers))
+        options = Options(
+            tuple(settings.compile_functions),
+            tuple(dict.fromkeys(graphed)),
+            tuple(settings.tokenizers),
+            facts.at(settings.target_torch).version,
+        )
         self.dispatcher = Dispatcher(rules)
         # The sites are read once, in an interpreter of their own that stays; its rules keep what they saw.
         self.main = Interpreter(program, options, Dispatcher([rule.another() for rule in rules]))

@@ -1,4 +1,4 @@
-"""Torch versions as the rules compare them: (major, minor)."""
+"""Torch versions as the rules compare them: (major, minor). The newest one that was asked is named here and nowhere else."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ Version = tuple[int, int]
 
 NEWEST: Final[Version] = (2, 15)
 OLDEST: Final[Version] = (2, 4)
+NEWEST_NAME: Final = ".".join(map(str, NEWEST))
+OLDEST_NAME: Final = ".".join(map(str, OLDEST))
 
 _NUMBER: Final = re.compile(r"(\d+)\.(\d+)")
 _CLAUSE: Final = re.compile(r"(>=|<=|<|>|==)\s*(\d+)\.(\d+)$")

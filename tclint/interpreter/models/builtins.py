@@ -158,6 +158,8 @@ def _same_items(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> 
     if not args:
         return UNKNOWN
     value = args[0]
+    if isinstance(value, Tensor):
+        return value.derived(frame.origin(node), value.dtype, value.ndim)
     if isinstance(value, Seq):
         items = value.items[::-1] if value.items is not None else None
         return Seq("list", items, value.elem, value.length)
@@ -192,7 +194,7 @@ def _abs(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
 def _round(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     value = args[0] if args else UNKNOWN
     if isinstance(value, Scalar):
-        return Scalar("int" if len(args) == 1 else "float", value.source, value.origin)
+        return Scalar("int" if len(args) == 1 or value.type == "int" else "float", value.source, value.origin)
     if isinstance(value, Tensor):
         return value.derived(frame.origin(node), value.dtype, value.ndim)
     return INT if len(args) == 1 else FLOAT

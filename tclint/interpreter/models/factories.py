@@ -62,13 +62,17 @@ def _dtype(short: str, args: Args, keywords: Keywords) -> str:
     """The type where none is asked for."""
     if short in ("randint", "randperm", "tril_indices", "triu_indices"):
         return "i"
+    if short == "normal" and args and isinstance(args[0], Tensor):
+        return args[0].dtype
     if short in ("rand", "randn", "linspace", "logspace", "normal", "zeros", "ones", "empty", "eye"):
         return "f"
     if short == "arange":
-        return "f" if any(isinstance(a, Const) and isinstance(a.value, float) for a in args) else "i"
+        return "f" if any(a.python_type == "float" for a in args) else "i"
     if short == "full":
         return literal_dtype(args[1] if len(args) > 1 else keywords.get("fill_value"))
-    if short in ("tensor", "as_tensor", "scalar_tensor", "asarray"):
+    if short == "scalar_tensor":
+        return "f"
+    if short in ("tensor", "as_tensor", "asarray"):
         return literal_dtype(args[0] if args else keywords.get("data"))
     return ""
 

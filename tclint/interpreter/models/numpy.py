@@ -6,7 +6,9 @@ import ast
 from typing import Final
 
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import library
+from tclint.interpreter.models.measured import measured
 from tclint.interpreter.models.results import (
     BOOLEAN,
     REDUCTIONS,
@@ -16,16 +18,19 @@ from tclint.interpreter.models.results import (
     flat,
     has_dim,
     literal_dtype,
+    numbers_of,
 )
-from tclint.torch_facts import generated as facts
 from tclint.values import (
     ARRAY,
     CONSTANT,
     FLOAT,
     HOST,
     PROVEN,
+    STR,
     UNKNOWN,
     USED,
+    Const,
+    Dict,
     Object,
     Origin,
     Scalar,
@@ -50,16 +55,25 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
     short = name.rpartition(".")[2]
     if short in ("array", "asarray") and args and isinstance(args[0], Seq):
         element = args[0].element()
-        if element.rank == NUMBER and literal_dtype(element) == "":
+        if element.python_type == "str":
             return Object("numpy.strings", origin)
     if short in ("ndarray", "array", "asarray", "zeros", "ones", "arange", "linspace", "empty", "full", "stack"):
         return Tensor(PROVEN, "", -1, ARRAY | HOST, origin)
     if name.startswith("numpy.random."):
-        return Tensor(USED, "f", -1, ARRAY | HOST, origin)
+        return _draw(measured(frame, name, None, args, keywords, origin), keywords, origin)
+    made = measured(frame, name, None, args, keywords, origin)
+    if isinstance(made, (Seq, Dict, Object, Const)) or made is STR:
+        return made
     tensor = first_tensor(args, keywords)
-    if tensor is not None:
+    if tensor is not None and made is not UNKNOWN:
         ndim = 0 if short in REDUCTIONS and not has_dim(args[1:], keywords) else -1
-        return Tensor(tensor.conf, "b" if short in BOOLEAN else "", ndim, ARRAY | (tensor.flags & HOST), origin)
+        return Tensor(
+            tensor.conf,
+            "b" if short in BOOLEAN and tensor.flags & ARRAY else "",
+            ndim,
+            ARRAY | (tensor.flags & HOST),
+            origin,
+        )
     if short in _NUMPY_SCALAR:
         values = flat(args)
         size = next((v for v in values if v.source == "size"), None)
@@ -71,21 +85,43 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
             return Tensor(USED, "", 0, ARRAY | HOST, origin)
         if values and all(v.rank == NUMBER for v in values):
             # Numbers alone are folded while tracing.
-            return FLOAT
+            if isinstance(made, Tensor) and made.ndim != 0:
+                return made
+            return Scalar({"i": "int", "b": "bool"}.get(made.dtype, "float")) if isinstance(made, Tensor) else FLOAT
         return UNKNOWN
     if short in ("float32", "float64", "int64", "int32", "bool_"):
         return Tensor(USED, "", 0, ARRAY | HOST | CONSTANT, origin)
-    return Tensor(USED, "", -1, ARRAY | HOST, origin) if short in facts.NUMPY_SUPPORTED else UNKNOWN
+    return made
 
 
-def array_method(tensor: Tensor, name: str, args: Args, origin: Origin) -> Value:
-    if name in ("item",):
+def _draw(drawn: Value, keywords: Keywords, origin: Origin) -> Value:
+    """What a draw gives: an array where a size is asked for, and to Dynamo an array of one number where none is."""
+    if "size" in keywords or isinstance(drawn, Scalar):
+        return Tensor(USED, "", -1 if "size" in keywords else 0, ARRAY | HOST, origin)
+    return drawn
+
+
+def _generator_method(
+    frame: Frame, node: ast.AST, receiver: Object, name: str, args: Args, keywords: Keywords, open_ended: bool
+) -> Value | None:
+    full = f"{receiver.name}.{name}"
+    origin = frame.origin(node)
+    result = _draw(measured(frame, full, receiver, args, keywords, origin), keywords, origin)
+    frame.interp.emitter.call(frame, node, full, args, keywords, receiver, result)
+    return result
+
+
+def array_method(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keywords, origin: Origin) -> Value:
+    """The value of `array.name(…)`."""
+    if name == "item":
         return Scalar("number", "data", origin)
     if name == "tolist":
-        return Seq("list", None, Scalar("number", "data", origin), "data")
-    if name in ("tobytes", "tostring", "dumps"):
-        return UNKNOWN
-    return Tensor(tensor.conf, "b" if name in BOOLEAN else tensor.dtype, -1, tensor.flags & (ARRAY | HOST), origin)
+        return numbers_of(tensor, origin)
+    result = measured(frame, f"ndarray.{name}", tensor, args, keywords, origin)
+    if not isinstance(result, Tensor):
+        return result
+    return Tensor(tensor.conf, result.dtype, result.ndim, tensor.flags & (ARRAY | HOST), origin)
 
 
 library(["numpy"], call)
+objects.register("numpy.random.Generator", "numpy.random.RandomState", method=_generator_method)

@@ -39,8 +39,9 @@ INTEGER: Final = frozenset(
 )
 FLOATING: Final = frozenset(
     "float double half bfloat16 softmax log_softmax sigmoid tanh exp log sqrt rsqrt sin cos mean std var norm randn "
-    "rand linspace logspace matmul bmm mm einsum randn_like rand_like erf gelu".split()
+    "rand linspace logspace randn_like rand_like erf gelu".split()
 )
+_OF_BOTH: Final = frozenset({"matmul", "bmm", "mm", "einsum"})
 # Reductions that give a 0-d tensor when called without a dimension.
 REDUCTIONS: Final = frozenset(
     "sum mean prod max min amax amin any all norm std var median argmax argmin count_nonzero nansum nanmean logsumexp "
@@ -138,9 +139,17 @@ def result_dtype(name: str, tensor: Tensor, args: Args, keywords: Keywords) -> s
     if name in INTEGER:
         return "i"
     if name in FLOATING:
-        return "f"
+        return "c" if tensor.dtype == "c" and name not in (*DTYPES, "norm", "std", "var") else "f"
+    if name in _OF_BOTH:
+        return tensor.dtype
+    if name in ("cfloat", "cdouble", "chalf"):
+        return "c"
+    if name == "indices":
+        return "i"
     if name in ("sum", "cumsum", "prod") and tensor.dtype == "b":
         return "i"
+    if name == "abs" and tensor.dtype == "c":
+        return "f"
     if name in _SAME_DTYPE:
         return tensor.dtype
     return ""
@@ -185,12 +194,20 @@ def of_kind(
         base = {"b": "bool", "i": "int", "f": "float"}.get(tensor.dtype if tensor else "", "number")
         return Scalar(base, "data", origin)
     if kind == "list":
-        return Seq("list", None, Scalar("number", "data", origin), "data") if name == "tolist" else Seq("list", None)
+        return numbers_of(tensor or Tensor(), origin) if name == "tolist" else Seq("list", None)
     if kind == "ndarray":
         return Tensor(conf, tensor.dtype if tensor else "", -1, ARRAY, origin)
     if kind == "dtype" or kind == "device":
         return External("torch." + kind)
     return UNKNOWN
+
+
+def numbers_of(tensor: Tensor, origin: Origin) -> Value:
+    """What `tolist()` gives: a list of numbers for each dimension, of numbers where that is not known."""
+    numbers: Value = Scalar("number", "data", origin)
+    for _ in range(tensor.ndim if tensor.ndim >= 0 else 1):
+        numbers = Seq("list", None, numbers, "data")
+    return numbers
 
 
 def flat(args: Args) -> list[Value]:

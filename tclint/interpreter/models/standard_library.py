@@ -9,6 +9,7 @@ from typing import Final
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords, instance, is_class, library
+from tclint.interpreter.models.measured import joined, measured, value_of, ways
 from tclint.values import (
     STR,
     UNKNOWN,
@@ -93,14 +94,6 @@ def _deque(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value
     return Seq("list", None, args[0].iterate(frame, node) if args else UNKNOWN)
 
 
-def _random_float(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    return Scalar("float", "random", frame.origin(node))
-
-
-def _random_int(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    return Scalar("int", "random", frame.origin(node))
-
-
 def _pattern(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return Object("re.Pattern", frame.origin(node))
 
@@ -134,9 +127,6 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "collections.defaultdict": _ordered_dict,
     "collections.namedtuple": _named_tuple_class,
     "collections.deque": _deque,
-    "random.uniform": _random_float,
-    "random.randint": _random_int,
-    "random.randrange": _random_int,
     "re.compile": _pattern,
     IDENTITY: _identity,
     _NAMED_TUPLE: _named_tuple,
@@ -151,9 +141,19 @@ def _passes_on(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
     return instance(frame, node, name, args, keywords, open_ended) if is_class(name) else UNKNOWN
 
 
+def _drawn(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
+    return measured(frame, name, None, args, keywords, frame.origin(node))
+
+
 def _random(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     handler = _HANDLERS.get(name)
-    return handler(frame, node, args, keywords) if handler is not None else Object(name, frame.origin(node))
+    if handler is not None:
+        return handler(frame, node, args, keywords)
+    return (
+        instance(frame, node, name, args, keywords, open_ended)
+        if is_class(name)
+        else _drawn(frame, node, name, args, keywords)
+    )
 
 
 def _environment(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
@@ -164,19 +164,17 @@ def _environment(frame: Frame, node: ast.AST, name: str, args: Args, keywords: K
     return _passes_on(frame, node, name, args, keywords, open_ended)
 
 
-_INTEGER_MATH: Final = frozenset(f"math.{name}" for name in ("ceil", "floor", "gcd", "isqrt", "trunc", "comb"))
-_BOOLEAN_MATH: Final = frozenset(f"math.{name}" for name in ("isnan", "isinf", "isfinite", "isclose"))
-
-
 def _math(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     """A number, which comes from where its arguments come from."""
-    if name == "math.prod" and args:
+    if name == "math.prod" and args and isinstance(args[0], Seq):
         return args[0].iterate(frame, node)
     source = next((a.source for a in args if a.source), "")
     if any(tensor_of(a) is not None for a in args):
         source = "data"
-    kind = "int" if name in _INTEGER_MATH else "bool" if name in _BOOLEAN_MATH else "float"
-    return Scalar(kind, source, frame.origin(node))
+    kind = joined(ways(frame, name, None, args, keywords))
+    if kind is None or kind.is_number:
+        return Scalar(kind.name if kind is not None else "number", source, frame.origin(node))
+    return value_of(kind, frame.origin(node))
 
 
 library(["functools", "logging", "copy", "typing", "itertools", "collections", "re", "operator", "tclint"], _passes_on)

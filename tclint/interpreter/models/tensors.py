@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tclint import events
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.numpy import array_method
 from tclint.interpreter.models.results import (
     DTYPES,
@@ -59,6 +60,8 @@ from tclint.values.constant import is_none
 from tclint.values.value import NUMBER, ONE_OF, SEQUENCE
 
 # A view with one of these is contiguous when its base is.
+# Listed among views as it may give the tensor itself, but of another type.
+_OTHER_TYPE: Final = frozenset({"cfloat", "cdouble", "chalf", "dequantize", "sum_to_size", "indices"})
 _CONTIGUITY_LOST: Final = frozenset({"transpose", "permute", "t", "T", "mT", "swapaxes", "movedim", "expand", "unfold"})
 
 
@@ -67,7 +70,7 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
     kind = facts.METHODS.get(name)
     origin = frame.origin(node)
     if tensor.flags & ARRAY:
-        return array_method(tensor, name, args, origin)
+        return array_method(frame, tensor, name, args, keywords, origin)
     if kind is None:
         return UNKNOWN
     if name == "size":
@@ -78,6 +81,10 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
         if sizes is not None:
             return Seq("size", sizes)
         return Seq("size", None, SIZE, tensor.base if tensor.flags & RAW else "")
+    if name == "stride" and (args or "dim" in keywords):
+        return SIZE
+    if name == "type" and not args and not keywords:
+        return STR
     if name == "to" or name == "type":
         dtype = dtype_argument(args, keywords) or (tensor.dtype if name == "to" else "")
         if args and isinstance(args[0], Tensor):
@@ -86,9 +93,16 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
             return tensor.derived(origin, dtype, tensor.ndim).with_(shape=tensor.shape)
         flags = tensor.flags & ~(RAW | HOST) if name == "to" else tensor.flags
         return tensor.with_(dtype=dtype, flags=flags)
+    if args and varies(frame, f"Tensor.{name}"):
+        seen = measured(frame, f"Tensor.{name}", tensor, args, keywords, origin)
+        if isinstance(seen, Seq) and name not in facts.REDUCE_WITH_DIM_TUPLE:
+            return seen
     if kind == "tensor":
         return _tensor_result(frame, tensor, name, args, keywords, origin)
-    return of_kind(kind, tensor, origin, name, args, keywords)
+    result = of_kind(kind, tensor, origin, name, args, keywords)
+    if isinstance(result, Tensor) and "Tensor." + name in facts.DYNAMIC_SHAPE_OPS:
+        return result.with_(flags=result.flags | DATA_SIZED)
+    return result
 
 
 def size_of(tensor: Tensor, dim: Value, origin: Origin) -> Value:
@@ -157,6 +171,14 @@ def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords
             extra = STRIDED if name in _CONTIGUITY_LOST else 0
         if name == "detach":
             extra |= DETACHED
+        if name == "view" and dtype_argument(args, keywords):
+            return tensor.view(origin, -1, extra).with_(dtype=dtype_argument(args, keywords))
+        if name == "type_as":
+            return tensor.view(origin, tensor.ndim).with_(
+                dtype=args[0].dtype if args and isinstance(args[0], Tensor) else ""
+            )
+        if name in _OTHER_TYPE:
+            return tensor.view(origin, tensor.ndim).with_(dtype=result_dtype(name, tensor, args, keywords))
         shaped = result_ndim(name, tensor, args, keywords) if name in SHAPED_BY_ARGS else _view_ndim(tensor, name)
         return tensor.view(origin, shaped, extra)
     if name in ("to_sparse", "to_sparse_csr", "to_sparse_coo"):

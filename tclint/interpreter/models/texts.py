@@ -6,7 +6,8 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from tclint.interpreter.frame import Frame
-from tclint.values import BOOL, INT, STR, UNKNOWN, Const, Scalar, Seq, Value, tensor_of
+from tclint.interpreter.models.measured import measured
+from tclint.values import BOOL, UNKNOWN, Const, Scalar, Value, tensor_of
 
 
 def call_method(
@@ -24,15 +25,11 @@ def call_method(
 def _text_method(
     frame: Frame, node: ast.AST, receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
-    if name in ("startswith", "endswith", "isdigit", "isalpha", "islower", "isupper"):
+    if name in ("startswith", "endswith"):
         return _test(receiver, name, args)
-    if name in ("split", "rsplit", "splitlines", "partition"):
-        return Seq("list", None, STR)
-    if name in ("find", "index", "count"):
-        return INT
     if name == "format" and any(tensor_of(v) is not None for v in (*args, *keywords.values())):
         return Scalar("str", "tensor", frame.origin(node))
-    return STR
+    return measured(frame, f"str.{name}", receiver, args, keywords, frame.origin(node))
 
 
 def _test(receiver: Value, name: str, args: Sequence[Value]) -> Value:

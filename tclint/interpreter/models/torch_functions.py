@@ -10,6 +10,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tensors
 from tclint.interpreter.models.factories import FACTORIES, factory
 from tclint.interpreter.models.functions import Handler
+from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.results import (
     REDUCTIONS,
     Args,
@@ -18,6 +19,7 @@ from tclint.interpreter.models.results import (
     first_tensor,
     has_dim,
     is_number,
+    literal_dtype,
     of_kind,
     reduces_to_pair,
     result_dtype,
@@ -38,7 +40,6 @@ from tclint.values import (
     SPARSE,
     TRUE,
     UNKNOWN,
-    USED,
     Const,
     Dict,
     External,
@@ -106,7 +107,11 @@ def _unknown(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
 def _where(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     if len(args) + len(keywords) == 1:
         return Seq("tuple", None, Tensor(PROVEN, "i", 1, DATA_SIZED, frame.origin(node)))
-    return function(frame, node, name, args, keywords)
+    # The condition chooses; what is chosen from gives the type.
+    chosen = [*args[1:], *(keywords[name] for name in ("input", "other") if name in keywords)]
+    types = {value.dtype if isinstance(value, Tensor) else literal_dtype(value) for value in chosen}
+    host = HOST if chosen and all(isinstance(v, Tensor) and v.flags & HOST for v in (*args[:1], *chosen)) else 0
+    return Tensor(PROVEN, types.pop() if len(types) == 1 else "", -1, host, frame.origin(node))
 
 
 def _made(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
@@ -167,15 +172,24 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         if facts.METHODS.get(short) == "tensor":
             return tensors.method(frame, node, first, short, args[1:], keywords)
     kind = facts.FUNCTIONS.get(name)
-    if kind is None:
-        if name.startswith(("torch.ops.", "torch.nn.functional.", "torch.special.", "torch.linalg.", "torch.fft.")):
-            return Tensor(USED, "", -1, 0, origin)
-        return UNKNOWN
+    if kind is None or kind == "none" or (len(args) + len(keywords) > 1 and varies(frame, name)):
+        result = measured(frame, name, None, args, keywords, origin)
+        if kind is None or isinstance(result, Seq) or kind == "none":
+            return result
     if kind == "tensor":
         return _computed(name, short, first, args, keywords, origin)
     if kind == "tensors":
-        return Seq("tuple", None, first.view(origin) if first is not None else Tensor(PROVEN, "", -1, 0, origin))
-    return of_kind(kind, first, origin, short, args, keywords)
+        shared = first is not None and name in facts.VIEW_FUNCTIONS
+        return Seq(
+            "tuple", None, first.view(origin) if first is not None and shared else Tensor(PROVEN, "", -1, 0, origin)
+        )
+    result = of_kind(kind, first, origin, short, args, keywords)
+    if isinstance(result, Seq) and result.items:
+        seen = measured(frame, name, None, args, keywords, origin)
+        if isinstance(seen, Seq) and seen.items is not None and len(seen.items) == len(result.items):
+            pairs = zip(result.items, seen.items, strict=True)
+            return Seq("tuple", tuple(a if isinstance(b, Tensor) else b for a, b in pairs))
+    return result
 
 
 def _computed(name: str, short: str, first: Tensor | None, args: Args, keywords: Keywords, origin: Origin) -> Value:

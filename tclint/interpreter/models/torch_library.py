@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import modules, torch_functions, torch_wrappers
-from tclint.interpreter.models.functions import Args, Handler, Keywords, library
+from tclint.interpreter.models.functions import Args, Handler, Keywords, instance, is_class, library
 from tclint.values import Value
 
 _BY_NAME: Final[dict[str, Handler]] = {**torch_functions.BY_NAME, **torch_wrappers.BY_NAME}
@@ -20,6 +20,8 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
         return handler(frame, node, name, args, keywords, open_ended)
     if name.startswith("torch.nn.") and modules.is_module_class(name):
         return modules.construct(frame, node, name, args, keywords)
+    if name.startswith("torch.optim.") and is_class(name):
+        return instance(frame, node, name, args, keywords, open_ended)
     return torch_functions.function(frame, node, name, args, keywords)
 
 

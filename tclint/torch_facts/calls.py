@@ -1,0 +1,203 @@
+"""What one call does on a release, by the kinds of its arguments. Where a release was not asked, the nearest that was.
+
+The names are those that events carry: `Tensor.item`, `ndarray.tolist`, `logging.Logger.info`, `builtins.print`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tclint.torch_facts import facts, overlay
+from tclint.torch_facts.answer import Answer
+from tclint.torch_facts.form import Form
+from tclint.torch_facts.kind import Kind
+
+Kinds = Sequence[Kind | None]
+Keywords = Mapping[str, Kind | None]
+_NO_KEYWORDS: Final[Keywords] = {}
+#: Kinds of receivers as events name them, and as the table does.
+_RECEIVERS: Final = {"Tensor": "tensor", "number": "int", **facts.KINDS}
+_ROUNDABOUT: Final = {
+    "contextvars.ContextVar": "_contextvars.ContextVar",
+    "io.StringIO": "_io.StringIO",
+    "threading.Lock": "_thread.lock",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a call breaks the graph."""
+
+    #: `always`, `sometimes` or `never` among the ways of calling it that fit.
+    breaks: str
+    #: The graph-break id that was seen, or nothing.
+    id: str = ""
+    #: Every way that breaks does so on an input of the graph only.
+    only_on_input: bool = False
+    fullgraph_accepts: bool = False
+    #: What breaks is reading a tensor or array.
+    reads_tensor: bool = False
+
+
+@functools.cache
+def key_of(name: str) -> str | None:
+    """The key in the table of a name that an event carries; None where no release was asked."""
+    known = facts.table().names
+    owner, dot, short = name.rpartition(".")
+    owner = _ROUNDABOUT.get(owner, owner)
+    for key in (facts.canonical(name), f"{_RECEIVERS.get(owner, owner)}#{short}" if dot else name):
+        if key in known or overlay.entry(key, facts.table().releases[-1]) is not None:
+            return key
+    return None
+
+
+@functools.cache
+def answer(key: str, release: str) -> Answer | None:
+    """What is known of a name on the release, or on the nearest one that was asked about it."""
+    wanted = int(release.split(".")[1])
+    for other in sorted(facts.table().releases, key=lambda r: (abs(r - wanted), -r)):
+        found = facts.at(f"2.{other}").call(key)
+        if found is not None:
+            return found
+    return None
+
+
+@functools.cache
+def varies(key: str, release: str) -> bool:
+    """Whether a name returns one thing in one way of calling and several in another."""
+    found = answer(key, release)
+    return found is not None and len({form.result.name in ("tuple", "list") for form in found.forms}) == 2
+
+
+def forms(key: str, release: str, arguments: Kinds, keywords: Keywords = _NO_KEYWORDS) -> tuple[Form, ...]:
+    """The ways of calling that were tried and fit the arguments, of a method the receiver first; may be none."""
+    wanted = int(release.split(".")[1])
+    for other in sorted(facts.table().releases, key=lambda r: (abs(r - wanted), -r)):
+        found = facts.at(f"2.{other}").call(key)
+        if found is None:
+            continue
+        fitting = _fitting(found, arguments, keywords)
+        if fitting:
+            return fitting
+        if other == wanted and found.breaks != "sometimes":
+            return ()  # the same in every way that was tried: no other release knows better
+    return ()
+
+
+def _fitting(found: Answer, arguments: Kinds, keywords: Keywords) -> tuple[Form, ...]:
+    fitting = [form for form in found.forms if _fit(form, arguments, keywords)]
+    close = [form for form in fitting if _same_ranks(form, arguments)]
+    return tuple(close or fitting)
+
+
+def _fit(form: Form, arguments: Kinds, keywords: Keywords) -> bool:
+    given = _given(form, arguments, keywords)
+    return given is not None and all(
+        kind is None or _could_be(argument.kind, kind) for argument, kind in zip(form.arguments, given, strict=True)
+    )
+
+
+def _given(form: Form, arguments: Kinds, keywords: Keywords) -> Kinds | None:
+    """What was given for each argument of a form; None where it is another way of calling."""
+    named = [a.label for a in form.arguments if not (a.label == "self" or a.label.isdigit())]
+    if len(form.arguments) - len(named) != len(arguments) or set(named) != set(keywords):
+        return None
+    return (*arguments, *(keywords[label] for label in named))
+
+
+def _could_be(seen: Kind, given: Kind) -> bool:
+    """Whether a value of the kind that was given may be one of the kind that was seen."""
+    if seen.name != given.name and not (seen.is_tensor and given.is_tensor):
+        return False
+    if seen.dtype is not None and given.dtype is not None and seen.dtype != given.dtype:
+        return False
+    if seen.type_name is not None and given.type_name is not None and seen.type_name != given.type_name:
+        return False
+    if seen.members and given.members and seen.alike and given.alike:
+        return _could_be(seen.members[0], given.members[0])
+    return True
+
+
+def _same_ranks(form: Form, arguments: Kinds) -> bool:
+    pairs = zip(form.arguments, arguments, strict=False)
+    return all(given is None or given.rank is None or given.rank == a.kind.rank for a, given in pairs)
+
+
+def verdict(name: str, release: str, arguments: Kinds = (), keywords: Keywords = _NO_KEYWORDS) -> Verdict | None:
+    """Whether a call breaks the graph on a release; None where it was never asked."""
+    key = key_of(name)
+    found = answer(key, release) if key is not None else None
+    if key is None or found is None:
+        return None
+    fitting = forms(key, release, arguments, keywords) or found.forms
+    breaking = [form for form in fitting if form.breaks]
+    if not breaking:
+        return Verdict("never")
+    ids = [form.reason for form in breaking if form.reason and form.reason != "GB?"]
+    return Verdict(
+        "always" if len(breaking) == len(fitting) else "sometimes",
+        ids[0] if ids else "",
+        all(form.only_on_input for form in breaking),
+        all(form.fullgraph_accepts for form in breaking),
+        all(_reads_tensor(form) for form in breaking),
+    )
+
+
+def _reads_tensor(form: Form) -> bool:
+    """Whether values of a tensor or array, or its members, are what comes out."""
+    takes = any(a.kind.holds_tensors or a.kind.name == "ndarray" for a in form.arguments)
+    return takes and (form.reads_values or form.result.holds_tensors or form.result.name in ("range", "iterator"))
+
+
+def span(name: str, release: str, arguments: Kinds = (), keywords: Keywords = _NO_KEYWORDS) -> str:
+    """Since and until which release a call that breaks on this one does so: `until 2.13`, or nothing for on all."""
+    known = facts.table().releases
+    here = known.index(int(release.split(".")[1]))
+    told = [verdict(name, f"2.{other}", arguments, keywords) for other in known]
+    breaks = [each is not None and each.breaks != "never" for each in told]
+    first, last = here, here
+    while first > 0 and breaks[first - 1]:
+        first -= 1
+    while last < len(known) - 1 and breaks[last + 1]:
+        last += 1
+    since = f"since 2.{known[first]}" if first > 0 else ""
+    until = f"until 2.{known[last]}" if last < len(known) - 1 else ""
+    return " ".join(filter(None, (since, until)))
+
+
+def history(name: str) -> str:
+    """On which releases a name breaks the graph: `until 2.13`; nothing where it does on all, or only in some ways."""
+    key = key_of(name)
+    known = facts.table().releases
+    told = [(key is not None and facts.at(f"2.{release}").call(key)) or None for release in known]
+    # A way of calling that was tried on one release only says nothing about the others.
+    clear = [(release, each) for release, each in zip(known, told, strict=True) if each and each.breaks != "sometimes"]
+    asked = [(release, each.breaks == "always") for release, each in clear]
+    breaking = [release for release, breaks in asked if breaks]
+    if not breaking or len(breaking) == len(asked):
+        return ""
+    first, last = breaking[0], breaking[-1]
+    since = f"since 2.{first}" if first != asked[0][0] else ""
+    until = f"until 2.{last}" if last != asked[-1][0] else ""
+    return " ".join(filter(None, (since, until)))
+
+
+@functools.cache
+def breaking_somewhere() -> tuple[str, ...]:
+    """Names, as events carry them, of all that breaks the graph on some release in some way of calling."""
+    # Read off the text: what is never called need not be parsed.
+    keys = [key for key, text in facts.table().names.items() if (" !" in text or " ~" in text) and "@" not in key]
+    by_hand = [item.key for item in overlay.ENTRIES if any(" !" in form for form in item.forms)]
+    return tuple(dict.fromkeys(event_name(key) for key in (*keys, *by_hand)))
+
+
+_EVENT_OWNERS: Final = {"tensor": "Tensor", "module": "torch.nn.Module", **{v: k for k, v in _ROUNDABOUT.items()}}
+
+
+def event_name(key: str) -> str:
+    """The name that an event carries for what has this key."""
+    owner, method, short = key.partition("#")
+    return f"{_EVENT_OWNERS.get(owner, owner)}.{short}" if method else key

@@ -1,0 +1,99 @@
+"""What cannot be asked, written by hand: each entry with the releases where it holds and the reason why it is here.
+
+An entry hides what the table says of the same name. A form is written as in the table (see `form`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Forms of a name by hand."""
+
+    key: str
+    forms: tuple[str, ...]
+    reason: str
+    first: int = 4
+    last: int = 99
+
+    def holds(self, release: int) -> bool:
+        return self.first <= release <= self.last
+
+
+_CUDA: Final = "needs a CUDA device; asked on 2.11 with an H200, which stands in for the other releases"
+#: Name -> form, for what runs on a machine with a CUDA device only.
+_ON_CUDA: Final[dict[str, tuple[str, ...]]] = {
+    "module#cuda": ("module>module !GB0264",),
+    "tensor#cuda": ("Tf2>Tf2", "Ti2>Ti2"),
+    "tensor#pin_memory": ("Tf2>Tf2 ^TorchRuntimeError",),
+    "tensor#record_stream": ("Tf2,object:torch.cuda.streams.Stream>none",),
+    "torch.cuda.Event": (">object:torch.cuda.streams.Event",),
+    "torch.cuda.Stream": (">object:torch.cuda.streams.Stream",),
+    "torch.cuda.current_device": (">int",),
+    "torch.cuda.current_stream": (">object:torch.cuda.streams.Stream",),
+    "torch.cuda.default_stream": (">object:torch.cuda.streams.Stream !GB0208",),
+    "torch.cuda.get_device_capability": (">tuple[int*]",),
+    "torch.cuda.get_device_name": (">str !GB0208",),
+    "torch.cuda.get_device_properties": ("int>object:torch._C._CudaDeviceProperties",),
+    "torch.cuda.get_rng_state": (">Tj1 !GB0007",),
+    "torch.cuda.is_current_stream_capturing": (">bool !GB0208",),
+    "torch.cuda.max_memory_allocated": (">int !GB0208 u",),
+    "torch.cuda.mem_get_info": (">tuple[int*] u",),
+    "torch.cuda.memory_allocated": (">int !GB0208 u",),
+    "torch.cuda.memory_reserved": (">int !GB0208 u",),
+    "torch.cuda.nvtx.range_push": ("str>int !GB0208",),
+    "torch.cuda.set_device": ("int>none !GB0007",),
+    "torch.cuda.streams.Event#query": ("object:torch.cuda.streams.Event>bool",),
+    "torch.cuda.streams.Event#record": ("object:torch.cuda.streams.Event>none ^RuntimeError",),
+    "torch.cuda.streams.Stream#synchronize": ("object:torch.cuda.streams.Stream>none",),
+    "torch.cuda.synchronize": (">none !GB0007",),
+}
+_GROUP: Final = "needs a process group; asked on 2.13 with one process, which stands in for the other releases"
+#: Name -> form, for what runs in a process group only.
+_IN_A_GROUP: Final[dict[str, tuple[str, ...]]] = {
+    "torch.distributed.barrier": (">none !GB0007",),
+    "torch.distributed.broadcast": ("Tf2,int>none !GB0007 m:0",),
+    "torch.distributed.gather": ("Tf2>none !GB0007",),
+    "torch.distributed.new_group": (">object !GB0007",),
+    "torch.distributed.reduce": ("Tf2,int>none !GB0007 m:0",),
+    "torch.distributed.scatter": ("Tf2>none !GB0007 m:0",),
+}
+_ALONE: Final = "asked alone on 2.13: the asking of all releases found no arguments for it"
+#: Name -> form, for what the asking could not call.
+_NOT_CALLED: Final[dict[str, tuple[str, ...]]] = {
+    "bytes#fromhex": ("bytes,str>bytes !GB0156",),
+    "functools.lru_cache#cache_clear": ("function>none !GB0088",),
+    "functools.lru_cache#cache_info": ("function>object !GB0088",),
+    "gc.get_referrers": (">list !GB0007",),
+    "importlib.__import__": ("str>namespace !GB0007",),
+    "importlib.metadata.version": ("str>str !GB0007",),
+    "tensor#resize_as_": ("Tf2,Tf2>Tf2 !GB0148 m:self a:self s:self",),
+}
+ENTRIES: Final[tuple[Entry, ...]] = (
+    *(Entry(key, forms, _CUDA) for key, forms in _ON_CUDA.items()),
+    *(Entry(key, forms, _GROUP) for key, forms in _IN_A_GROUP.items()),
+    *(Entry(key, forms, _ALONE) for key, forms in _NOT_CALLED.items()),
+)
+
+
+@functools.cache
+def _by_key() -> Mapping[str, tuple[Entry, ...]]:
+    found: dict[str, tuple[Entry, ...]] = {}
+    for item in ENTRIES:
+        found[item.key] = (*found.get(item.key, ()), item)
+    return found
+
+
+def names() -> tuple[str, ...]:
+    """The keys that have an entry."""
+    return tuple(_by_key())
+
+
+def entry(key: str, release: int) -> Entry | None:
+    """The entry of a name that holds on a release."""
+    return next((item for item in _by_key().get(key, ()) if item.holds(release)), None)
