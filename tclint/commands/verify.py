@@ -132,6 +132,7 @@ def _progress(quiet: bool) -> Callable[[int, int, str], None] | None:
 @click.option("--no-cache", is_flag=True, help="Ask again what is known already.")
 @click.option("--confirmed-only", is_flag=True, help="Show only what was confirmed.")
 @click.option("--output-format", default="full", help="How findings are written.")
+@click.option("--allow-rules", is_flag=True, default=None, help="Run the rules that the configuration file names.")
 def command(
     arguments: tuple[str, ...],
     device: str | None,
@@ -146,6 +147,7 @@ def command(
     no_cache: bool,
     confirmed_only: bool,
     output_format: str,
+    allow_rules: bool | None,
 ) -> int:
     """Hold findings against the compiler.
 
@@ -158,7 +160,13 @@ def command(
     show = Show(output_format)
     program = _program(arguments)
     paths = ["."] if program or not arguments else arguments
-    project = Project.open(paths, cwd=os.getcwd(), overrides={"no-cache": True} if no_cache else None, say=say)
+    project = Project.open(
+        paths,
+        cwd=os.getcwd(),
+        overrides={"no-cache": True} if no_cache else None,
+        say=say,
+        allow_rules=allow_rules,
+    )
     report = project.lint()
     options = options_from(project.settings, device, timeout, python)
     options = replace(

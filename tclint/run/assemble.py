@@ -97,7 +97,7 @@ class Assembly:
         ran = [(rule.code, rule.name) for rule in self.active]
         if self.settings.selects(*_UNUSED, True):
             ran.append(_UNUSED)
-        return suppress.activity(known, ran)
+        return suppress.activity(known, ran, all_loaded=not self.settings.withheld)
 
     def _problem_findings(self, met: Iterable[Problem]) -> Iterator[Finding]:
         own = (m.problem for m in self.reading.program.modules if m.problem is not None)

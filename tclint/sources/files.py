@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tclint.model.errors import UserError, did_you_mean
 from tclint.model.globs import PathMatcher
 from tclint.model.settings import Settings
+from tclint.sources.trust import upwards
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -87,17 +88,6 @@ def project_root(path: str) -> str | None:
         if any(os.path.exists(os.path.join(folder, marker)) for marker in PROJECT_MARKERS):
             return folder
     return None
-
-
-def upwards(folder: str) -> Iterator[str]:
-    """A folder, and those above it."""
-    folder = os.path.abspath(folder)
-    while True:
-        yield folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return
-        folder = parent
 
 
 def link(files: Sequence[InputFile], root: str, settings: Settings, cwd: str) -> list[InputFile]:
