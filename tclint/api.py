@@ -36,7 +36,7 @@ hand (`Tensor`, `Const`, `Scalar`, `Seq` …), and yields findings made with `se
 there the event's `ask` tells (`event.ask.attributes(instance)`, see `Queries`). `fix(finding, event)` may give a `Fix`,
 whose edits `Place(event)` helps to make.
 
-Where rules come from: `[tool.tclint] rules = ["lint/"]` names folders and files; a package offers them by an entry point of
+Where rules come from: `[tool.tclint] rules = ["lint/"]` names folders and files (loaded where `--allow-rules` allows it); a package offers them by an entry point of
 the group `tclint.rules` (a module, a package, or `module:name` of a rule or a list of rules).
 
 **A program** calls `lint`::
