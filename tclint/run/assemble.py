@@ -70,7 +70,7 @@ class Assembly:
             findings=tuple(kept),
             sites=tuple(_site_rows(results)),
             assumed=self.assumed,
-            files=len(self.reading.reported),
+            files=self.reading.files,
             functions=len(set().union(*(r.reached for r in results))),
             suppressed=suppressed.suppressed,
             torch=self.torch,

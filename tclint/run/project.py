@@ -22,6 +22,7 @@ from tclint.run.store import Cache, open_cache
 from tclint.sources import configuration, trust
 from tclint.sources import files as sources
 from tclint.sources.files import InputError, InputFile
+from tclint.sources.text import quoted
 
 if TYPE_CHECKING:
     from tclint.fixes.apply import Keep
@@ -202,9 +203,9 @@ class Project:
             book = cells.texts([file])(path)
             return book.text if book is not None else ""
         if file is not None and file.text is not None:
-            return _decoded(file.text)
+            return quoted(file.text)
         with open(file.absolute if file else path, "rb") as source:
-            return _decoded(source.read())
+            return quoted(source.read())
 
 
 def not_loaded(settings: Settings) -> str:
@@ -237,16 +238,6 @@ def _linked(files: list[InputFile], settings: Settings, cwd: str, around: str | 
         return files
     found = sources.project_root(files[0].absolute)
     return sources.link(files, found, settings, cwd) if found is not None else files
-
-
-def _decoded(data: bytes) -> str:
-    from tclint.sources.text import encoding_of
-
-    try:
-        encoding = encoding_of(data)
-    except (SyntaxError, LookupError):  # an encoding nobody knows: the engine says so, here only lines are quoted
-        encoding = "utf-8"
-    return data.decode(encoding, "replace")
 
 
 __all__ = ["AUTO", "Project", "not_loaded"]

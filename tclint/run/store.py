@@ -289,7 +289,7 @@ def decode(value: Any) -> Any:
 
 def digest_of(parts: Iterable[str]) -> str:
     """One hash for several."""
-    return _digest("\n".join(parts).encode())
+    return _digest("\n".join(parts).encode("utf-8", "surrogatepass"))
 
 
 __all__ = ["Cache", "decode", "digest_of", "encode", "open_cache"]
