@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+# Nothing is imported here: `python -m tclint` reads this file before it can leave the current folder out of its path,
+# and a `typing.py` in that folder is somebody else's.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # A literal, not importlib.metadata: reading the metadata costs more than the rest of `tclint --version`.
 __version__ = "0.1.0"

@@ -36,7 +36,7 @@ hand (`Tensor`, `Const`, `Scalar`, `Seq` …), and yields findings made with `se
 there the event's `ask` tells (`event.ask.attributes(instance)`, see `Queries`). `fix(finding, event)` may give a `Fix`,
 whose edits `Place(event)` helps to make.
 
-Where rules come from: `[tool.tclint] rules = ["lint/"]` names folders and files; a package offers them by an entry point of
+Where rules come from: `[tool.tclint] rules = ["lint/"]` names folders and files (loaded where `--allow-rules` allows it); a package offers them by an entry point of
 the group `tclint.rules` (a module, a package, or `module:name` of a rule or a list of rules).
 
 **A program** calls `lint`::
@@ -53,6 +53,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace as _replace
 from typing import Any
 
 from tclint.events import (
@@ -201,12 +202,14 @@ def lint(
     config: str | None = None,
     isolated: bool = False,
     project: bool = True,
+    allow_rules: bool | None = None,
     **settings: Any,
 ) -> Report:
     """Lint files and folders, as the command does.
 
     `cwd` is the folder that paths start from and are shown relative to. `config` names a configuration file, `isolated`
-    reads none. `project=False` looks at the given files only, not at the project around them. Further keywords are
+    reads none. `project=False` looks at the given files only, not at the project around them. `allow_rules` allows the
+    rules that the configuration file names to be run; rules given as `rules=[…]` are your own word. Further keywords are
     settings, with underscores: `select=["TCL1"]`, `target_torch="2.13"`; with `no_cache=False` the cache of the project is
     used and written. A finding in a notebook has its `cell` set, and
     lines that count from the cell's start. Raises `UserError` for what the user can put right.
@@ -215,8 +218,19 @@ def lint(
     names = [os.fspath(path) for path in paths]
     given = {"no-cache": True, **{key.replace("_", "-"): value for key, value in settings.items()}}
     around = _AUTO if project else None
-    opened = _Project.open(names, cwd=folder, config=config, isolated=isolated, overrides=given, around=around)
-    return _cells.in_cells(opened.lint(), _cells.texts(opened.files))
+    notes: list[str] = []
+    opened = _Project.open(
+        names,
+        cwd=folder,
+        config=config,
+        isolated=isolated,
+        overrides=given,
+        around=around,
+        say=notes.append,
+        allow_rules=allow_rules,
+    )
+    report = _cells.in_cells(opened.lint(), _cells.texts(opened.files))
+    return _replace(report, notes=(*report.notes, *notes)) if notes else report
 
 
 def check_fixture(path: str | os.PathLike[str], code: str, **settings: Any) -> list[str]:

@@ -23,6 +23,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.model.settings", "tclint.model.report"),
     ("tclint.model",),
     ("tclint.sources.regular", "tclint.sources.glance", "tclint.sources.text", "tclint.sources.ipython"),
+    ("tclint.sources.trust", "tclint.sources.ignoring"),
     ("tclint.sources.files", "tclint.sources.keys", "tclint.sources.notebook_json"),
     ("tclint.sources.configuration", "tclint.sources.notebook"),
     ("tclint.sources.cells", "tclint.sources"),

@@ -250,7 +250,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], s
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr("tclint.commands.lint.say", said.append)
-        assert main(["model.py", "--fix", "--verify", "--no-cache"]) == 1
+        assert main(["model.py", "--fix", "--verify", "--no-cache", "--allow-rules"]) == 1
     lines = source.splitlines()
     told: dict[str, str] = {}
     owner = ""

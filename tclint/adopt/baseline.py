@@ -44,7 +44,10 @@ def add_ignores(data: bytes, findings: Sequence[Finding], reason: str = "", path
             return replace(done, data=book.folded(done.data))
         except notebook.CannotFold as error:
             raise UserError(f"the comments cannot be put into the cells: {error}") from error
-    text = data.decode(encoding_of(data))
+    try:
+        text = data.decode(encoding_of(data))
+    except (SyntaxError, LookupError, UnicodeError) as error:
+        raise UserError(f"the file cannot be decoded: {error}") from error
     rows = _Rows(text)
     by_row: dict[int, dict[str, str]] = {}
     above: dict[int, dict[str, str]] = {}
@@ -63,7 +66,10 @@ def add_ignores(data: bytes, findings: Sequence[Finding], reason: str = "", path
     edits += [rows.above(row, codes, reason) for row, codes in above.items()]
     if not edits:
         return Ignored(data, 0, tuple(failed))
-    after = apply.apply_edits(data, edits)
+    try:
+        after = apply.apply_edits(data, edits)
+    except apply.CannotApply as error:
+        raise UserError(f"no comments were written: {error}") from error
     if why := apply.parses(after):
         raise UserError(f"{findings[0].path}: the comments would break the file: {why}")
     return Ignored(after, sum(map(len, (*by_row.values(), *above.values()))), tuple(failed))

@@ -15,7 +15,7 @@ from tclint.sources import configuration
 @click.command("clean", context_settings=CONTEXT)
 @click.option("--cache-dir", metavar="DIR", help="The cache to remove.")
 @config_options
-def command(cache_dir: str | None, config_file: str | None, isolated: bool) -> int:
+def command(cache_dir: str | None, config_file: str | None, isolated: bool, allow_rules: bool | None) -> int:
     """Remove the cache: what tclint wrote, and the folder if nothing else is in it."""
     overrides = {"cache-dir": cache_dir} if cache_dir is not None else None
     settings = configuration.load(cwd=os.getcwd(), config=config_file, isolated=isolated, overrides=overrides)

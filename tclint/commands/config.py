@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from tclint.commands.options import CONTEXT, config_options
+from tclint.commands.options import CONTEXT, config_options, say
+from tclint.run.project import not_loaded
 from tclint.sources import configuration
 from tclint.sources.keys import KEYS
 
@@ -19,7 +20,14 @@ from tclint.sources.keys import KEYS
 @click.option("--schema", is_flag=True, help="Print the JSON schema of the configuration instead.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @config_options
-def command(paths: tuple[str, ...], schema: bool, output_format: str, config_file: str | None, isolated: bool) -> int:
+def command(
+    paths: tuple[str, ...],
+    schema: bool,
+    output_format: str,
+    config_file: str | None,
+    isolated: bool,
+    allow_rules: bool | None,
+) -> int:
     """Show the settings in effect for PATHS, and where each comes from."""
     if schema:
         from tclint.commands import schema as schemas
@@ -27,16 +35,23 @@ def command(paths: tuple[str, ...], schema: bool, output_format: str, config_fil
 
         write.to_stdout(schemas.text(), utf8=True)
         return 0
-    settings = configuration.load(paths, cwd=os.getcwd(), config=config_file, isolated=isolated)
+    settings = configuration.load(
+        paths, cwd=os.getcwd(), config=config_file, isolated=isolated, allow_rules=allow_rules
+    )
+    if line := not_loaded(settings):
+        say(line)
     from tclint.ruleset import packs
 
     shown: dict[str, tuple[Any, str]] = {}
     for key in KEYS:
         value = getattr(settings, key.replace("-", "_"))
+        if key == "rules" and settings.withheld:
+            value = settings.withheld
         if key == "cudagraph":
             value = {each.name.replace("_", "-"): getattr(value, each.name) for each in fields(value)}
         shown[key] = value, settings.source.get(key, "default")
-    found = [(pack, bool(packs.chosen(settings.packs, [pack]))) for pack in packs.installed()]
+    loaded = packs.chosen(settings.packs, untrusted=settings.untrusted)
+    found = [(pack, pack in loaded) for pack in packs.installed()]
     if output_format == "json":
         document = {
             "configuration": settings.config_file or None,

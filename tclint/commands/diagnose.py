@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tclint.commands.options import say
 from tclint.diagnose import plan
 from tclint.model.errors import UserError
 from tclint.model.settings import Settings
+from tclint.run.project import not_loaded
 from tclint.sources import configuration
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ _WIDTH = 120
 @click.option("--python", metavar="FILE", help="The interpreter that has torch.")
 @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
+@click.option("--allow-rules", is_flag=True, default=None, help="Run the rules that the configuration file names.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
 def command(
     target: str,
@@ -63,6 +66,7 @@ def command(
     python: str | None,
     config_file: str | None,
     isolated: bool,
+    allow_rules: bool | None,
     quiet: bool,
 ) -> int:
     """Measure a module: its graph breaks and recompiles, whether compiling pays, and what costs what.
@@ -82,7 +86,9 @@ def command(
     for folder in folders:
         if not os.path.isdir(folder):
             raise UserError(f"--path {folder}: no such folder")
-    found, settings = _settled(target, [os.path.realpath(f) for f in folders], cwd, config_file, isolated)
+    found, settings = _settled(target, [os.path.realpath(f) for f in folders], cwd, config_file, isolated, allow_rules)
+    if line := not_loaded(settings):
+        say(line)
 
     from tclint.commands.verify import options_from
     from tclint.diagnose.session import Options, diagnose
@@ -117,13 +123,15 @@ def command(
 
 
 def _settled(
-    target: str, folders: list[str], cwd: str, config_file: str | None, isolated: bool
+    target: str, folders: list[str], cwd: str, config_file: str | None, isolated: bool, allow_rules: bool | None
 ) -> tuple[Target, Settings]:
     """The target and the settings of the folder it lies in; the settings may name more folders to look in."""
     from tclint.diagnose.target import parse
 
     def load(start: str) -> Settings:
-        return configuration.load([start], cwd=cwd, config=config_file, isolated=isolated)
+        return configuration.load(
+            [start], cwd=cwd, config=config_file, isolated=isolated, allow_rules=allow_rules
+        )
 
     found = parse(target, [*folders, cwd])
     settings = load(found.path or (folders[0] if folders else "."))

@@ -124,7 +124,7 @@ def _check_free(settings: Settings, code: str, name: str) -> None:
     from tclint.ruleset.loading import load_rules
 
     existing = [path for path in settings.rules if os.path.exists(path)]
-    for rule in load_rules(existing, settings.packs):
+    for rule in load_rules(existing, settings.packs, untrusted=settings.untrusted):
         if rule.code == code:
             raise UserError(f"{code}: there is a rule of that code already, {rule.name}")
         if rule.name == name:
@@ -162,7 +162,8 @@ def _write(folder: str, code: str, name: str) -> list[str]:
 
 
 def _how_on(settings: Settings, folder: str) -> str:
-    if folder in settings.rules:
+    withheld = [os.path.normpath(os.path.join(settings.root, each)) for each in settings.withheld]
+    if folder in (*settings.rules, *withheld):
         return f"it is on: {os.path.basename(settings.config_file)} has this folder among its rules"
     where = settings.config_file or os.path.join(settings.root, "pyproject.toml")
     table = "" if os.path.basename(where) == "tclint.toml" else "[tool.tclint]\n    "

@@ -15,8 +15,14 @@ CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 11
 
 
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--config` and `--isolated`."""
+    """`--config`, `--isolated` and `--allow-rules`."""
     for option in (
+        click.option(
+            "--allow-rules",
+            is_flag=True,
+            default=None,
+            help="Run the rules that the configuration file names: they are code.",
+        ),
         click.option("--isolated", is_flag=True, help="Read no configuration file."),
         click.option("--config", "config_file", metavar="FILE", help="Read this configuration file."),
     ):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tclint.commands.options import CONTEXT, complete_rules, config_options
+from tclint.commands.options import CONTEXT, complete_rules, config_options, say
 from tclint.run.project import Project
 
 if TYPE_CHECKING:
@@ -23,12 +23,19 @@ if TYPE_CHECKING:
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @config_options
 def command(
-    what: tuple[str, ...], everything: bool, output_format: str, config_file: str | None, isolated: bool
+    what: tuple[str, ...],
+    everything: bool,
+    output_format: str,
+    config_file: str | None,
+    isolated: bool,
+    allow_rules: bool | None,
 ) -> int:
     """Explain rules: by code, by prefix, by name, or by Dynamo's graph-break id. Without argument, list them."""
     from tclint.output import write
 
-    project = Project.open((), cwd=os.getcwd(), config=config_file, isolated=isolated)
+    project = Project.open(
+        (), cwd=os.getcwd(), config=config_file, isolated=isolated, say=say, allow_rules=allow_rules
+    )
     chosen = list(project.rules) if everything or not what else project.explain(what)
     if output_format == "json":
         text = json.dumps([_rule_object(each) for each in chosen], indent=2, ensure_ascii=False) + "\n"

@@ -21,7 +21,7 @@ WORDS: Mapping[str, str] = {
     "target-torch": "the torch version the findings hold for; by default the installed one, read without importing it",
     "min-confidence": "`low`, `medium` or `high`: leave out what tclint is less sure of",
     "severity": "`low`, `medium` or `high`: leave out what matters less",
-    "rules": "folders or files with rules of your own",
+    "rules": "folders or files with rules of your own; they run where `--allow-rules` or `TCLINT_ALLOW_RULES=1` allows it",
     "packs": "installed packages whose rules are loaded, by name or glob; `[]` for none",
     "assume-compiled": "`auto`, `all` or `never`: take every `nn.Module.forward` as compiled",
     "compile-functions": "your own functions that compile what they are given",

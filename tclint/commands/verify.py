@@ -179,6 +179,7 @@ def _end_on_sigterm() -> None:
 @click.option("--confirmed-only", is_flag=True, help="Show only what was confirmed.")
 @click.option("--output-format", default="full", help="How findings are written; jsonl: each verdict as it is reached.")
 @click.option("--scaffold", metavar="FILE", help="Write an @tclint.example for every target that could not be run.")
+@click.option("--allow-rules", is_flag=True, default=None, help="Run the rules that the configuration file names.")
 def command(
     arguments: tuple[str, ...],
     device: str | None,
@@ -194,6 +195,7 @@ def command(
     confirmed_only: bool,
     output_format: str,
     scaffold: str | None,
+    allow_rules: bool | None,
 ) -> int:
     """Hold findings against the compiler.
 
@@ -207,7 +209,13 @@ def command(
     show = Show("full" if stream else output_format)
     program = _program(arguments)
     paths = ["."] if program or not arguments else arguments
-    project = Project.open(paths, cwd=os.getcwd(), overrides={"no-cache": True} if no_cache else None, say=say)
+    project = Project.open(
+        paths,
+        cwd=os.getcwd(),
+        overrides={"no-cache": True} if no_cache else None,
+        say=say,
+        allow_rules=allow_rules,
+    )
     report = project.lint()
     options = options_from(project.settings, device, timeout, python)
     options = replace(

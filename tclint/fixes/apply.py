@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import json
 import os
 import re
 import stat
@@ -61,8 +62,15 @@ class Fixed:
 
 def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     """The bytes of a file after some edits that do not overlap. Line endings, byte-order mark and encoding stay."""
-    encoding = encoding_of(data)
-    text = data.decode(encoding)
+    try:
+        encoding = encoding_of(data)
+        text = data.decode(encoding)
+        same = text.encode(encoding) == data
+    except (SyntaxError, LookupError, UnicodeError) as error:
+        raise CannotApply(f"the file cannot be decoded: {error}") from error
+    if not same:
+        # Such as `unicode_escape`, which writes a line end as two letters.
+        raise CannotApply(f"in {encoding} the file would not be written as it was read")
     lines = [m for m in _LINE.findall(text) if m]
     starts = [0]
     for line in lines:
@@ -83,7 +91,7 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     pieces.append(text[at:])
     try:
         return "".join(pieces).encode(encoding)
-    except UnicodeEncodeError as error:
+    except UnicodeError as error:
         raise CannotApply(f"the new text cannot be written in {encoding}") from error
 
 
@@ -283,7 +291,12 @@ def _leads_out(absolute: str, target: str, root: str) -> bool:
 def diff(path: str, before: bytes, after: bytes) -> str:
     """A unified diff that `patch -p1` and `git apply` take."""
     old, new = (_LINE.findall(data.decode(encoding_of(data))) for data in (before, after))
-    lines = difflib.unified_diff([x for x in old if x], [x for x in new if x], f"a/{path}", f"b/{path}")
+    # git quotes such names, and a terminal would obey them.
+    if not path.isprintable() or '"' in path or "\\" in path:
+        here, there = json.dumps(f"a/{path}"), json.dumps(f"b/{path}")
+    else:
+        here, there = f"a/{path}", f"b/{path}"
+    lines = difflib.unified_diff([x for x in old if x], [x for x in new if x], here, there)
     text = ""
     for line in lines:
         text += line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n"

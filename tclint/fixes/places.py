@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
+_DEEPEST: Final = 100
+"""How deep a statement may nest for libcst to be asked: its parser ends the process where the stack does."""
 
 
 @functools.lru_cache(maxsize=4)  # fixes come file by file, some look at a second one
@@ -216,10 +218,12 @@ class Place:
         They are parsed at their own indentation, under an `if` that is cut off again: dedenting them would change strings
         of several lines.
         """
-        import libcst as cst
-
         if not self.owns_its_lines(first) or not self.owns_its_lines(last):
             return None
+        if any(deeper_than(_DEEPEST, node) for node in (first, last)):
+            return None
+        import libcst as cst
+
         start, end = first.lineno, last.end_lineno or last.lineno
         lines = self.lines[start - 1 : end]
         indent = self.indent(first)
@@ -304,3 +308,15 @@ def _parsed_atom(text: str) -> bool:
         return is_atom(ast.parse(text, mode="eval").body)
     except SyntaxError:
         return False
+
+
+def deeper_than(most: int, root: ast.AST) -> bool:
+    """Whether nodes stand in each other more than `most` deep; the terms of an `and` do, as libcst reads them."""
+    stack = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > most:
+            return True
+        below = depth + (len(node.values) if isinstance(node, ast.BoolOp) else 1)
+        stack += [(child, below) for child in ast.iter_child_nodes(node)]
+    return False

@@ -94,6 +94,10 @@ class Settings:
     verify: Mapping[str, Any] = field(default_factory=dict, hash=False)
     root: str = ""
     """The folder that relative globs and folders of the configuration start from."""
+    withheld: tuple[str, ...] = ()
+    """Own rules that a configuration file names and nobody allowed: they are not loaded."""
+    untrusted: tuple[str, ...] = ()
+    """Folders whose code must not run; packs that lie there are not loaded."""
     config_file: str = ""
     source: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
     """Key as written in toml -> where its value came from. A key that is absent has its default."""
@@ -130,7 +134,7 @@ class Settings:
 # Which files are read, how many at once and where results are kept does not change what a file's text means.
 _NOT_IN_FINGERPRINT = frozenset(
     {"exclude", "extend_exclude", "respect_gitignore", "jobs", "cache_dir", "no_cache", "verify"}
-    | {"root", "config_file", "source"}
+    | {"root", "config_file", "source", "untrusted"}
 )
 
 
@@ -192,6 +196,9 @@ def check_selectors(settings: Settings, rules: Sequence[KnownRule]) -> None:
         for selector in selectors:
             # The 9xx codes are tclint's own and have no module in rules/.
             if re.fullmatch(r"ALL|TCL|TCL90?|TCL90[1-6]|unused-suppression", selector):
+                continue
+            # It may well be one of the rules that were not loaded.
+            if settings.withheld and settings.source.get(key) != COMMAND_LINE:
                 continue
             if not any(_weight(selector, rule.code, rule.name) >= 0 for rule in rules):
                 known = [rule.code for rule in rules] + [rule.name for rule in rules]

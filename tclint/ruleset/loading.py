@@ -25,12 +25,17 @@ class RuleError(UserError):
     """A rule that cannot be loaded; the text names the file and what to do."""
 
 
-def load_rules(extra: Sequence[str] = (), packs: Sequence[str] = ()) -> tuple[Rule, ...]:
-    """Every rule of `tclint.rules`, of installed packs and of the user's own folders and files, by code."""
+def load_rules(
+    extra: Sequence[str] = (), packs: Sequence[str] = (), *, untrusted: Sequence[str] = ()
+) -> tuple[Rule, ...]:
+    """Every rule of `tclint.rules`, of installed packs and of the user's own folders and files, by code.
+
+    No pack is loaded from the folders `untrusted`.
+    """
     rules: dict[str, Rule] = {}
     names: dict[str, str] = {}
     where: dict[str, str] = {}
-    for rule, origin in _all_rules(extra, packs):
+    for rule, origin in _all_rules(extra, packs, untrusted):
         if rule.code in rules:
             raise RuleError(f"{origin}: code {rule.code} is already taken by {where[rule.code]}; choose another")
         if rule.name in names:
@@ -44,13 +49,15 @@ def load_rules(extra: Sequence[str] = (), packs: Sequence[str] = ()) -> tuple[Ru
     return tuple(rules[code] for code in sorted(rules))
 
 
-def _all_rules(extra: Sequence[str], packs: Sequence[str]) -> Iterator[tuple[Rule, str]]:
+def _all_rules(
+    extra: Sequence[str], packs: Sequence[str], untrusted: Sequence[str]
+) -> Iterator[tuple[Rule, str]]:
     """Rules, each with the words that say where it comes from."""
     for path in _rule_files(os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")):
         stem = os.path.splitext(os.path.basename(path))[0]
         for rule in _rules_in(_import_builtin(stem), path):
             yield rule, path
-    for pack in installed_packs.chosen(packs):
+    for pack in installed_packs.chosen(packs, untrusted=untrusted):
         for rule in _rules_of_pack(pack):
             yield rule, f"pack {pack}"
     for folder in extra:

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from tclint.sources import trust
+
 GROUP = "tclint.rules"
 
 
@@ -47,13 +49,24 @@ def installed(path: Sequence[str] | None = None) -> tuple[Pack, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
-def chosen(globs: Iterable[str], packs: Iterable[Pack] | None = None) -> tuple[Pack, ...]:
-    """The installed packs that the setting `packs` asks for, by their own name or that of their distribution."""
+def brought_along(folders: Sequence[str]) -> tuple[Pack, ...]:
+    """The packs that lie in some folders on Python's path, as those of a repository do under PYTHONPATH=."""
+    return installed([entry for entry in sys.path if trust.brought_along(entry, folders)]) if folders else ()
+
+
+def chosen(
+    globs: Iterable[str], packs: Iterable[Pack] | None = None, *, untrusted: Sequence[str] = ()
+) -> tuple[Pack, ...]:
+    """The installed packs that the setting `packs` asks for, by their own name or that of their distribution.
+
+    Packs that lie in the folders `untrusted` are left out.
+    """
     wanted = tuple(globs)
     if not wanted:
         return ()
-    known = installed() if packs is None else packs
-    return tuple(p for p in known if any(fnmatch.fnmatchcase(n, g) for g in wanted for n in (p.name, p.distribution)))
+    if packs is None:
+        packs = installed([entry for entry in sys.path if not (untrusted and trust.brought_along(entry, untrusted))])
+    return tuple(p for p in packs if any(fnmatch.fnmatchcase(n, g) for g in wanted for n in (p.name, p.distribution)))
 
 
 def files(pack: Pack) -> list[str]:

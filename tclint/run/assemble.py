@@ -71,7 +71,7 @@ class Assembly:
             findings=tuple(kept),
             sites=tuple(_site_rows(results)),
             assumed=self.assumed,
-            files=len(self.reading.reported),
+            files=self.reading.files,
             functions=len(set().union(*(r.reached for r in results))),
             suppressed=suppressed.suppressed,
             torch=self.torch,
@@ -99,7 +99,7 @@ class Assembly:
         ran = [(rule.code, rule.name) for rule in self.active]
         if self.settings.selects(*_UNUSED, True):
             ran.append(_UNUSED)
-        return suppress.activity(known, ran)
+        return suppress.activity(known, ran, all_loaded=not self.settings.withheld)
 
     def _problem_findings(self, met: Iterable[Problem]) -> Iterator[Finding]:
         own = (m.problem for m in self.reading.program.modules if m.problem is not None)

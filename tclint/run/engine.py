@@ -53,7 +53,7 @@ def _run(
 ) -> Report:
     reading = read(files, cache)
     target = releases.parse(settings.target_torch) or releases.NEWEST
-    known = load_rules(settings.rules, settings.packs)
+    known = load_rules(settings.rules, settings.packs, untrusted=settings.untrusted)
     active = [rule for rule in known if _is_active(rule, target, settings)]
     plan = Plan(reading, settings, active, Memo(cache, reading.program, reading.hashes), progress)
     if ends:

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.model.errors import UserError, did_you_mean
 from tclint.model.settings import Settings, check_selectors, matches
+from tclint.ruleset import packs
 from tclint.run.store import Cache, open_cache
-from tclint.sources import configuration
+from tclint.sources import configuration, trust
 from tclint.sources import files as sources
 from tclint.sources.files import InputError, InputFile
+from tclint.sources.text import quoted
 
 if TYPE_CHECKING:
     from tclint.fixes.apply import Keep
@@ -58,14 +60,20 @@ class Project:
         force_exclude: bool = False,
         around: str | None = AUTO,
         say: Callable[[str], None] | None = None,
+        allow_rules: bool | None = None,
     ) -> Project:
         """The project that `paths` name, under the configuration that holds for the first of them.
 
         `config` names a configuration file, `isolated` reads none, `overrides` are laid over it. `text` is the content of
         the one file that `paths` names, or of one without a name. `force_exclude` leaves out what the excludes say even
         where it is named. `around` is the folder that is read too, without being reported; None looks at `paths` only.
+        `allow_rules`: the rules that the configuration file names may run.
         """
-        settings = configuration.load(paths, cwd=cwd, config=config, isolated=isolated, overrides=overrides)
+        settings = configuration.load(
+            paths, cwd=cwd, config=config, isolated=isolated, overrides=overrides, allow_rules=allow_rules
+        )
+        if say is not None and (line := not_loaded(settings)):
+            say(line)
         return cls.of(paths, settings, cwd, text=text, force_exclude=force_exclude, around=around, say=say)
 
     @classmethod
@@ -100,7 +108,7 @@ class Project:
         """Every rule there is: tclint's own, those of packs, those of the project."""
         from tclint.ruleset.loading import load_rules
 
-        return load_rules(self.settings.rules, self.settings.packs)
+        return load_rules(self.settings.rules, self.settings.packs, untrusted=self.settings.untrusted)
 
     def explain(self, words: Iterable[str]) -> list[Rule]:
         """The rules that codes, prefixes, names or Dynamo's graph-break ids speak of, or `UserError`."""
@@ -195,9 +203,25 @@ class Project:
             book = cells.texts([file])(path)
             return book.text if book is not None else ""
         if file is not None and file.text is not None:
-            return _decoded(file.text)
+            return quoted(file.text)
         with open(file.absolute if file else path, "rb") as source:
-            return _decoded(source.read())
+            return quoted(source.read())
+
+
+def not_loaded(settings: Settings) -> str:
+    """What was not loaded because nobody allowed it to run, and how to allow it; empty where nothing was left out."""
+    what = []
+    if settings.withheld:
+        where = settings.source.get("rules", "the configuration")
+        what.append(f"the rules of {where} ({', '.join(settings.withheld)})")
+    if left_out := packs.chosen(settings.packs, packs.brought_along(settings.untrusted)):
+        what.append(f"the packs {', '.join(map(str, left_out))} of this folder")
+    if not what:
+        return ""
+    return (
+        f"not loaded: {' and '.join(what)}: that is code, and would run; where you trust it, say --allow-rules, "
+        f"set {trust.ALLOW_VARIABLE}=1 or list the folder in {trust.user_file()}"
+    )
 
 
 def _linked(files: list[InputFile], settings: Settings, cwd: str, around: str | None) -> list[InputFile]:
@@ -216,14 +240,4 @@ def _linked(files: list[InputFile], settings: Settings, cwd: str, around: str | 
     return sources.link(files, found, settings, cwd) if found is not None else files
 
 
-def _decoded(data: bytes) -> str:
-    from tclint.sources.text import encoding_of
-
-    try:
-        encoding = encoding_of(data)
-    except (SyntaxError, LookupError):  # an encoding nobody knows: the engine says so, here only lines are quoted
-        encoding = "utf-8"
-    return data.decode(encoding, "replace")
-
-
-__all__ = ["AUTO", "Project"]
+__all__ = ["AUTO", "Project", "not_loaded"]

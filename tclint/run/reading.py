@@ -32,6 +32,8 @@ class Reading:
     """Of each file's content, where there is a cache."""
     problems: tuple[Problem, ...]
     """Files that cannot be read."""
+    files: int
+    """How many files are reported on, those included that cannot be read."""
 
 
 def read(files: Sequence[InputFile], cache: Cache | None) -> Reading:
@@ -39,7 +41,7 @@ def read(files: Sequence[InputFile], cache: Cache | None) -> Reading:
     reader = _Reader(cache)
     program = Program.build(list(reader.modules(files)))
     reported = {file.path for file in files if file.report} & {module.path for module in program.modules}
-    return Reading(program, frozenset(reported), reader.hashes, tuple(reader.problems))
+    return Reading(program, frozenset(reported), reader.hashes, tuple(reader.problems), sum(file.report for file in files))
 
 
 class _Reader:
@@ -60,6 +62,8 @@ class _Reader:
                     with open(file.absolute, "rb") as stream:
                         data = stream.read()
                 except OSError as error:
+                    if not file.report:
+                        continue
                     why = f"cannot be read: {error.strerror or error}; not analysed"
                     self.problems.append(Problem(file.path, 1, UNREADABLE, why))
                     continue

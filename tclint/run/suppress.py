@@ -69,10 +69,13 @@ def _speaks(text: str) -> bool:
     return _MARKER.search(text) is not None
 
 
-def activity(known: Iterable[tuple[str, str]], ran: Iterable[tuple[str, str]]) -> Callable[[str], bool]:
+def activity(
+    known: Iterable[tuple[str, str]], ran: Iterable[tuple[str, str]], *, all_loaded: bool = True
+) -> Callable[[str], bool]:
     """The `active_codes` of a run, from (code, name) of all rules and of those that ran.
 
-    A selector that names no rule at all counts as active: a misspelt code should be told, not kept.
+    A selector that names no rule at all counts as active: a misspelt code should be told, not kept. Unless some rules were
+    not loaded (`all_loaded`): it may name one of those.
     """
     all_rules, active = tuple(known), tuple(ran)
 
@@ -81,7 +84,7 @@ def activity(known: Iterable[tuple[str, str]], ran: Iterable[tuple[str, str]]) -
             return True
         if any(matches(selector, *rule) for rule in active):
             return True
-        return not any(matches(selector, *rule) for rule in all_rules)
+        return all_loaded and not any(matches(selector, *rule) for rule in all_rules)
 
     return answer
 

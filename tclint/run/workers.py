@@ -2,22 +2,32 @@
 
 Parts do not depend on each other, so the order they finish in does not matter: results come back in the order of the
 parts, whatever the number of processes. Workers are forked: the program that the parent has read is theirs as it is.
+
+Each worker has a pipe of its own to the parent. A pipe that ends says that the process at its other end is gone: a
+worker then ends by itself, and the parent runs the parts that a lost worker had taken.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
+import signal
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
     from tclint.run.parts import Part, PartRunner
     from tclint.run.results import Entered, Result
 
 _ENOUGH: Final = 300
 """Files from which on a second process pays."""
 _CHUNK: Final = 2
+
+Answer = tuple[Any, list[str]]
+"""The result of a part, and the paths of the files it was read from."""
 
 
 def processes(wanted: int, files: int) -> int:
@@ -36,7 +46,7 @@ def available() -> int:
     return os.cpu_count() or 1
 
 
-def run_parts(runner: PartRunner, parts: Sequence[Part], jobs: int, packed: bool) -> Iterator[tuple[Any, list[str]]]:
+def run_parts(runner: PartRunner, parts: Sequence[Part], jobs: int, packed: bool) -> Iterator[Answer]:
     """The result of each part and the paths of the files it was read from, in order.
 
     `packed`: as plain values, which can be kept. Results from other processes always are.
@@ -46,36 +56,121 @@ def run_parts(runner: PartRunner, parts: Sequence[Part], jobs: int, packed: bool
             result, read = _run(runner, part)
             yield result.packed() if packed else result, read
         return
-    import multiprocessing
-
-    global _runner
-    _runner = runner
     # Neighbours share files: they go to the same worker.
     chunks = [parts[i : i + _CHUNK] for i in range(0, len(parts), _CHUNK)]
-    pool = multiprocessing.get_context("fork").Pool(min(jobs, len(chunks)), initializer=_start)
+    team = _Team(runner, chunks, min(jobs, len(chunks)))
     try:
-        for results in pool.imap(_run_chunk, chunks):
-            yield from results
-        pool.close()
+        for number in range(len(chunks)):
+            yield from team.answers(number)
     finally:
-        pool.terminate()
-        pool.join()
-        _runner = None
+        team.end()
 
 
-_runner: PartRunner | None = None
+class _Team:
+    """Some workers and the chunks they share. A worker gets its next chunk with the answer to the one before."""
+
+    def __init__(self, runner: PartRunner, chunks: Sequence[Sequence[Part]], size: int) -> None:
+        self._runner = runner
+        self._chunks = chunks
+        self._next = 0
+        self._done: dict[int, list[Answer]] = {}
+        self._taken: dict[Connection, int] = {}
+        """Who works on which chunk."""
+        self._pids: dict[Connection, int] = {}
+        for _ in range(size):
+            self._start()
+
+    def answers(self, number: int) -> list[Answer]:
+        """What one chunk gave."""
+        from multiprocessing.connection import wait
+
+        while number not in self._done:
+            if number not in self._taken.values() and number < self._next:
+                # Its worker is gone, killed by somebody or for its memory: what it had taken is done here.
+                self._done[number] = _run_chunk(self._runner, self._chunks[number])
+                break
+            if not self._taken:
+                self._next = max(self._next, number + 1)
+                continue
+            heard = wait(list(self._taken))
+            for worker in [worker for worker in self._taken if worker in heard]:
+                self._hear(worker)
+        return self._done.pop(number)
+
+    def end(self) -> None:
+        """Send everybody away."""
+        for worker, pid in self._pids.items():
+            worker.close()
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        self._pids.clear()
+
+    def _start(self) -> None:
+        from multiprocessing.connection import Pipe
+
+        ours, theirs = Pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if not pid:
+            # With the parent's ends of all pipes closed, a pipe ends with the parent.
+            for other in (ours, *self._pids):
+                other.close()
+            _work(self._runner, self._chunks, theirs)
+        theirs.close()
+        self._pids[ours] = pid
+        self._hand_out(ours)
+
+    def _hand_out(self, worker: Connection) -> None:
+        if self._next < len(self._chunks):
+            number = self._next
+            self._next += 1
+            self._taken[worker] = number
+            try:
+                worker.send_bytes(b"%d" % number)
+            except OSError:
+                self._lose(worker)
+
+    def _hear(self, worker: Connection) -> None:
+        try:
+            answer = pickle.loads(worker.recv_bytes())
+        except (EOFError, OSError):
+            self._lose(worker)
+            return
+        number = self._taken.pop(worker)
+        if isinstance(answer, BaseException):
+            raise answer
+        self._done[number] = answer
+        self._hand_out(worker)
+
+    def _lose(self, worker: Connection) -> None:
+        self._taken.pop(worker, None)
+        pid = self._pids.pop(worker)
+        worker.close()
+        os.waitpid(pid, 0)
 
 
-def _start() -> None:
-    import signal
-
+def _work(runner: PartRunner, chunks: Sequence[Sequence[Part]], parent: Connection) -> NoReturn:
+    """A worker: chunks by their number, until the parent has no more or is gone."""
     # Ctrl-C is the parent's to handle; it ends the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        while True:
+            number = int(parent.recv_bytes())
+            try:
+                answer: Any = _run_chunk(runner, chunks[number])
+            except Exception as error:
+                answer = error
+            parent.send_bytes(pickle.dumps(answer))
+    except (EOFError, OSError):
+        os._exit(0)
+    finally:
+        os._exit(1)
 
 
-def _run_chunk(parts: Sequence[Part]) -> list[tuple[Any, list[str]]]:
-    assert _runner is not None
-    done = [_run(_runner, part) for part in parts]
+def _run_chunk(runner: PartRunner, parts: Sequence[Part]) -> list[Answer]:
+    done = [_run(runner, part) for part in parts]
     return [(result.packed(), read) for result, read in done]
 
 

@@ -83,6 +83,7 @@ class Language:
         def feature(name: str, handler: Callable[..., Any], options: Any = None) -> None:
             self.server.feature(name, options)(_function(handler))
 
+        feature(types.INITIALIZE, self.initialize)
         feature(types.INITIALIZED, self.initialized)
         feature(types.SHUTDOWN, self.shutdown)
         feature(types.TEXT_DOCUMENT_DID_OPEN, self.did_open)
@@ -98,6 +99,11 @@ class Language:
         feature(types.CODE_ACTION_RESOLVE, self.resolve)
 
     # -- what the editor tells --------------------------------------------------------------------------------
+
+    def initialize(self, params: Any) -> None:
+        options = params.initialization_options
+        said = options.get("allowRules") if isinstance(options, dict) else getattr(options, "allowRules", None)
+        self.session.allow_rules = said is True
 
     def initialized(self, params: Any) -> None:
         workspace = self.server.workspace
@@ -186,6 +192,8 @@ class Language:
         uris = {document.path: uri for uri, document in self.documents.items()}
         snapshot = list(self.documents.values())
         results = await self._in_worker("lint", lambda: self.session.lint(snapshot))
+        for note in self.session.notes:
+            self._tell(types.MessageType.Warning, f"tclint: {note}")
         for linted in results or ():
             uri = uris[linted.document.path]
             if self.documents.get(uri) is linted.document:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tclint.adopt import baseline
 from tclint.fixes import apply
 from tclint.model.errors import UserError
-from tclint.run.project import Project
+from tclint.run.project import Project, not_loaded
 from tclint.sources import configuration, files
 from tclint.sources.files import InputFile
 from tclint.sources.text import encoding_of
@@ -62,6 +62,10 @@ class Session:
 
     folders: list[str] = field(default_factory=list)
     """The folders of the workspace."""
+    allow_rules: bool = False
+    """The editor said that the rules of its workspace may run."""
+    notes: list[str] = field(default_factory=list)
+    """What there is to say beside the findings, of the last lint."""
     _on_disk: dict[str, Sequence[InputFile]] = field(default_factory=dict)
     """By its root, the files of a project: they are not looked for again with every key that is typed."""
 
@@ -75,6 +79,7 @@ class Session:
         for document in documents:
             by_root.setdefault(self._root_of(document), []).append(document)
         results: list[Linted] = []
+        self.notes.clear()
         for root, here in by_root.items():
             project = self._project(root, here)
             findings = project.lint().findings
@@ -93,7 +98,7 @@ class Session:
 
     def rules(self, path: str) -> dict[str, Rule]:
         """The rules that hold for a file, by code."""
-        settings = configuration.load([path], cwd=os.path.dirname(path))
+        settings = configuration.load([path], cwd=os.path.dirname(path), allow_rules=self.allow_rules)
         return {rule.code: rule for rule in Project((), settings, os.path.dirname(path)).rules}
 
     def _root_of(self, document: Document) -> str:
@@ -105,7 +110,9 @@ class Session:
         """The project on disk, with what the editor holds in place of some files."""
         cwd = root if os.path.isdir(root) else os.path.dirname(root)
         # A fork in the middle of a server with threads is asking for trouble.
-        settings = replace(configuration.load([documents[0].path], cwd=cwd), jobs=1)
+        settings = replace(configuration.load([documents[0].path], cwd=cwd, allow_rules=self.allow_rules), jobs=1)
+        if line := not_loaded(settings):
+            self.notes.append(f"{line}, or have the editor send `allowRules`")
         if root not in self._on_disk:
             self._on_disk[root] = Project.of((), settings, cwd, around=root).files if cwd == root else ()
         on_disk = Project(self._on_disk[root], settings, cwd)

@@ -12,7 +12,8 @@ from typing import Any
 from tclint.model.errors import ConfigError, did_you_mean
 from tclint.model.globs import posix
 from tclint.model.settings import CACHE_VARIABLE, COMMAND_LINE, Cudagraph, Settings, own_word
-from tclint.sources.files import CONFIG_NAMES, project_root, shown, upwards
+from tclint.sources import trust
+from tclint.sources.files import CONFIG_NAMES, project_root, shown
 from tclint.sources.keys import CUDAGRAPH_READERS, READERS, VERIFY_READERS, Wrong, selectors, torch_version
 
 
@@ -115,8 +116,13 @@ def load(
     config: str | None = None,
     isolated: bool = False,
     overrides: Mapping[str, object] | None = None,
+    allow_rules: bool | None = None,
 ) -> Settings:
-    """The settings for a run over `paths`: defaults, then the closest configuration, then the command line."""
+    """The settings for a run over `paths`: defaults, then the closest configuration, then the command line.
+
+    `allow_rules`: the user allows the rules that the configuration file names to be run. None asks the environment, and
+    both None and False ask the user's list of trusted folders.
+    """
     start = os.path.normpath(os.path.join(cwd, paths[0] if paths else "."))
     folder = start if os.path.isdir(start) else os.path.dirname(start)
     settings = Settings(root=project_root(folder) or cwd)
@@ -135,12 +141,23 @@ def load(
         settings = _apply(settings, {"cache-dir": os.path.join(cwd, variable)}, _Origin(CACHE_VARIABLE))
     if overrides:
         settings = _override(settings, overrides, cwd)
-    settings = _with_torch(settings)
+    settings = _with_torch(_trusted(settings, cwd, allow_rules))
     return replace(
         settings,
         cache_dir=_cache_dir(settings),
         rules=tuple(os.path.normpath(os.path.join(settings.root, folder)) for folder in settings.rules),
     )
+
+
+def _trusted(settings: Settings, cwd: str, said: bool | None) -> Settings:
+    """The settings without code that nobody allowed to run."""
+    folders = tuple(dict.fromkeys((settings.root, cwd)))
+    if trust.allowed([settings.root], said):
+        return settings
+    settings = replace(settings, untrusted=folders)
+    if not settings.rules or own_word(settings, "rules"):
+        return settings
+    return replace(settings, rules=(), withheld=settings.rules)
 
 
 def _cache_dir(settings: Settings) -> str:
@@ -162,10 +179,10 @@ def _cache_dir(settings: Settings) -> str:
 
 
 def _find(start: str) -> tuple[str, str, Mapping[str, object]] | None:
-    for folder in upwards(start):
+    for folder in trust.upwards(start):
         for name in CONFIG_NAMES:
             path = os.path.join(folder, name)
-            if not os.path.isfile(path):
+            if not os.path.isfile(path) or not trust.readable_by(path, start):
                 continue
             text = _read(path)
             # Most pyproject files on the way up are not ours: no need to parse them to know.
@@ -195,6 +212,8 @@ def _tool_table(path: str, text: str) -> Mapping[str, object] | None:
         data: Mapping[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: not valid toml: {error}") from error
+    except RecursionError:
+        raise ConfigError(f"{path}: not read: nested too deeply") from None
     if os.path.basename(path) != "pyproject.toml":
         return data
     tool = data.get("tool", {})

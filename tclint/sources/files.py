@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tclint.model.errors import UserError, did_you_mean
 from tclint.model.globs import PathMatcher
 from tclint.model.settings import Settings
+from tclint.sources import ignoring
+from tclint.sources.trust import upwards
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -89,17 +91,6 @@ def project_root(path: str) -> str | None:
     return None
 
 
-def upwards(folder: str) -> Iterator[str]:
-    """A folder, and those above it."""
-    folder = os.path.abspath(folder)
-    while True:
-        yield folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return
-        folder = parent
-
-
 def link(files: Sequence[InputFile], root: str, settings: Settings, cwd: str) -> list[InputFile]:
     """`files`, plus every other file of the project at `root` as one that is read but not reported."""
     known = {os.path.realpath(file.absolute) for file in files}
@@ -129,6 +120,9 @@ def shown(absolute: str, cwd: str) -> str:
 
 def _display(absolute: str, start: str) -> str:
     shown = absolute[len(start) :] if absolute.startswith(start) else absolute
+    if not shown.isascii():
+        # A name that is not UTF-8 can be opened and not be written down: its odd bytes are shown as `\xff`.
+        shown = os.fsencode(shown).decode("utf-8", "backslashreplace")
     return shown.replace(os.sep, "/") if os.sep != "/" else shown
 
 
@@ -238,7 +232,7 @@ class _Ignores:
 
     def below(self, folder: str, file: str = ".gitignore") -> _Ignores:
         """These, and the ignore file of one more folder."""
-        spec = _read_spec(os.path.join(folder, file))
+        spec = ignoring.read(os.path.join(folder, file))
         return _Ignores((*self._specs, (os.path.join(folder, ""), spec))) if spec is not None else self
 
     def match(self, path: str, *, folder: bool) -> bool:
@@ -253,20 +247,6 @@ class _Ignores:
         return False
 
 
-def _read_spec(path: str) -> GitIgnoreSpec | None:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = [line for line in file.read().splitlines() if line.strip() and not line.startswith("#")]
-    except OSError:
-        # It vanished, or may not be read: git goes on without it too.
-        return None
-    if not lines:
-        return None
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(lines)
-
-
 def _ignores_above(top: str) -> _Ignores:
     """What the repository that holds `top` ignores, from its root down to the folder above `top`."""
     above = list(upwards(top))
@@ -274,7 +254,7 @@ def _ignores_above(top: str) -> _Ignores:
         git = os.path.join(folder, ".git")
         if os.path.exists(git):
             ignores = _Ignores(())
-            exclude = _read_spec(os.path.join(_git_folder(git), "info", "exclude"))
+            exclude = ignoring.read(os.path.join(_git_folder(git), "info", "exclude"))
             if exclude is not None:
                 ignores = _Ignores(((os.path.join(folder, ""), exclude),))
             # `top` itself is left to the walk, which reads the .gitignore of every folder it enters.

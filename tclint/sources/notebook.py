@@ -132,7 +132,7 @@ def read(data: bytes) -> Notebook:
     except UnicodeDecodeError as error:
         raise NotebookError(data[: error.start].count(b"\n") + 1, "not UTF-8") from None
     try:
-        document = json.loads(raw.removeprefix("\ufeff"))
+        document = json.loads(raw.removeprefix("\ufeff"), parse_int=float)
         return _read(raw, document)
     except json.JSONDecodeError as error:
         raise NotebookError(error.lineno, f"not JSON: {error.msg}") from None

@@ -64,7 +64,8 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 1 if text.startswith("\ufeff") else 0
-        self._decode = json.JSONDecoder().raw_decode
+        # No number matters here, and Python refuses to read integers of some thousand digits.
+        self._decode = json.JSONDecoder(parse_int=float).raw_decode
 
     def peek(self) -> str:
         while self.text[self.at] in " \t\r\n":

@@ -35,13 +35,35 @@ def encoding_of(data: bytes) -> str:
     for line in re.split(rb"\r\n|\r|\n", data[3:] if marked else data, maxsplit=2)[:2]:
         if found := _CODING.match(line):
             name = found[1].decode("ascii")
-            encoding = codecs.lookup(name).name
+            encoding = _codec(name)
             if marked and encoding != "utf-8":
                 raise SyntaxError(f"a UTF-8 byte-order mark, and a coding line that says {name}")
             return "utf-8-sig" if marked else encoding
         if not _BLANK.match(line):
             break
     return "utf-8-sig" if marked else "utf-8"
+
+
+def _codec(name: str) -> str:
+    """The codec that a coding line names. Emacs writes `utf-8-unix`, and Python takes it."""
+    plain = name[:12].lower().replace("_", "-")
+    if plain == "utf-8" or plain.startswith("utf-8-"):
+        return "utf-8"
+    if re.match(r"(latin-1|iso-8859-1|iso-latin-1)(-|$)", plain):
+        return "iso8859-1"
+    found = codecs.lookup(name)
+    # `hex`, `rot13`, `zlib`: from bytes to bytes, or from text to text.
+    if not getattr(found, "_is_text_encoding", True):
+        raise LookupError(f"{name} is not a text encoding")
+    return found.name
+
+
+def quoted(data: bytes) -> str:
+    """The text of a file as well as it can be told, to quote lines of it."""
+    try:
+        return data.decode(encoding_of(data), "replace")
+    except (SyntaxError, LookupError, UnicodeError):  # the engine says what is wrong with it
+        return data.decode("utf-8", "replace")
 
 
 def decode(path: str, data: bytes) -> str:
@@ -56,6 +78,8 @@ def decode(path: str, data: bytes) -> str:
         line = data[: error.start].count(b"\n") + 1
         what = f"byte 0x{data[error.start]:02x} is not valid {error.encoding}; save the file as UTF-8"
         raise Unparsable(Problem(path, line, UNREADABLE, f"cannot be decoded: {what}")) from None
+    except UnicodeError as error:
+        raise Unparsable(Problem(path, 1, UNREADABLE, f"cannot be decoded: {error}; save the file as UTF-8")) from None
 
 
 def parse(path: str, data: bytes) -> ast.Module:

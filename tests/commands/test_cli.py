@@ -79,7 +79,7 @@ Run = Callable[..., tuple[int, str, str]]
 def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engine:
     stand_in = Engine()
     rules = types.ModuleType("tclint.ruleset.loading")
-    rules.load_rules = lambda *extra: (Branch(), Wrapper())  # type: ignore[attr-defined]
+    rules.load_rules = lambda *extra, **more: (Branch(), Wrapper())  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "tclint.ruleset.loading", rules)
     monkeypatch.setitem(sys.modules, "tclint.run.engine", stand_in)
     monkeypatch.setattr(tclint.run, "engine", stand_in, raising=False)
@@ -429,7 +429,7 @@ from tclint.model.finding import *
 from tclint.model.report import Report
 one = Finding("TCL101", "n", "m.py", Span(1, 1, 1, 2), "m" * 500, Effect.SLOW, Severity.LOW, Confidence.HIGH)
 fake = types.ModuleType("tclint.run.engine"); fake.lint = lambda files, settings, **_: Report((one,) * 5000)
-rule = types.ModuleType("tclint.ruleset.loading"); rule.load_rules = lambda *extra: ()
+rule = types.ModuleType("tclint.ruleset.loading"); rule.load_rules = lambda *extra, **more: ()
 sys.modules["tclint.run.engine"] = tclint.run.engine = fake; sys.modules["tclint.ruleset.loading"] = rule
 from tclint.cli import main
 sys.exit(main(["--output-format", "concise", "m.py"]))

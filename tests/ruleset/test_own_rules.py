@@ -39,6 +39,12 @@ class NoSleep(Rule):
 CODE = "import time\nimport torch\n\n@torch.compile\ndef f(x):\n    time.sleep(1)\n    return x\n\nf(torch.ones(1))\n"
 
 
+@pytest.fixture(autouse=True)
+def allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user trusts what these tests write; what happens where he does not is in test_trust.py."""
+    monkeypatch.setenv("TCLINT_ALLOW_RULES", "1")
+
+
 def own(report: api.Report) -> list[tuple[str, int]]:
     return [(f.code, f.line) for f in report.findings if not f.code.startswith("TCL")]
 

@@ -108,9 +108,10 @@ class Editor:
 
     # -- what a person does ---------------------------------------------------------------------------------------
 
-    def start(self, **capabilities: Any) -> dict[str, Any]:
+    def start(self, options: dict[str, Any] | None = None, **capabilities: Any) -> dict[str, Any]:
         folder = {"uri": self.root.as_uri(), "name": "project"}
         params = {"processId": None, "rootUri": folder["uri"], "workspaceFolders": [folder]}
+        params |= {"initializationOptions": options} if options is not None else {}
         answer = self.request("initialize", {**params, "capabilities": capabilities})
         self.notify("initialized", {})
         return dict(answer["capabilities"])
@@ -381,7 +382,7 @@ def test_a_crash_becomes_a_message(project: Project) -> None:
     assert process.stdout is not None
     try:
         editor = Editor(project.root, process.stdout, process.stdin)
-        editor.start()
+        editor.start({"allowRules": True})
         item = {"uri": editor.uri("model.py"), "languageId": "python", "version": 1, "text": MODEL}
         editor.notify("textDocument/didOpen", {"textDocument": item})
         told = editor.wait_for("window/showMessage")
@@ -422,7 +423,7 @@ def test_an_error_of_our_own_becomes_a_message_once(project: Project) -> None:
     assert process.stdout is not None
     try:
         editor = Editor(project.root, process.stdout, process.stdin)
-        editor.start()
+        editor.start({"allowRules": True})
         item = {"uri": editor.uri("model.py"), "languageId": "python", "version": 1, "text": MODEL}
         editor.notify("textDocument/didOpen", {"textDocument": item})
         told = editor.wait_for("window/showMessage")
@@ -529,3 +530,39 @@ def test_changes_lead_from_one_text_to_the_other(before: str, after: str) -> Non
 def test_a_document_in_its_own_encoding() -> None:
     document = session.Document("/m.py", "# coding: latin-1\ns = 'é😀'\n")
     assert document.data == b"# coding: latin-1\ns = '\xe9?'\n"
+
+
+def test_opening_a_hostile_folder_runs_nothing_of_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = "import pathlib; pathlib.Path(__file__).with_suffix('.ran').touch()\n"
+    shadows = {f"{name}.py": mark for name in ("click", "pygls", "lsprotocol", "ast", "typing", "libcst")}
+    project.write(
+        {
+            "model.py": MODEL,
+            "train.py": TRAIN,
+            "pyproject.toml": '[tool.tclint]\nrules = ["lint"]\n',
+            "lint/evil.py": mark,
+            "evil.py": mark,
+            "evil-1.egg-info/entry_points.txt": "[tclint.rules]\nevil = evil\n",
+            **shadows,
+        }
+    )
+    # What the shell allows is not what the editor allows.
+    monkeypatch.setenv("TCLINT_ALLOW_RULES", "1")
+    process = serve(project.root)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        editor = Editor(project.root, process.stdout, process.stdin)
+        editor.start()
+        item = {"uri": editor.uri("model.py"), "languageId": "python", "version": 1, "text": MODEL}
+        editor.notify("textDocument/didOpen", {"textDocument": item})
+        told = editor.wait_for("window/showMessage")
+        assert told["type"] == 2
+        assert "not loaded: the rules of pyproject.toml:2 (lint)" in told["message"]
+        assert "allowRules" in told["message"]
+        assert editor.diagnostics("model.py", 1)
+        editor.hover("model.py", 7, 12)
+    finally:
+        process.kill()
+        process.communicate()
+    assert list(project.root.rglob("*.ran")) == []

@@ -104,7 +104,7 @@ device = "cuda"
 factories = { "m:C" = "m:make" }
 """,
     )
-    settings = load(cwd=str(tmp_path))
+    settings = load(cwd=str(tmp_path), allow_rules=True)
     assert set(settings.source) == set(KEYS)
     assert settings.select == ("TCL1",)
     assert settings.target_torch == "2.11"
