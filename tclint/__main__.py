@@ -9,7 +9,7 @@ import sys
 if __name__ == "__main__" and not getattr(sys.flags, "safe_path", False):
     del sys.path[0]
 
-from tclint.cli import run  # noqa: E402
+from tclint.cli import run
 
 if __name__ == "__main__":
     run()

@@ -129,9 +129,7 @@ def _settled(
     from tclint.diagnose.target import parse
 
     def load(start: str) -> Settings:
-        return configuration.load(
-            [start], cwd=cwd, config=config_file, isolated=isolated, allow_rules=allow_rules
-        )
+        return configuration.load([start], cwd=cwd, config=config_file, isolated=isolated, allow_rules=allow_rules)
 
     found = parse(target, [*folders, cwd])
     settings = load(found.path or (folders[0] if folders else "."))

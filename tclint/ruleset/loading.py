@@ -49,9 +49,7 @@ def load_rules(
     return tuple(rules[code] for code in sorted(rules))
 
 
-def _all_rules(
-    extra: Sequence[str], packs: Sequence[str], untrusted: Sequence[str]
-) -> Iterator[tuple[Rule, str]]:
+def _all_rules(extra: Sequence[str], packs: Sequence[str], untrusted: Sequence[str]) -> Iterator[tuple[Rule, str]]:
     """Rules, each with the words that say where it comes from."""
     for path in _rule_files(os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")):
         stem = os.path.splitext(os.path.basename(path))[0]

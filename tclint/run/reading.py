@@ -41,7 +41,9 @@ def read(files: Sequence[InputFile], cache: Cache | None) -> Reading:
     reader = _Reader(cache)
     program = Program.build(list(reader.modules(files)))
     reported = {file.path for file in files if file.report} & {module.path for module in program.modules}
-    return Reading(program, frozenset(reported), reader.hashes, tuple(reader.problems), sum(file.report for file in files))
+    return Reading(
+        program, frozenset(reported), reader.hashes, tuple(reader.problems), sum(file.report for file in files)
+    )
 
 
 class _Reader:

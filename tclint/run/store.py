@@ -41,7 +41,9 @@ class Cache:
         self._stats = _Stats(folder)
         where = (cwd, settings.root, sys.version_info[:2], settings.fingerprint(), _package_stamp())
         own = [path for folder in settings.rules for path in _python_files(folder)]
-        packed = [path for pack in packs.chosen(settings.packs, untrusted=settings.untrusted) for path in packs.files(pack)]
+        packed = [
+            path for pack in packs.chosen(settings.packs, untrusted=settings.untrusted) for path in packs.files(pack)
+        ]
         rules = [(path, self._stats.hash_of(path)) for path in (*own, *packed)]
         self._key = _digest(repr((where, sorted(rules))).encode())
         self._parts: dict[str, Any] | None = None

@@ -150,7 +150,12 @@ def test_a_program_that_lints_is_told_in_the_notes(hostile: Project, monkeypatch
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("folders = 3\n", "and nothing else"), ("jobs = 2\n", "and nothing else"), ('folders = ["x"]\n', "absolute"), ("[", "toml")],
+    [
+        ("folders = 3\n", "and nothing else"),
+        ("jobs = 2\n", "and nothing else"),
+        ('folders = ["x"]\n', "absolute"),
+        ("[", "toml"),
+    ],
 )
 def test_a_wrong_list_of_trusted_folders(
     project: Project, monkeypatch: pytest.MonkeyPatch, text: str, says: str

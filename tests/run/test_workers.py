@@ -56,7 +56,9 @@ class Wait(Rule):
 
 def begin(project: Project, wait: float) -> tuple[subprocess.Popen[str], Path]:
     project.write({f"m{n}.py": MODEL.format(n=n) for n in range(24)})
-    project.write({"tclint.toml": 'rules = ["lint"]\nselect = ["ACME"]\n', "lint/wait.py": RULE.replace("WAIT", str(wait))})
+    project.write(
+        {"tclint.toml": 'rules = ["lint"]\nselect = ["ACME"]\n', "lint/wait.py": RULE.replace("WAIT", str(wait))}
+    )
     command = [sys.executable, "-m", "tclint", "-j2", "--no-cache", "--allow-rules", "--output-format", "concise", "."]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     pipe = subprocess.PIPE
