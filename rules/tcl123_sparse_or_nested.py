@@ -38,10 +38,7 @@ class SparseOrNested(Rule):
         *("torch.sparse.*", "torch.nested.nested_tensor", "torch.nested.as_nested_tensor", "Tensor.to_mkldnn"),
         *("Tensor.to_padded_tensor", "Tensor.to_dense", "Tensor.coalesce"),
     )
-    owns = (
-        *("Tensor.to_sparse*", "torch.sparse*", "torch.nested.*", "Tensor.to_padded_tensor", "Tensor.coalesce"),
-        *("Tensor.values", "Tensor.indices"),
-    )
+    owns = (*("Tensor.to_sparse*", "torch.sparse*", "torch.nested.*", "Tensor.to_padded_tensor", "Tensor.coalesce"),)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         verdict = self.verdict(event)
