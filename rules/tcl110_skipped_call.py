@@ -15,7 +15,7 @@ from tclint.torch_facts import calls as facts
 _NAMES: Final = tuple(
     name
     for name in facts.breaking_somewhere()
-    if not name.startswith(("torch.", "Tensor.", "numpy.", "ndarray.", "scalar.")) and name != "builtins.property"
+    if not name.startswith(("torch.", "Tensor.", "ndarray.", "scalar.")) and name != "builtins.property"
 )
 # Attributes of the standard library that are classes: an instance's methods break as well.
 _OBJECTS: Final = (

@@ -59,12 +59,17 @@ def test_a_general_rule_lists_nothing_that_others_own(rule: Rule) -> None:
     assert listed == set()
 
 
+# Owned so that nobody else speaks of them: of a sparse tensor its making is told, of a cached function its definition.
+OWNED_IN_SILENCE = {"Tensor.values", "Tensor.indices", "functools.lru_cache"}
+
+
 def test_what_a_rule_owns_it_wants() -> None:
     for rule in RULES:
         wanted = tuple(p.rstrip("*") for p in rule.calls)
         for pattern in rule.owns:
             name = pattern.rstrip("*")
-            assert any(w.startswith(name) or name.startswith(w) for w in wanted) or rule.code == "TCL511", (rule, name)
+            heard = any(w.startswith(name) or name.startswith(w) for w in wanted)
+            assert heard or name in OWNED_IN_SILENCE, (rule, name)
 
 
 def test_no_call_has_two_owners() -> None:
