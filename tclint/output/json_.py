@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -32,7 +31,7 @@ def render(
         "findings": [finding_object(finding) for finding in report.findings],
         "summary": _summary(report),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return words.as_json(document, indent=2) + "\n"
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:

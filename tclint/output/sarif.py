@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -49,7 +48,7 @@ def render(
         "results": [_result(f, name, index[f.code]) for f, name in zip(report.findings, names, strict=True)],
         "properties": {"torch": report.torch, "assumed": report.assumed},
     }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+    return words.as_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
 def _rules(findings: Iterable[Finding], rules: Sequence[RuleInfo]) -> list[dict[str, Any]]:
