@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 
 from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
 from tclint.program import Module, Program
 from tclint.sources.tree import nodes
-from tclint.values import DETACHED, NONE, OWNED, PARAMETER, STALE, STATIC_OUT, Seq, Tensor, Value, contains
+from tclint.values import NONE, OWNED, PARAMETER, PENDING, STALE, STATIC_OUT, Seq, Tensor, Value, contains
 
 MATERIALISE = tuple(f"builtins.{n}" for n in ("list", "tuple", "set", "sorted", "dict"))
 _KEEPERS = ("append", "extend", "insert", "add", "appendleft", "update", "setdefault", "put", "push", "store", "write")
@@ -33,15 +34,19 @@ class KeptOutputs:
         """The stores that put an output where a name of a function (or `self.name`) still holds it."""
         self._yielded: dict[object, Event] = {}
         """By the call that made it, where a generator hands an output out."""
-        self._called: dict[tuple[str, str, object], set[int]] = {}
+        self._called: dict[object, dict[ast.AST, bool]] = {}
+        """By site, the calls in the order in which they came, and whether they are in a loop."""
         self._last_run: tuple[str, int] = ("", 0)
         self._told: set[object] = set()
         """The calls whose outputs were told."""
 
     def at_store(self, event: Store) -> Iterator[Kept]:
-        tensor = self.owned(event, event.value)
+        tensor = self.owned(event.value)
         if event.target == "name":
-            self._bind(event, tensor)
+            self._bind(event, tensor or self._pending(event.value))
+            return
+        if tensor is None and event.target == "subscript" and self._pending(event.value) is not None:
+            self._in_local(event, event.receiver.with_item(event.index or NONE, event.value))
             return
         if tensor is None or event.target == "subscript" and isinstance(event.receiver, Tensor):
             return
@@ -70,10 +75,12 @@ class KeptOutputs:
         if event.name in MATERIALISE:
             yield from self._materialised(event)
             return
+        grows = event.name in ("list.append", "list.extend", "list.insert", "list.add", "list.appendleft")
         for value in (*event.args, *event.keywords.values()):
-            tensor = self.owned(event, value)
+            tensor = self.owned(value)
+            if tensor is None and grows and self._pending(value) is not None:
+                self._in_local(event, Seq("list", tuple(event.args)))
             if tensor is not None:
-                grows = event.name in ("list.append", "list.extend", "list.insert", "list.add", "list.appendleft")
                 if grows and self._in_local(event, Seq("list", tuple(event.args))):
                     return
                 yield self._told_of((event, tensor, "is kept in a container without a copy"))
@@ -91,26 +98,33 @@ class KeptOutputs:
             yield self._told_of((at, tensor, f"is still read at line {line_of(event)} (`{event.name}`){after}"))
 
     def at_compiled_call(self, event: CompiledCall) -> Iterator[Kept]:
-        """A CUDA-graph output handed straight to the next call, while the graph is still being recorded."""
-        if not event.callee.site.cudagraphs:
+        """A CUDA-graph output handed to the next run, which frees it first while graphs are still being recorded."""
+        site = event.callee.site
+        if not site.cudagraphs:
             return
-        self._last_run = (event.module.path, line_of(event))
-        key = (event.module.path, function_name(event), event.callee.key)
-        lines = self._called.setdefault(key, set())
-        warmed = any(line < line_of(event) for line in lines)
-        lines.add(line_of(event))
-        if warmed:
+        if event.overwrites:
+            self._last_run = (event.module.path, line_of(event))
+        self._called.setdefault(site.key, {}).setdefault(event.node, any(b in ("for", "while") for b in event.blocks))
+        for value in (*event.args, *event.keywords.values()) if event.overwrites else ():
+            tensor = self.owned(value)
+            if tensor is None or tensor.flags & STALE or tensor.site is None or tensor.site.alone:
+                continue
+            if self._warmed(tensor.site.key, tensor.origin.node, event.node):
+                continue
+            kept = next((s for s in self._stores() if _same(s.value, tensor) and s.same_call(event)), None)
+            what = "fed back into the next call" if tensor.site is site else "handed to another CUDA graph"
+            yield self._told_of((kept or event, tensor, f"is {what} without a copy"))
             return
-        for value in (*event.args, *event.keywords.values()):
-            if isinstance(value, Tensor) and value.flags & OWNED and value.flags & DETACHED:
-                if value.site is not event.callee.site:
-                    continue
-                kept = next((s for s in self._stores() if s.value is value and s.same_call(event)), None)
-                yield self._told_of((kept or event, value, "is fed back into the next call without a copy"))
-                return
+
+    def _warmed(self, site: object, made: ast.AST | None, fed: ast.AST) -> bool:
+        """Whether the graph that made an output was recorded before, in a loop or by two calls: then it is replayed."""
+        calls = self._called.get(site, {})
+        earlier = list(itertools.takewhile(lambda node: node is not made, calls)) if made in calls else list(calls)
+        earlier = [node for node in earlier if node is not fed]
+        return len(earlier) > 1 or any(calls[node] for node in earlier)
 
     def at_return(self, event: Return) -> Iterator[Kept]:
-        tensor = self.owned(event, event.value)
+        tensor = self.owned(event.value)
         if tensor is None:
             return
         if event.yields:
@@ -179,7 +193,7 @@ class KeptOutputs:
         for value in event.args[:1]:
             if not isinstance(value, Seq) or value.kind != "generator":
                 continue
-            tensor = self.owned(event, value)
+            tensor = self.owned(value)
             if tensor is not None:
                 at = self._yielded.get(tensor.origin.node, event)
                 yield self._told_of(
@@ -189,14 +203,17 @@ class KeptOutputs:
     def _stores(self) -> Iterator[Store]:
         return (e for events in self._kept.values() for e in events if isinstance(e, Store))
 
-    def owned(self, event: Event, value: Value) -> Tensor | None:
+    def owned(self, value: Value) -> Tensor | None:
         """The output of a graph in a value, if nothing but its reader keeps it alive."""
         tensor = contains(value, OWNED)
         return tensor if tensor is not None and not tensor.flags & PARAMETER and self._mine(tensor) else None
 
+    def _pending(self, value: Value) -> Tensor | None:
+        """The output of a graph in a value that is kept until the backward pass, and no longer."""
+        return contains(value, PENDING) if not self._manual else None
+
     def _mine(self, tensor: Tensor) -> bool:
-        # Without DETACHED autograd holds on to it, and the graph waits for the backward pass.
-        return bool(tensor.flags & STATIC_OUT) is self._manual and bool(tensor.flags & DETACHED)
+        return bool(tensor.flags & STATIC_OUT) is self._manual and not tensor.flags & PENDING
 
     def _told_of(self, kept: Kept) -> Kept:
         self._told.add(kept[1].origin.node)
@@ -276,6 +293,12 @@ def _attribute_target(node: ast.AST, name: str) -> ast.Attribute | None:
         if isinstance(target, ast.Attribute) and target.attr == name:
             return target
     return None
+
+
+def _same(value: Value, tensor: Tensor) -> bool:
+    """Whether a value holds the output that a later one is, a backward pass or a run between them."""
+    held = value.contains(OWNED)
+    return held is not None and held.origin.node is tensor.origin.node
 
 
 def _caches(decorator: ast.expr) -> bool:

@@ -171,7 +171,7 @@ class ProgramCall(Event):
 class CompiledCall(Event):
     """Eager code calls a compiled callable: a graph boundary."""
 
-    __slots__ = ("args", "callee", "keywords", "result")
+    __slots__ = ("args", "callee", "keywords", "overwrites", "result")
     kind = "compiled_call"
 
     def __init__(
@@ -182,12 +182,15 @@ class CompiledCall(Event):
         args: Sequence[Value],
         keywords: Mapping[str, Value],
         result: Value,
+        overwrites: bool = False,
     ) -> None:
         super().__init__(frame, node)
         self.callee = callee
         self.args = args
         self.keywords = keywords
         self.result = result
+        self.overwrites = overwrites
+        """Whether its CUDA graph writes over what earlier runs gave: not within a step that is marked."""
 
     @property
     def evidence(self) -> Evidence | None:

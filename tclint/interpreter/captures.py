@@ -9,7 +9,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
-from tclint.values import DETACHED, NONE, STATIC_OUT, UNKNOWN, External, Object, Tensor, Value
+from tclint.values import NONE, STATIC_OUT, UNKNOWN, External, Object, Tensor, Value
 
 _GRAPH: Final = "torch.cuda.CUDAGraph"
 _CAPTURES: Final = frozenset({"torch.cuda.graph", "torch.cuda.graphs.graph"})
@@ -33,7 +33,7 @@ def finish(frame: Frame, graph: Object, before: Env) -> None:
     for name, value in frame.env.items():
         if before.get(name) is not value:
             made = Tensor(origin=graph.origin) if value is UNKNOWN else value
-            frame.env[name] = made.owned(STATIC_OUT | DETACHED, graph.origin, graph.origin)  # type: ignore[arg-type]
+            frame.env[name] = made.owned(STATIC_OUT, graph.origin, graph.origin)  # type: ignore[arg-type]
 
 
 def _graph_method(
@@ -41,7 +41,7 @@ def _graph_method(
 ) -> Value | None:
     if name != "replay" or frame.region is not None:
         return None
-    frame.interp.compile_sites.run_graph(frame, receiver.origin)
+    frame.interp.graph_memory.run(frame, receiver.origin)
     frame.interp.emitter.call(frame, node, f"{_GRAPH}.replay", args, keywords, receiver, NONE)
     return NONE
 

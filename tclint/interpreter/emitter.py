@@ -70,8 +70,11 @@ class Emitter:
         result: Value,
     ) -> None:
         """A call of something outside the program, by its dotted name."""
-        if frame.region is None and name.startswith("torch."):
-            set_mode(frame, node, name, args, receiver)
+        if frame.region is None:
+            if name.startswith("torch."):
+                set_mode(frame, node, name, args, receiver)
+            elif name.endswith(".backward"):
+                frame.interp.graph_memory.backward(frame)
         if self.quiet or not frame.module.report:
             return
         handlers = self.dispatcher.call_handlers(name, frame.region)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.gradients import freeze, grad_argument
 from tclint.torch_facts import modes as facts
 from tclint.values import UNKNOWN, Const, External, Instance, Object, Value
 from tclint.values.moments import Mode
@@ -20,6 +21,11 @@ def enter_mode(frame: Frame, context: ast.expr) -> None:
         return
     if name in facts.NO_GRAD:
         frame.grad = False
+    elif name == "enable_grad":
+        frame.grad = True
+    elif name == "set_grad_enabled" and isinstance(context, ast.Call):
+        with frame.interp.emitter.silence:
+            frame.grad = grad_argument(frame, context.args[0] if context.args else None)
     given: list[object] = []
     if isinstance(context, ast.Call):
         with frame.interp.emitter.silence:
@@ -34,7 +40,13 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
     """A call that changes a mode, or throws every program away."""
     account = frame.interp.account
     method = name.rpartition(".")[2]
-    if name in facts.RESETS:
+    if name in facts.STEP_MARKS:
+        frame.interp.graph_memory.mark()
+    elif name in facts.BACKWARD:
+        frame.interp.graph_memory.backward(frame)
+    elif method == "set_grad_enabled" and args and isinstance(args[0], Const):
+        frame.grad = bool(args[0].value)
+    elif name in facts.RESETS:
         account.write(frame, node, ("mode", "", "", "reset"), UNKNOWN, "reset")
     elif name in facts.SETTERS:
         account.write(frame, node, ("mode", "", "", name), args[0] if args else UNKNOWN)
@@ -45,6 +57,7 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
             account.write(frame, node, ("mode", "", owner, "training"), value)
         elif method == "requires_grad_":
             account.write(frame, node, ("mode", "", owner, "requires_grad"), args[0] if args else Const(True))
+            freeze(frame, receiver, args[0] if args else Const(True))
         elif method in facts.DTYPES:
             account.write(frame, node, ("mode", "", owner, "dtype"), External(f"torch.{method}"))
         elif method == "to" and args and isinstance(args[0], External):

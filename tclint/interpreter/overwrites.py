@@ -1,27 +1,111 @@
-"""Runs of CUDA graphs: each overwrites what earlier runs gave, whoever still holds it."""
+"""The memory of CUDA graphs in the walk: each run overwrites what earlier runs gave, whoever still holds it.
+
+As `torch._inductor.cudagraph_trees` has it: all graphs that Inductor records share one pool. A call of a compiled callable
+begins a new generation, which frees what the last one gave. There are two things that hold that back: a backward pass
+that is still to come, and step marks. Once a program has called `cudagraph_mark_step_begin()`, only the next mark begins a
+generation, and that one waits for no backward pass.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 from tclint import events
 from tclint.interpreter.frame import Frame
-from tclint.values import OWNED, STALE, STATIC_OUT, Value, tensor_of
+from tclint.values import GRAPHED, OWNED, PENDING, STALE, CompileSite, Tensor, Value, tensor_of
 
 
-def overwrite(frame: Frame | None, graph: object = None) -> None:
-    """A CUDA graph runs: what the names of this frame and of its callers hold of earlier runs is overwritten."""
+class Effect(NamedTuple):
+    """Something that happens to the memory: a `run` (of `graph`, where that has its own), a `backward` pass, a `mark`."""
+
+    kind: str
+    graph: object = None
+
+
+_MAX_EFFECTS: Final = 8
+
+
+class GraphMemory:
+    """What is known of the graphs' memory at this moment of the walk."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+        """How often a run has overwritten what earlier ones gave."""
+        self.gradients: CompileSite | None = None
+        """The graphs whose backward pass ran last: what it gave, the next run overwrites too."""
+        self._log: list[Effect] = []
+        self._marked = False
+        self._begins = False
+        self._trained: CompileSite | None = None
+
+    def begin(self) -> None:
+        """Another entry into the program."""
+        self._marked = self._begins = False
+        self._trained = self.gradients = None
+
+    @property
+    def length(self) -> int:
+        """How much has happened so far."""
+        return len(self._log)
+
+    def since(self, begun: int) -> tuple[Effect, ...]:
+        """What has happened since then, each kind of thing once."""
+        return tuple(dict.fromkeys(self._log[begun:]))[:_MAX_EFFECTS]
+
+    def repeat(self, frame: Frame | None, effects: Sequence[Effect]) -> None:
+        """A call that is remembered does again what it did."""
+        for effect in effects:
+            if effect.kind == "run":
+                self.run(frame, effect.graph)
+            elif effect.kind == "mark":
+                self.mark()
+            else:
+                self.backward(frame)
+
+    def run(self, frame: Frame | None, graph: object = None) -> bool:
+        """A graph runs: whether that overwrites what earlier runs gave. `graph` is the one that has its own memory."""
+        self._log.append(Effect("run", graph))
+        if graph is None and self._marked:
+            if not self._begins:
+                return False
+            self._begins = False
+            _change(frame, PENDING, Value.released)
+        _change(frame, GRAPHED, lambda value: value.overwritten(graph))
+        self.runs += 1
+        return True
+
+    def trains(self, site: CompileSite) -> None:
+        """A graph ran whose outputs wait for a backward pass."""
+        self._trained = site
+
+    def mark(self) -> None:
+        """`torch.compiler.cudagraph_mark_step_begin()`"""
+        self._log.append(Effect("mark"))
+        self._marked = self._begins = True
+
+    def backward(self, frame: Frame | None) -> None:
+        """A backward pass runs: nothing keeps the outputs of this step any longer."""
+        self._log.append(Effect("backward"))
+        self.gradients = self._trained
+        _change(frame, PENDING, Value.released)
+
+
+def _change(frame: Frame | None, of: int, change: Callable[[Value], Value]) -> None:
+    """Change what the names of a frame, of those around its function and of its callers hold."""
     while frame is not None and frame.region is None:
-        for name, value in frame.env.items():
-            if value.contains(OWNED | STATIC_OUT) is not None:
-                frame.env[name] = value.overwritten(graph)
+        for names in (frame.env, frame.closure):
+            if isinstance(names, dict):
+                for name, value in names.items():
+                    if value.contains(of) is not None:
+                        names[name] = change(value)
         frame = frame.parent
 
 
 def read(frame: Frame, node: ast.AST, name: str, value: Value) -> Value:
     """Eager code reads what a name (or `self.name`) holds: told to the rules where a graph has overwritten it."""
-    if not frame.interp.compile_sites.graph_runs:
+    if not frame.interp.graph_memory.runs:
         return value
     stale = value.contains(STALE)
     if stale is not None:
@@ -33,8 +117,13 @@ def operands_read(frame: Frame, operands: Sequence[tuple[ast.AST, Value]]) -> No
     """A graph ran between the evaluation of these operands and their use: `net(a) - net(b)`."""
     for node, value in operands:
         owned = value.contains(OWNED)
-        if owned is not None and not owned.flags & STALE:
+        if owned is not None and not owned.flags & (STALE | PENDING) and not _apart(owned):
             frame.interp.emitter.emit(events.Reuse, frame, node, _text(node), owned)
+
+
+def _apart(tensor: Tensor) -> bool:
+    """Whether it lives in memory that only its own graph writes to, which need not be the one that ran."""
+    return isinstance(tensor.site, CompileSite) and tensor.site.alone
 
 
 def receiver_read(frame: Frame, node: ast.AST, receiver: Value) -> None:

@@ -54,9 +54,9 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
         old = expressions.lookup(frame, target.id)
     else:
         old = expressions.evaluate(frame, target)
-    runs = frame.interp.compile_sites.graph_runs
+    runs = frame.interp.graph_memory.runs
     value = expressions.evaluate(frame, node.value)
-    if frame.interp.compile_sites.graph_runs != runs:
+    if frame.interp.graph_memory.runs != runs:
         old = old.overwritten()
     result = binary(frame, node, type(node.op).__name__, old, value)
     tensor = tensor_of(old)

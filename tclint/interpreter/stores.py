@@ -8,6 +8,7 @@ from tclint import events
 from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.gradients import freeze
 from tclint.values import (
     UNKNOWN,
     Compiled,
@@ -86,6 +87,8 @@ def _attribute(
     frame.interp.emitter.emit(
         events.Store, frame, statement, "attribute", receiver, target.attr, value, None, augmented, old
     )
+    if target.attr == "requires_grad":
+        freeze(frame, receiver, value)
     if frame.region is None and not frame.constructing:
         again, told = _again(statement, value), value
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):

@@ -110,7 +110,7 @@ def test_forgetting_leaves_nothing_concluded() -> None:
     value(interp, "TRAINING")
     memo = interp.memo
     memo.shared_setup["x"] = Const(1)
-    memo.graphing.add("x")
+    memo.effects["x"] = ()
     memo.class_values["a.py", "Net.x"] = Const(1)
     memo.defaults[function(interp, "train"), "x"] = Const(1)
     reader = memo.reader

@@ -41,9 +41,9 @@ def _call(frame: Frame, node: ast.Call) -> Value:
             receiver = _super(frame, base)
         else:
             receiver = holder(frame, base) if func_node.attr in _FILL else evaluate(frame, base)
-        runs = frame.interp.compile_sites.graph_runs
+        runs = frame.interp.graph_memory.runs
         args, keywords, open_ended = arguments(frame, node)
-        if frame.interp.compile_sites.graph_runs != runs:
+        if frame.interp.graph_memory.runs != runs:
             receiver_read(frame, base, receiver)
             receiver = receiver.overwritten()
         return receiver.call_method(frame, node, func_node.attr, args, keywords, open_ended)
@@ -74,8 +74,8 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
     args: Args = []
     keywords: Keywords = {}
     open_ended = False
-    sites = frame.interp.compile_sites
-    runs = sites.graph_runs
+    memory = frame.interp.graph_memory
+    runs = memory.runs
     for i, argument in enumerate(node.args):
         if type(argument) is ast.Starred:
             value = evaluate(frame, argument.value)
@@ -86,15 +86,15 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
                 args.append(Seq("star", None, value.iterate(frame, argument)))
         else:
             args.append(evaluate(frame, argument))
-        if sites.graph_runs != runs:
-            runs = sites.graph_runs
+        if memory.runs != runs:
+            runs = memory.runs
             if i and len(args) == i + 1:
                 operands_read(frame, list(zip(node.args, args[:-1], strict=False)))
                 args[:-1] = [a.overwritten() for a in args[:-1]]
     for keyword in node.keywords:
         value = evaluate(frame, keyword.value)
-        if sites.graph_runs != runs:
-            runs = sites.graph_runs
+        if memory.runs != runs:
+            runs = memory.runs
             given = {k.arg: k.value for k in node.keywords}
             operands_read(frame, [(given[k], v) for k, v in keywords.items() if k in given])
             if len(args) == len(node.args):
