@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
+from tclint.events import GRADIENTS, Call, CompiledCall, Event, Return, Reuse, Store
 from tclint.program import Module, Program
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
@@ -35,6 +35,8 @@ class KeptOutputs:
         self._called: dict[object, dict[ast.AST, bool]] = {}
         """By site, the calls in the order in which they came, and whether they are in a loop."""
         self._last_run: tuple[str, int] = ("", 0)
+        self._returned: dict[object, Event] = {}
+        """By the call that made it (or the graph that was captured), where a method hands an output out."""
         self._told: set[object] = set()
         """The calls whose outputs were told."""
 
@@ -63,7 +65,7 @@ class KeptOutputs:
             "global": f"in the global `{event.name}`",
             "nonlocal": f"in `{event.name}`",
         }[event.target]
-        yield self._told_of((event, tensor, f"is kept {where} without a copy"))
+        yield from self._told_of((event, tensor, f"is kept {where} without a copy"))
 
     def at_call(self, event: Call) -> Iterator[Kept]:
         if event.name == "builtins.setattr":
@@ -81,19 +83,26 @@ class KeptOutputs:
             if tensor is not None:
                 if grows and self._in_local(event, Seq("list", tuple(event.args))):
                     return
-                yield self._told_of((event, tensor, "is kept in a container without a copy"))
+                yield from self._told_of((event, tensor, "is kept in a container without a copy"))
                 return
 
     def at_reuse(self, event: Reuse) -> Iterator[Kept]:
         tensor = event.value
         if not self._mine(tensor):
             return
+        if event.name == GRADIENTS:
+            what = "is a gradient that parameters still hold, and this backward pass adds to it"
+            yield from self._told_of((event, tensor, f"{what}{self._after(event)}"))
+            return
         kept = self._kept.get(self._place(event, event.name), [])
         if not kept and tensor.origin.node in self._told:
             return  # an element of what was told, under another name
-        after = f", after the run at line {self._last_run[1]}" if self._last_run[0] == event.module.path else ""
         for at in kept or [event]:
-            yield self._told_of((at, tensor, f"is still read at line {line_of(event)} (`{event.name}`){after}"))
+            read = f"is still read at line {line_of(event)} (`{event.name}`)"
+            yield from self._told_of((at, tensor, f"{read}{self._after(event)}"))
+
+    def _after(self, event: Event) -> str:
+        return f", after the run at line {self._last_run[1]}" if self._last_run[0] == event.module.path else ""
 
     def at_compiled_call(self, event: CompiledCall) -> Iterator[Kept]:
         """A CUDA-graph output handed to the next run, which frees it first while graphs are still being recorded."""
@@ -111,7 +120,7 @@ class KeptOutputs:
                 continue
             kept = next((s for s in self._stores() if _same(s.value, tensor) and s.same_call(event)), None)
             what = "fed back into the next call" if tensor.site is site else "handed to another CUDA graph"
-            yield self._told_of((kept or event, tensor, f"is {what} without a copy"))
+            yield from self._told_of((kept or event, tensor, f"is {what} without a copy"))
             return
 
     def _warmed(self, site: object, made: ast.AST | None, fed: ast.AST) -> bool:
@@ -128,9 +137,10 @@ class KeptOutputs:
         if event.yields:
             self._yielded[tensor.origin.node] = event
         elif event.enclosing is not None and any(_caches(d) for d in event.enclosing.decorators):
-            yield self._told_of((event, tensor, "is kept in the function's cache without a copy"))
-        elif event.cls is not None and _calls_it(event):
-            yield self._told_of((event, tensor, "is returned without a copy"))
+            yield from self._told_of((event, tensor, "is kept in the function's cache without a copy"))
+        elif event.cls is not None or event.enclosing is not None and event.enclosing.parent is not None:
+            if self._manual or _calls_it(event):
+                self._returned[tensor.origin.node] = event
 
     def _bind(self, event: Store, tensor: Tensor | None) -> None:
         """A name of a function is bound: to an output, or to something else that takes its place."""
@@ -194,7 +204,7 @@ class KeptOutputs:
             tensor = self.owned(value)
             if tensor is not None:
                 at = self._yielded.get(tensor.origin.node, event)
-                yield self._told_of(
+                yield from self._told_of(
                     (at, tensor, f"is collected by `{event.method}` at line {line_of(event)} without a copy")
                 )
 
@@ -213,9 +223,15 @@ class KeptOutputs:
     def _mine(self, tensor: Tensor) -> bool:
         return bool(tensor.flags & STATIC_OUT) is self._manual and not tensor.flags & PENDING
 
-    def _told_of(self, kept: Kept) -> Kept:
-        self._told.add(kept[1].origin.node)
-        return kept
+    def _told_of(self, kept: Kept) -> Iterator[Kept]:
+        """What is kept, and the method that handed it out: there a copy would serve every caller."""
+        event, tensor, _ = kept
+        self._told.add(tensor.origin.node)
+        handed = self._returned.get(tensor.origin.node)
+        if handed is not None and handed.node is not event.node:
+            where = f"line {line_of(event)}" if event.module is handed.module else f"{event.module.path}:{line_of(event)}"
+            yield handed, tensor, f"is returned without a copy and kept by the caller ({where})"
+        yield kept
 
     def _place(self, event: Event, name: str) -> tuple[str, str, str]:
         return (event.module.path, function_name(event), name)

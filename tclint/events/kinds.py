@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tclint.events.queries import Queries
 from tclint.model.finding import Span
@@ -196,6 +196,10 @@ class CompiledCall(Event):
     def evidence(self) -> Evidence | None:
         """What is known of the calls of the callable, of which this is one."""
         return self.frame.interp.account.evidence(self.callee.target, self.callee.site)
+
+
+GRADIENTS: Final = ".grad"
+"""The name of a `Reuse` of gradients that a backward pass adds to."""
 
 
 class Reuse(Event):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tclint import events
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.modes import set_mode
+from tclint.interpreter.modes import set_mode, train
 from tclint.values import Instance, Object, Scalar, Seq, Tensor, Union, Value
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ class Emitter:
         if frame.region is None:
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
-            elif name.endswith(".backward"):
-                frame.interp.graph_memory.backward(frame)
+            train(frame, node, name, keywords)
         if self.quiet or not frame.module.report:
             return
         handlers = self.dispatcher.call_handlers(name, frame.region)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze, grad_argument
@@ -42,8 +43,6 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
     method = name.rpartition(".")[2]
     if name in facts.STEP_MARKS:
         frame.interp.graph_memory.mark()
-    elif name in facts.BACKWARD:
-        frame.interp.graph_memory.backward(frame)
     elif method == "set_grad_enabled" and args and isinstance(args[0], Const):
         frame.grad = bool(args[0].value)
     elif name in facts.RESETS:
@@ -62,3 +61,16 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
             account.write(frame, node, ("mode", "", owner, "dtype"), External(f"torch.{method}"))
         elif method == "to" and args and isinstance(args[0], External):
             account.write(frame, node, ("mode", "", owner, "dtype"), args[0])
+
+
+def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value]) -> None:
+    """A call of a training step, whatever library or optimizer it belongs to."""
+    method = name.rpartition(".")[2]
+    if method == "backward" or name in facts.BACKWARD:
+        added_to = frame.interp.graph_memory.backward(frame, frame.origin(node))
+        if added_to is not None and name == "Tensor.backward":
+            frame.interp.emitter.emit(events.Reuse, frame, node, events.GRADIENTS, added_to)
+    elif method == "zero_grad":
+        kept = keywords.get("set_to_none")
+        if not (isinstance(kept, Const) and kept.value is False):
+            frame.interp.graph_memory.drop_gradients()

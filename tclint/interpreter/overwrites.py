@@ -14,11 +14,25 @@ from typing import Final, NamedTuple
 
 from tclint import events
 from tclint.interpreter.frame import Frame
-from tclint.values import GRAPHED, OWNED, PENDING, STALE, CompileSite, Tensor, Value, tensor_of
+from tclint.values import (
+    GRAPHED,
+    NOWHERE,
+    OWNED,
+    PENDING,
+    PROVEN,
+    STALE,
+    STATIC_OUT,
+    CompileSite,
+    Origin,
+    Tensor,
+    Value,
+    tensor_of,
+)
 
 
 class Effect(NamedTuple):
-    """Something that happens to the memory: a `run` (of `graph`, where that has its own), a `backward` pass, a `mark`."""
+    """Something that happens to the memory: a `run` (of `graph`, where that has its own), a `backward` pass,
+    a `mark`, a `drop` of gradients."""
 
     kind: str
     graph: object = None
@@ -33,9 +47,11 @@ class GraphMemory:
     def __init__(self) -> None:
         self.runs = 0
         """How often a run has overwritten what earlier ones gave."""
-        self.gradients: CompileSite | None = None
-        """The graphs whose backward pass ran last: what it gave, the next run overwrites too."""
+        self._gradients: Tensor | None = None
+        """What the last backward pass of a graph gave: the parameters hold it, and the next run overwrites it too."""
         self._log: list[Effect] = []
+        self._replayed: set[object] = set()
+        """The graphs captured by hand that were replayed."""
         self._marked = False
         self._begins = False
         self._trained: CompileSite | None = None
@@ -43,7 +59,7 @@ class GraphMemory:
     def begin(self) -> None:
         """Another entry into the program."""
         self._marked = self._begins = False
-        self._trained = self.gradients = None
+        self._trained = self._gradients = None
 
     @property
     def length(self) -> int:
@@ -61,6 +77,8 @@ class GraphMemory:
                 self.run(frame, effect.graph)
             elif effect.kind == "mark":
                 self.mark()
+            elif effect.kind == "drop":
+                self.drop_gradients()
             else:
                 self.backward(frame)
 
@@ -72,9 +90,19 @@ class GraphMemory:
                 return False
             self._begins = False
             _change(frame, PENDING, Value.released)
+        if graph is not None:
+            self._replayed.add(graph)
         _change(frame, GRAPHED, lambda value: value.overwritten(graph))
+        if self._gradients is not None:
+            self._gradients = self._gradients.after_run(graph)
         self.runs += 1
         return True
+
+    def as_held(self, value: Value) -> Value:
+        """What an object holds: a static output of a graph is what the last replay wrote, until the next one."""
+        if not self._replayed or value.contains(STATIC_OUT) is None:
+            return value
+        return value.mapped(STATIC_OUT, lambda t: t.with_(flags=t.flags | OWNED) if t.site in self._replayed else t)
 
     def trains(self, site: CompileSite) -> None:
         """A graph ran whose outputs wait for a backward pass."""
@@ -85,11 +113,27 @@ class GraphMemory:
         self._log.append(Effect("mark"))
         self._marked = self._begins = True
 
-    def backward(self, frame: Frame | None) -> None:
-        """A backward pass runs: nothing keeps the outputs of this step any longer."""
+    def backward(self, frame: Frame | None, origin: Origin = NOWHERE) -> Tensor | None:
+        """A backward pass runs: nothing keeps the outputs of this step any longer.
+
+        What it adds to, where parameters still hold the gradients of an earlier one that a run has overwritten.
+        """
         self._log.append(Effect("backward"))
-        self.gradients = self._trained
         _change(frame, PENDING, Value.released)
+        held = self._gradients
+        if self._trained is not None:
+            self._gradients = Tensor(PROVEN, "f", -1, OWNED, origin, site=self._trained)
+            self._trained = None
+        return held if held is not None and held.flags & STALE else None
+
+    def drop_gradients(self) -> None:
+        """`zero_grad()`, or gradients that the program makes itself: parameters hold none of a graph's."""
+        self._log.append(Effect("drop"))
+        self._gradients = None
+
+    def gradient(self, origin: Origin) -> Tensor | None:
+        """What a parameter holds after the backward pass of a graph."""
+        return self._gradients.with_(origin=origin) if self._gradients is not None else None
 
 
 def _change(frame: Frame | None, of: int, change: Callable[[Value], Value]) -> None:

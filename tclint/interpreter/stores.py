@@ -89,6 +89,8 @@ def _attribute(
     )
     if target.attr == "requires_grad":
         freeze(frame, receiver, value)
+    elif target.attr == "grad" and frame.region is None:
+        frame.interp.graph_memory.drop_gradients()
     if frame.region is None and not frame.constructing:
         again, told = _again(statement, value), value
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):

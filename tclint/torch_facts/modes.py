@@ -11,7 +11,7 @@ CONTEXTS: Final = GRAD | {"autocast"}
 
 STEP_MARKS: Final = frozenset({"torch.compiler.cudagraph_mark_step_begin", "torch._inductor.cudagraph_mark_step_begin"})
 """Tell CUDA graphs that a step begins."""
-BACKWARD: Final = frozenset({"torch.autograd.backward", "torch.autograd.grad"})
+BACKWARD: Final = frozenset({"torch.autograd.grad"})
 """Run a backward pass, as every method called `backward` does."""
 RESETS: Final = frozenset({"torch.compiler.reset", "torch._dynamo.reset"})
 """Throw every program away."""

@@ -235,7 +235,8 @@ def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str, quiet: boo
         extra = STRIDED if name in ("T", "mT", "H", "mH") else 0
         return tensor.view(origin, tensor.ndim, extra)
     if name == "grad":
-        return join(Tensor(tensor.conf, tensor.dtype, -1, 0, origin), NONE)
+        held = frame.interp.graph_memory.gradient(origin) if frame.region is None else None
+        return join(held or Tensor(tensor.conf, tensor.dtype, -1, 0, origin), NONE)
     if name in ("values", "indices") and not kind:
         # The named result of max(dim) and friends, read off a tensor we took for one.
         return Tensor(tensor.conf, "i" if name == "indices" else tensor.dtype, -1, 0, origin)
