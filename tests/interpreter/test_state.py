@@ -97,6 +97,7 @@ def test_what_a_fresh_one_learns_is_its_own() -> None:
     old.learned.walks["a.py"] = []
     old.learned.set_globals[("a.py", "x")] = Const(1)
     old.learned.counted.add(("global", "a.py", "", "x"))
+    old.learned.frozen.add(("a.py", "Net"))
     new = old.learned.copy()
     for part in dataclasses.fields(SiteKnowledge):
         mine, theirs = getattr(old.learned, part.name), getattr(new, part.name)
