@@ -45,8 +45,8 @@ class GraphMemory:
     """What is known of the graphs' memory at this moment of the walk."""
 
     def __init__(self) -> None:
-        self.runs = 0
-        """How often a run has overwritten what earlier ones gave."""
+        self._overwriting: list[object] = []
+        """The runs that have overwritten what earlier ones gave, by the graphs that have memory of their own, or None."""
         self._gradients: Tensor | None = None
         """What the last backward pass of a graph gave: the parameters hold it, and the next run overwrites it too."""
         self._log: list[Effect] = []
@@ -95,8 +95,19 @@ class GraphMemory:
         _change(frame, GRAPHED, lambda value: value.overwritten(graph))
         if self._gradients is not None:
             self._gradients = self._gradients.after_run(graph)
-        self.runs += 1
+        self._overwriting.append(graph)
         return True
+
+    @property
+    def runs(self) -> int:
+        """How often a run has overwritten what earlier ones gave."""
+        return len(self._overwriting)
+
+    def later(self, value: Value, runs: int) -> Value:
+        """What is left of a value that was taken after so many runs."""
+        for graph in dict.fromkeys(self._overwriting[runs:]):
+            value = value.overwritten(graph)
+        return value
 
     def as_held(self, value: Value) -> Value:
         """What an object holds: a static output of a graph is what the last replay wrote, until the next one."""
@@ -157,24 +168,19 @@ def read(frame: Frame, node: ast.AST, name: str, value: Value) -> Value:
     return value.taken()
 
 
-def operands_read(frame: Frame, operands: Sequence[tuple[ast.AST, Value]]) -> None:
-    """A graph ran between the evaluation of these operands and their use: `net(a) - net(b)`."""
+def operands_read(frame: Frame, operands: Sequence[tuple[ast.AST, Value]], runs: int) -> None:
+    """Graphs ran between the evaluation of these operands, after so many `runs`, and their use: `net(a) - net(b)`."""
     for node, value in operands:
-        owned = value.contains(OWNED)
-        if owned is not None and not owned.flags & (STALE | PENDING) and not _apart(owned):
-            frame.interp.emitter.emit(events.Reuse, frame, node, _text(node), owned)
+        stale = frame.interp.graph_memory.later(value, runs).contains(STALE)
+        if stale is not None and value.contains(STALE) is None:
+            frame.interp.emitter.emit(events.Reuse, frame, node, _text(node), stale)
 
 
-def _apart(tensor: Tensor) -> bool:
-    """Whether it lives in memory that only its own graph writes to, which need not be the one that ran."""
-    return isinstance(tensor.site, CompileSite) and tensor.site.alone
-
-
-def receiver_read(frame: Frame, node: ast.AST, receiver: Value) -> None:
+def receiver_read(frame: Frame, node: ast.AST, receiver: Value, runs: int) -> None:
     """The same for `net(a).sub(net(b))`. A list is no reader of its elements when it gets one more."""
     tensor = tensor_of(receiver)
     if tensor is not None:
-        operands_read(frame, [(node, tensor)])
+        operands_read(frame, [(node, tensor)], runs)
 
 
 def _text(node: ast.AST) -> str:

@@ -68,12 +68,12 @@ def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
         else:
             items.append(evaluate(frame, element))
         if memory.runs != runs:
-            runs = memory.runs
             before = items[:-1]
             if len(before) < len(elements) and any(v.contains(OWNED) is not None for v in before):
                 # Both outputs are made before either is used.
-                operands_read(frame, list(zip(elements, before, strict=False)))
-                items[:-1] = [v.overwritten() for v in before]
+                operands_read(frame, list(zip(elements, before, strict=False)), runs)
+                items[:-1] = [memory.later(v, runs) for v in before]
+            runs = memory.runs
     if known and len(items) <= 64:
         return Seq(kind, tuple(items))
     return Seq(kind, None, join_all(items))
@@ -87,10 +87,10 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
     for key, value_node in zip(node.keys, node.values, strict=True):
         value = evaluate(frame, value_node)
         if memory.runs != runs:
-            runs = memory.runs
             given = {k.value: v for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant)}
-            operands_read(frame, [(given[k], v) for k, v in items.items() if k in given])
-            items = {k: v.overwritten() for k, v in items.items()}
+            operands_read(frame, [(given[k], v) for k, v in items.items() if k in given], runs)
+            items = {k: memory.later(v, runs) for k, v in items.items()}
+            runs = memory.runs
         if key is None:
             if isinstance(value, Dict):
                 items.update(value.items)

@@ -34,9 +34,9 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
     for link in reversed(chain):
         right = evaluate(frame, link.right)
         if memory.runs != runs:
+            operands_read(frame, [(link.left, value)], runs)
+            value = memory.later(value, runs)
             runs = memory.runs
-            operands_read(frame, [(link.left, value)])
-            value = value.overwritten()
         value = binary(frame, link, type(link.op).__name__, value, right)
     return value
 
