@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tclint.events import GRADIENTS, Call, CompiledCall, Event, Return, Reuse, Store
-from tclint.program import Module, Program
+from tclint.program import Class, Function, Module, Program
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
-from tclint.values import NONE, OWNED, PARAMETER, PENDING, STALE, STATIC_OUT, Seq, Tensor, Value, contains
+from tclint.values import NONE, OWNED, PARAMETER, PENDING, STALE, STATIC_OUT, Instance, Seq, Tensor, Value, contains
 
 MATERIALISE = facts.named("holds all values of an iterable")
 KEEPING_CALLS = (
@@ -30,6 +30,8 @@ class KeptOutputs:
         self._manual = manual
         self._kept: dict[tuple[str, str, str], list[Event]] = {}
         """The stores that put an output where a name of a function (or `self.name`) still holds it."""
+        self._kept_on: dict[str, list[Event]] = {}
+        """The stores that put an output into an attribute of that name, told where it is read too late."""
         self._yielded: dict[object, Event] = {}
         """By the call that made it, where a generator hands an output out."""
         self._called: dict[object, dict[ast.AST, bool]] = {}
@@ -57,6 +59,7 @@ class KeptOutputs:
         ):
             return
         if event.target == "attribute" and self._read_in_step(event, tensor):
+            self._kept_on[event.name] = [event]
             return
         where = {
             "attribute": f"in `.{event.name}`",
@@ -95,6 +98,8 @@ class KeptOutputs:
             yield from self._told_of((event, tensor, f"{what}{self._after(event)}"))
             return
         kept = self._kept.get(self._place(event, event.name), [])
+        if not kept and "." in event.name:
+            kept = self._kept_on.get(event.name.rpartition(".")[2], [])
         if not kept and tensor.origin.node in self._told:
             return  # an element of what was told, under another name
         for at in kept or [event]:
@@ -141,6 +146,11 @@ class KeptOutputs:
         elif event.cls is not None or event.enclosing is not None and event.enclosing.parent is not None:
             if self._manual or _calls_it(event):
                 self._returned[tensor.origin.node] = event
+                calls = event.ask.of_program(_KeptCalls)
+                kept = calls.of(event.enclosing, event.cls) if event.enclosing is not None and event.cls else None
+                if kept is not None:
+                    self._told.add(tensor.origin.node)
+                    yield event, tensor, f"is returned without a copy and kept by the caller ({kept})"
 
     def _bind(self, event: Store, tensor: Tensor | None) -> None:
         """A name of a function is bound: to an output, or to something else that takes its place."""
@@ -181,15 +191,20 @@ class KeptOutputs:
             or not isinstance(target.value, ast.Name)
         ):
             return False
-        reads = event.ask.of_program(_AttributeReads).of(event.module, event.name)
+        reads = event.ask.of_program(_AttributeReads).of(event)
+        followed = isinstance(event.receiver, Instance) and target.value.id == _first_parameter(function.node)
         first, last = function.node.lineno, function.node.end_lineno or 0
         stored = (event.node.lineno, event.node.col_offset) if isinstance(event.node, ast.stmt) else (0, 0)
-        if not reads or not first <= made.lineno <= last:
-            return False
+        if not reads:
+            return True
+        if not first <= made.lineno <= last:
+            return followed
         if any(isinstance(a, ast.Attribute) and a.attr == event.name for a in made.args):
             return False  # fed back into the next call
         for path, line, column in reads:
             if path != event.module.path or not first <= line <= last:
+                if followed:
+                    continue  # the walk tells whether a run comes between
                 return False
             if (made.end_lineno, made.end_col_offset) <= (line, column) < stored:
                 return False  # what an earlier step left there, after this step's run
@@ -229,7 +244,9 @@ class KeptOutputs:
         self._told.add(tensor.origin.node)
         handed = self._returned.get(tensor.origin.node)
         if handed is not None and handed.node is not event.node:
-            where = f"line {line_of(event)}" if event.module is handed.module else f"{event.module.path}:{line_of(event)}"
+            where = (
+                f"line {line_of(event)}" if event.module is handed.module else f"{event.module.path}:{line_of(event)}"
+            )
             yield handed, tensor, f"is returned without a copy and kept by the caller ({where})"
         yield kept
 
@@ -242,20 +259,82 @@ class _AttributeReads:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._found: dict[str, list[tuple[str, int, int]]] = {}
+        self._found: dict[tuple[str, str, str], list[tuple[str, int, int]]] = {}
 
-    def of(self, module: Module, name: str) -> list[tuple[str, int, int]]:
-        """File, line and column of every `.name` that is read."""
-        if name not in self._found:
+    def of(self, event: Store) -> list[tuple[str, int, int]]:
+        """File, line and column of every `.name` that is read, of the attribute that is stored."""
+        module, name = event.module, event.name
+        cls = event.receiver.cls if isinstance(event.receiver, Instance) else None
+        place = (name, module.path, cls.qualname if cls is not None else "")
+        if place not in self._found:
             written = re.compile(rb"\.\s*" + name.encode() + rb"\b")
-            self._found[name] = [
+            self._found[place] = [
                 (m.path, node.lineno, node.col_offset)
                 for m in {module, *self._program.modules}
-                if written.search(m.data)
+                if written.search(m.data) and (cls is None or m is module or _knows(m, cls))
                 for node in nodes(m.tree)
                 if type(node) is ast.Attribute and node.attr == name and type(node.ctx) is ast.Load
             ]
-        return self._found[name]
+        return self._found[place]
+
+
+class _KeptCalls:
+    """Where what a method returns is put into a container, in all files; looked for when first asked.
+
+    Who calls a method is not always in sight: a function that is handed on, a test.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._found: dict[Function, tuple[str, int] | None] = {}
+
+    def of(self, method: Function, cls: Class) -> str | None:
+        """The first place, as the method's file would name it."""
+        if method not in self._found:
+            places = [place for m in {cls.module, *self._program.modules} for place in self._places(m, method, cls)]
+            self._found[method] = min(places, default=None)
+        place = self._found[method]
+        if place is None:
+            return None
+        return f"line {place[1]}" if place[0] == method.module.path else f"{place[0]}:{place[1]}"
+
+    @staticmethod
+    def _places(module: Module, method: Function, cls: Class) -> Iterator[tuple[str, int]]:
+        """In one file that knows the class."""
+        if not _knows(module, cls):
+            return
+        if re.search(rb"\.\s*" + method.name.encode() + rb"\s*\(", module.data) is None:
+            return
+        for node in nodes(module.tree):
+            for call in _put_away(node):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                    if call.func.attr == method.name:
+                        yield module.path, call.lineno
+
+
+def _knows(module: Module, cls: Class) -> bool:
+    """Whether a file may hold objects of a class: it names it, and has no other one by that name."""
+    if module is cls.module:
+        return True
+    return cls.name.encode() in module.data and not isinstance(module.names.get(cls.name), Class)
+
+
+def _first_parameter(node: ast.AST) -> str:
+    arguments = getattr(node, "args", None)
+    return arguments.args[0].arg if isinstance(arguments, ast.arguments) and arguments.args else ""
+
+
+def _put_away(node: ast.AST) -> Sequence[ast.expr]:
+    """What a node puts into a container, as it is."""
+    if isinstance(node, (ast.ListComp, ast.SetComp)):
+        return (node.elt,)
+    if isinstance(node, ast.DictComp):
+        return (node.value,)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.args if node.func.attr in facts.named("puts a value into a container") else ()
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Subscript, ast.Attribute)):
+        return (node.value,)
+    return ()
 
 
 def _own_containers(root: ast.AST) -> frozenset[str]:

@@ -74,9 +74,7 @@ class CaptureInputRebound(Rule):
                 ]
                 yield from self._rebound(event, caller, inputs, call.lineno, replays, [])
 
-    def _stale_rows(
-        self, event: ModuleEvent, function: Scope, capture: Capture, replay: int
-    ) -> Iterator[Finding]:
+    def _stale_rows(self, event: ModuleEvent, function: Scope, capture: Capture, replay: int) -> Iterator[Finding]:
         """Some rows of an input are written, all rows of an output are read: the rest is of an earlier batch."""
         for node in ast.walk(function):
             target = _partly(node, capture.inputs)

@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from tclint.events import Call, Event, Return, Reuse, Store
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity, Span
-from tclint.rules._captures import TRIGGERS, Capture, Scope, captures, replay_lines, scope_of
+from tclint.rules._captures import TRIGGERS
 from tclint.rules._kept_outputs import KEEPING_CALLS, MATERIALISE, Kept, KeptOutputs
 from tclint.ruleset.rule import Rule
-from tclint.sources.tree import text
-from tclint.torch_facts import facts, traits
 
 
 class CaptureOutputKept(Rule):

@@ -49,6 +49,7 @@ class GraphMemory:
         """The runs that have overwritten what earlier ones gave, by the graphs that have memory of their own, or None."""
         self._gradients: Tensor | None = None
         """What the last backward pass of a graph gave: the parameters hold it, and the next run overwrites it too."""
+        self._held: dict[tuple[object, str], Value] = {}
         self._log: list[Effect] = []
         self._replayed: set[object] = set()
         """The graphs captured by hand that were replayed."""
@@ -59,6 +60,7 @@ class GraphMemory:
     def begin(self) -> None:
         """Another entry into the program."""
         self._marked = self._begins = False
+        self._held.clear()
         self._trained = self._gradients = None
 
     @property
@@ -89,14 +91,26 @@ class GraphMemory:
             if not self._begins:
                 return False
             self._begins = False
-            _change(frame, PENDING, Value.released)
+            self._change(frame, PENDING, Value.released)
         if graph is not None:
             self._replayed.add(graph)
-        _change(frame, GRAPHED, lambda value: value.overwritten(graph))
+        self._change(frame, GRAPHED, lambda value: value.overwritten(graph))
         if self._gradients is not None:
             self._gradients = self._gradients.after_run(graph)
         self._overwriting.append(graph)
         return True
+
+    def hold(self, owner: Value, name: str, value: Value) -> None:
+        """An attribute of an object is bound: what a graph gave is followed, whichever method reads it."""
+        place = (owner.key, name)
+        if value.contains(GRAPHED) is not None:
+            self._held[place] = value
+        else:
+            self._held.pop(place, None)
+
+    def held(self, owner: Value, name: str) -> Value | None:
+        """What an attribute holds that was given by a graph."""
+        return self._held.get((owner.key, name)) if self._held else None
 
     @property
     def runs(self) -> int:
@@ -130,12 +144,24 @@ class GraphMemory:
         What it adds to, where parameters still hold the gradients of an earlier one that a run has overwritten.
         """
         self._log.append(Effect("backward"))
-        _change(frame, PENDING, Value.released)
+        self._change(frame, PENDING, Value.released)
         held = self._gradients
         if self._trained is not None:
             self._gradients = Tensor(PROVEN, "f", -1, OWNED, origin, site=self._trained)
             self._trained = None
         return held if held is not None and held.flags & STALE else None
+
+    def _change(self, frame: Frame | None, of: int, change: Callable[[Value], Value]) -> None:
+        """Change what objects hold, and the names of a frame, of those around its function and of its callers."""
+        for place, value in self._held.items():
+            self._held[place] = change(value)
+        while frame is not None and frame.region is None:
+            for names in (frame.env, frame.closure):
+                if isinstance(names, dict):
+                    for name, value in names.items():
+                        if value.contains(of) is not None:
+                            names[name] = change(value)
+            frame = frame.parent
 
     def drop_gradients(self) -> None:
         """`zero_grad()`, or gradients that the program makes itself: parameters hold none of a graph's."""
@@ -145,17 +171,6 @@ class GraphMemory:
     def gradient(self, origin: Origin) -> Tensor | None:
         """What a parameter holds after the backward pass of a graph."""
         return self._gradients.with_(origin=origin) if self._gradients is not None else None
-
-
-def _change(frame: Frame | None, of: int, change: Callable[[Value], Value]) -> None:
-    """Change what the names of a frame, of those around its function and of its callers hold."""
-    while frame is not None and frame.region is None:
-        for names in (frame.env, frame.closure):
-            if isinstance(names, dict):
-                for name, value in names.items():
-                    if value.contains(of) is not None:
-                        names[name] = change(value)
-        frame = frame.parent
 
 
 def read(frame: Frame, node: ast.AST, name: str, value: Value) -> Value:

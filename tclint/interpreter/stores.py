@@ -106,6 +106,8 @@ def _attribute(
         if isinstance(target.value, ast.Name):
             base = target.value.id
             frame.interp.account.write_name(frame, statement, base, f"{base}.{target.attr}", value, again)
+    if isinstance(receiver, Instance) and frame.region is None and not frame.constructing:
+        frame.interp.graph_memory.hold(receiver, target.attr, value)
     if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
         frame.interp.instance_attributes.store(frame, receiver, target.attr, value)
     elif isinstance(receiver, Object) and isinstance(target.value, ast.Attribute):

@@ -8,6 +8,7 @@ from tclint.interpreter.evaluate import evaluate, handles, lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import read
 from tclint.values import (
+    Instance,
     Value,
 )
 
@@ -29,6 +30,10 @@ def _attribute(frame: Frame, node: ast.Attribute) -> Value:
         if value is not None:
             return read(frame, node, f"{base.id}.{node.attr}", value) if frame.region is None else value
     receiver = evaluate(frame, base)
+    if frame.region is None and type(receiver) is Instance:
+        held = frame.interp.graph_memory.held(receiver, node.attr)
+        if held is not None:
+            return read(frame, node, f"{ast.unparse(base)}.{node.attr}", held)
     value = receiver.attribute(frame, node, node.attr)
     return frame.interp.graph_memory.as_held(value) if frame.region is None else value
 
