@@ -300,7 +300,7 @@ class PartRunner:
         )
 
     def _with_fix(self, dispatcher: Dispatcher, finding: Finding, rule: Rule, event: Event) -> Finding:
-        if RANK[finding.confidence.value] < RANK[self.settings.min_confidence]:
+        if not self.settings.fixes or RANK[finding.confidence.value] < RANK[self.settings.min_confidence]:
             return finding
         # Several parts reach a place in the same way; the repair is the same too.
         key = (finding.code, finding.path, finding.span, finding.message, finding.confidence, finding.labels)
