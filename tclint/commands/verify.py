@@ -9,12 +9,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import click
 
 from tclint.commands.options import here, say
 from tclint.commands.show import Show
+from tclint.model import codec
 from tclint.model.errors import UserError
 from tclint.model.finding import Finding, Verification
 from tclint.model.report import Report
@@ -145,7 +146,7 @@ def _json_line(verdict: Verdict) -> None:
     """A verdict on a line of its own, for programs that read while we run."""
     finding = verdict.finding
     place = {"path": finding.path, "line": finding.line, "column": finding.span.column, "code": finding.code}
-    print(json.dumps({**place, **asdict(_verification(verdict))}), flush=True)
+    print(json.dumps({**place, **codec.encode(_verification(verdict))}), flush=True)
 
 
 def _end_on_sigterm() -> None:

@@ -51,8 +51,6 @@ class Fixed:
     applied: list[Applied] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     """Fixes that were not kept, each with the reason."""
-    remaining: tuple[Finding, ...] = ()
-    """What the last pass found."""
     passes: int = 0
 
 
@@ -140,7 +138,6 @@ def run(lint: Lint, original: Callable[[str], bytes], *, unsafe: bool = False, k
     refused: set[tuple[str, str, str]] = set()
     while True:
         findings = lint(fixed.contents)
-        fixed.remaining = tuple(findings)
         if fixed.passes >= PASSES:
             break
         chosen = _chosen(findings, unsafe, refused, keep, fixed.passes)

@@ -24,10 +24,10 @@ from tclint.interpreter.options import Options
 from tclint.interpreter.state import TOP_LEVEL, Failure
 from tclint.model.finding import RANK, Finding
 from tclint.model.report import Problem
-from tclint.program import Class, Function, Module, Program
+from tclint.program import Class, Function, FunctionPlace, Module, Program
 from tclint.ruleset.rule import Rule
 from tclint.run import knowledge
-from tclint.run.results import Entered, EnteredFile, Found, Place, Result, Root, Sites
+from tclint.run.results import Entered, EnteredFile, Found, Result, Root, Sites
 from tclint.sources import glance
 from tclint.sources.text import TOO_DEEP
 from tclint.torch_facts import facts
@@ -239,7 +239,7 @@ class PartRunner:
         interp.emitter.dispatcher.forget()
         return Sites(result, precise, unresolved, knowledge.lessons(interp))
 
-    def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[Place]) -> Result:
+    def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[FunctionPlace]) -> Result:
         """The eager code around compiled callables, now that they are known; what is compiled is not entered again."""
         interp = self.main
         interp.results.reached |= reached
@@ -316,7 +316,7 @@ class PartRunner:
         return replace(finding, fix=fix) if fix is not None else finding
 
 
-def place_of(function: Function) -> Place:
+def place_of(function: Function) -> FunctionPlace:
     return (function.module.path, function.qualname, function.line)
 
 
