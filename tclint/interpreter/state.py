@@ -12,19 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from tclint.program import Class, Function, Module
+from tclint.program import Class, Function, FunctionPlace, Module
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.interpreter.overwrites import Effect
     from tclint.values import CompileSite, External, Value
-    from tclint.values.moments import Moment
-    from tclint.values.moments import Place as StatePlace
+    from tclint.values.moments import Moment, StatePlace
 
 Arguments = tuple[tuple["Value", ...], dict[str, "Value"]]
 """What a call passes: by position, by keyword."""
-Place = tuple[str, str, int]
-"""A function: file, qualified name, line."""
 AttributeName = tuple[str, str, str]
 """An attribute of the objects of a class: file, qualified name of the class, name."""
 
@@ -173,9 +170,9 @@ class Failure:
 class Results:
     """What an interpreter found out for others to read."""
 
-    reached: set[Place] = field(default_factory=set)
+    reached: set[FunctionPlace] = field(default_factory=set)
     """The functions that were interpreted as compiled."""
-    reach: dict[tuple[str, int], set[Place]] = field(default_factory=dict)
+    reach: dict[tuple[str, int], set[FunctionPlace]] = field(default_factory=dict)
     """The functions that each compile site (file, line) compiles."""
     failures: list[Failure] = field(default_factory=list)
 
