@@ -20,10 +20,6 @@ class GraphBreak(NamedTuple):
     visibility: str
     family: str | None
 
-    @property
-    def is_static(self) -> bool:
-        return self.visibility == "static"
-
 
 @functools.cache
 def graph_breaks() -> Mapping[str, GraphBreak]:

@@ -33,6 +33,7 @@ from tclint.values import (
     FALSE,
     HOST,
     NAMED,
+    NO_GRADIENT,
     NONE,
     PARAMETER,
     PROVEN,
@@ -124,7 +125,9 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
     """The value of a call of `torch.…`, by what kind of thing the facts say it returns."""
     origin = frame.origin(node)
     if traits.makes_tensor(name):
-        return factory(name, args, keywords, origin)
+        made = factory(name, args, keywords, origin)
+        apart = frame.region is None and "requires_grad" not in keywords
+        return made.with_(flags=made.flags | NO_GRADIENT) if apart else made
     short = name.rpartition(".")[2]
     if name.startswith(("torch.nested.", "torch.sparse_")):
         layout = keywords.get("layout")
@@ -186,6 +189,8 @@ def _computed(name: str, short: str, first: Tensor | None, args: Args, keywords:
         flags |= CONSTANT
     if first is not None:
         flags |= first.flags & ARRAY
+        if all(v.flags & NO_GRADIENT for v in (*args, *keywords.values()) if isinstance(v, Tensor)):
+            flags |= first.flags & NO_GRADIENT
         if len(args) == 1 or not any(isinstance(a, Tensor) and a is not first for a in args):
             flags |= first.flags & (HOST | CONSTANT)
     return Tensor(PROVEN, dtype, ndim, flags, origin)
