@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ import click
 
 from tclint import __version__, output
 from tclint.commands.narrow import add_ignores, compared, narrowed
-from tclint.commands.options import CONTEXT, complete_paths, complete_rules, config_options, listed, say
+from tclint.commands.options import CONTEXT, complete_paths, complete_rules, config_options, here, listed, say
 from tclint.commands.show import Show
 from tclint.model.settings import LEVELS
 from tclint.run.project import AUTO, Project
@@ -175,10 +174,13 @@ def command(
         raise click.UsageError("--stdin-filename needs the path '-'")
     fixes = fix_ or fix_only or diff
 
+    shows_fixes = not statistics and output_format not in output.WITHOUT_FIXES
+    keeps_all = add_ignore is not None or update_baseline
+
     def opened() -> Project:
-        return Project.open(
+        project = Project.open(
             ((stdin_filename,) if stdin_filename else ()) if stdin else paths,
-            cwd=os.getcwd(),
+            cwd=here(),
             config=config_file,
             isolated=isolated,
             allow_rules=allow_rules,
@@ -188,6 +190,9 @@ def command(
             around=None if no_project else project_root or AUTO,
             say=say,
         )
+        if fixes or (shows_fixes and not keeps_all):
+            return project
+        return replace(project, settings=replace(project.settings, fixes=False))
 
     if watch_:
         if fixes or verify_ or add_ignore is not None or update_baseline or stdin:
@@ -227,7 +232,6 @@ def command(
         raise click.UsageError("--unsafe-fixes and --show-fixes need --fix, --fix-only or --diff")
     else:
         report = _linted(project, ends=bool(click.get_current_context().obj) and not verify_)
-    keeps_all = add_ignore is not None or update_baseline
     report = narrowed(report, project, diff_base, None if keeps_all else baseline)
     if add_ignore is not None:
         return add_ignores(report, project, add_ignore)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tclint.commands.options import CONTEXT, complete_rules, config_options, say
+from tclint.commands.options import CONTEXT, complete_rules, config_options, here, say
 from tclint.run.project import Project
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def command(
     """Explain rules: by code, by prefix, by name, or by Dynamo's graph-break id. Without argument, list them."""
     from tclint.output import write
 
-    project = Project.open((), cwd=os.getcwd(), config=config_file, isolated=isolated, say=say, allow_rules=allow_rules)
+    project = Project.open((), cwd=here(), config=config_file, isolated=isolated, say=say, allow_rules=allow_rules)
     chosen = list(project.rules) if everything or not what else project.explain(what)
     if output_format == "json":
         text = json.dumps([_rule_object(each) for each in chosen], indent=2, ensure_ascii=False) + "\n"
@@ -68,12 +67,12 @@ def _doc(each: Rule) -> str:
 def _page(each: Rule) -> str:
     from tclint.output.words import ONE
 
-    facts = [each.severity.value, ONE[each.effect], "on by default" if each.default else "off by default"]
+    traits = [each.severity.value, ONE[each.effect], "on by default" if each.default else "off by default"]
     if each.torch:
-        facts.append(f"torch {each.torch}")
-    facts += each.graph_breaks
+        traits.append(f"torch {each.torch}")
+    traits += each.graph_breaks
     title = f"{each.code} {each.name}"
-    return f"{title}\n{'=' * len(title)}\n{' · '.join(facts)}\n\n{_doc(each)}{_changes(each)}"
+    return f"{title}\n{'=' * len(title)}\n{' · '.join(traits)}\n\n{_doc(each)}{_changes(each)}"
 
 
 def _changes(each: Rule) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import json
 import os
 import re
 import stat
@@ -52,8 +51,6 @@ class Fixed:
     applied: list[Applied] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     """Fixes that were not kept, each with the reason."""
-    remaining: tuple[Finding, ...] = ()
-    """What the last pass found."""
     passes: int = 0
 
 
@@ -141,7 +138,6 @@ def run(lint: Lint, original: Callable[[str], bytes], *, unsafe: bool = False, k
     refused: set[tuple[str, str, str]] = set()
     while True:
         findings = lint(fixed.contents)
-        fixed.remaining = tuple(findings)
         if fixed.passes >= PASSES:
             break
         chosen = _chosen(findings, unsafe, refused, keep, fixed.passes)
@@ -256,13 +252,18 @@ def write(absolute: str, before: bytes, after: bytes, root: str) -> str:
         return f"a link that leads out of the project, to {target}; left alone: fix that file under its own name"
     temporary = ""
     try:
-        mode = stat.S_IMODE(os.stat(target).st_mode)
+        status = os.stat(target)
+        mode = stat.S_IMODE(status.st_mode)
+        if not mode & 0o222 or not os.access(target, os.W_OK):
+            return "read-only; left alone"
         descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".tclint-")
         with os.fdopen(descriptor, "wb") as out:
             out.write(after)
             out.flush()
             # Or a machine that stops now could find an empty file under the name.
             os.fsync(out.fileno())
+        if not _owned_alike(temporary, status):
+            return "it belongs to somebody else, whom the new file would not belong to; left alone"
         os.chmod(temporary, mode)
         # The last thing before the file is replaced: the user may have saved it while all else was done.
         if regular.read(target) != before:
@@ -279,6 +280,18 @@ def write(absolute: str, before: bytes, after: bytes, root: str) -> str:
     return ""
 
 
+def _owned_alike(path: str, status: os.stat_result) -> bool:
+    """Give a file the owner and the group of another one, where that can be done."""
+    made = os.stat(path)
+    if (made.st_uid, made.st_gid) == (status.st_uid, status.st_gid) or not hasattr(os, "chown"):
+        return True
+    try:
+        os.chown(path, status.st_uid, status.st_gid)
+    except OSError:
+        return False
+    return True
+
+
 def _leads_out(absolute: str, target: str, root: str) -> bool:
     """Whether a path of the project stands for a file elsewhere. One that the user gave from elsewhere is his own word."""
     try:
@@ -288,15 +301,20 @@ def _leads_out(absolute: str, target: str, root: str) -> bool:
     return not target.startswith(os.path.join(os.path.realpath(shared), ""))
 
 
+def _git_name(path: str) -> str:
+    """A name as git writes it in a patch: odd ones in quotes, so that no terminal obeys them."""
+    if path.isprintable() and '"' not in path and "\\" not in path:
+        return path
+    raw = os.fsencode(path)
+    return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:03o}" for b in raw) + '"'
+
+
 def diff(path: str, before: bytes, after: bytes) -> str:
     """A unified diff that `patch -p1` and `git apply` take."""
     old, new = (_LINE.findall(data.decode(encoding_of(data))) for data in (before, after))
-    # git quotes such names, and a terminal would obey them.
-    if not path.isprintable() or '"' in path or "\\" in path:
-        here, there = json.dumps(f"a/{path}"), json.dumps(f"b/{path}")
-    else:
-        here, there = f"a/{path}", f"b/{path}"
-    lines = difflib.unified_diff([x for x in old if x], [x for x in new if x], here, there)
+    lines = difflib.unified_diff(
+        [x for x in old if x], [x for x in new if x], _git_name(f"a/{path}"), _git_name(f"b/{path}")
+    )
     text = ""
     for line in lines:
         text += line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n"
