@@ -29,7 +29,8 @@ def test_order_is_by_place_then_by_rule() -> None:
         replace(ONE, span=Span(10, 1, 10, 2)),
         replace(ONE, path="b.py", span=Span(1, 1, 1, 2)),
     ]
-    assert sorted(told[::-1], key=lambda f: f.sort_key) == told
+    mixed = [told[n] for n in (3, 0, 4, 2, 1)]
+    assert sorted(mixed, key=lambda f: f.sort_key) == told
 
 
 def test_a_finding_does_not_change() -> None:

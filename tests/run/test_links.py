@@ -7,8 +7,8 @@ from tclint.run.links import Components, alone, links_of
 from tclint.sources.glance import glance
 
 SOURCES = {
-    "train.py": b"from model import Net\nimport helpers as h\n",
-    "model.py": b"import torch\nfrom layers import *\n",
+    "train.py": b"from model import Net\nimport helpers as h\nimport torch\nnet = torch.compile(Net())\n",
+    "model.py": b"import torch\nfrom layers import *\n\nclass Net(torch.nn.Module):\n    def forward(self, x): return x\n",
     "layers.py": b"x = 1\n",
     "helpers.py": b"import os\n",
     "other.py": b"import nothing_here\n",
@@ -18,7 +18,7 @@ MODULES = {module.path: module for module in PROGRAM.modules}
 
 
 def test_what_a_file_names() -> None:
-    assert links_of(MODULES["train.py"]) == ("model", "model.Net", "helpers", "helpers.")
+    assert links_of(MODULES["train.py"]) == ("model", "model.Net", "helpers", "helpers.", "torch", "torch.")
     assert links_of(MODULES["model.py"])[-1] == "layers"
     assert links_of(MODULES["layers.py"]) == ()
 
@@ -31,7 +31,7 @@ def test_files_that_are_linked_belong_together() -> None:
     assert sorted(map(sorted, groups.values())) == [["helpers.py", "layers.py", "model.py", "train.py"], ["other.py"]]
 
 
-def test_a_file_that_nobody_mentions_stands_alone() -> None:
+def test_a_file_stands_alone_that_no_root_and_no_site_mentions() -> None:
     glances = {path: glance(data, (), ()) for path, data in SOURCES.items()}
     parts = [[module] for module in PROGRAM.modules]
     assert alone(parts, PROGRAM.modules, glances) == {"train.py", "other.py"}
