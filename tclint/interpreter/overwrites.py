@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from tclint import events
-from tclint.interpreter.frame import Frame
+from tclint.interpreter.frame import Env, Frame
 from tclint.values import (
     GRAPHED,
     NOWHERE,
@@ -22,8 +22,10 @@ from tclint.values import (
     PROVEN,
     STALE,
     STATIC_OUT,
+    UNKNOWN,
     CompileSite,
     Origin,
+    Seq,
     Tensor,
     Value,
     tensor_of,
@@ -49,6 +51,8 @@ class GraphMemory:
         """The runs that have overwritten what earlier ones gave, by the graphs that have memory of their own, or None."""
         self._gradients: Tensor | None = None
         """What the last backward pass of a graph gave: the parameters hold it, and the next run overwrites it too."""
+        self.captures: dict[object, Env] = {}
+        """By graph, what names held when `capture_begin()` was called."""
         self._held: dict[tuple[object, str], Value] = {}
         self._log: list[Effect] = []
         self._replayed: set[object] = set()
@@ -189,6 +193,15 @@ def operands_read(frame: Frame, operands: Sequence[tuple[ast.AST, Value]], runs:
         stale = frame.interp.graph_memory.later(value, runs).contains(STALE)
         if stale is not None and value.contains(STALE) is None:
             frame.interp.emitter.emit(events.Reuse, frame, node, _text(node), stale)
+
+
+def gathered(frame: Frame, node: ast.AST, value: Value) -> None:
+    """A generator is unpacked (`a, b = map(net, xs)`, `[*outs]`): all of its values are made before one is read."""
+    if frame.region is None and isinstance(value, Seq) and value.kind == "generator":
+        if value.contains(OWNED) is not None and value.contains(STALE) is None:
+            frame.interp.emitter.emit(
+                events.Store, frame, node, "comprehension", UNKNOWN, "", value.element(), None, False, None
+            )
 
 
 def receiver_read(frame: Frame, node: ast.AST, receiver: Value, runs: int) -> None:

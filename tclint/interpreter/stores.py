@@ -9,6 +9,7 @@ from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
+from tclint.interpreter.overwrites import gathered
 from tclint.values import (
     UNKNOWN,
     Compiled,
@@ -148,6 +149,7 @@ def _subscript(
 
 def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, statement: ast.AST, quiet: bool) -> None:
     elements = target.elts
+    gathered(frame, statement, value)
     for element, item in zip(elements, spread(frame, value, elements, statement), strict=True):
         inner = element.value if isinstance(element, ast.Starred) else element
         store(frame, inner, item, statement, quiet=quiet)
