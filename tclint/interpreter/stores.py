@@ -11,6 +11,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
 from tclint.interpreter.overwrites import gathered
 from tclint.values import (
+    GRAPHED,
     UNKNOWN,
     Compiled,
     Const,
@@ -63,6 +64,9 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
         frame.interp.account.write_name(frame, statement, name, name, value, _again(statement, value))
         if scope == "global":
             frame.interp.learned.set_globals[(frame.module.path, name)] = value
+        outer = frame.top_level if scope == "global" else frame.closure if scope == "nonlocal" else None
+        if isinstance(outer, dict) and (value.contains(GRAPHED) is not None or name in outer):
+            outer[name] = value
     frame.set(name, value)
 
 

@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint.interpreter.evaluate import evaluate, handles, holder, lookup
-from tclint.interpreter.frame import Env, Frame
+from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import read
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -27,18 +27,10 @@ def _name(frame: Frame, node: ast.Name) -> Value:
     if frame.region is None and frame.interp.graph_memory.runs:
         if frame.closure is not None and node.id in frame.closure:
             return read(frame, node, node.id, value)
-        held = _top_level(frame).get(node.id)
+        held = frame.top_level.get(node.id)
         if held is not None and held.contains(GRAPHED) is not None and value is not NONE:
             return read(frame, node, node.id, held)
     return value
-
-
-def _top_level(frame: Frame) -> Env:
-    """What the names of this file hold at this moment, where the walk began there."""
-    root = frame
-    while root.parent is not None:
-        root = root.parent
-    return root.env if root.function is None and root.module is frame.module and root is not frame else {}
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
