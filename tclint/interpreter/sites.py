@@ -13,6 +13,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import needs_gradients
 from tclint.values import (
+    HOST,
     NOWHERE,
     OWNED,
     PENDING,
@@ -23,6 +24,8 @@ from tclint.values import (
     Const,
     Dict,
     External,
+    FunctionValue,
+    Instance,
     Object,
     Partial,
     Region,
@@ -151,7 +154,7 @@ class CompileSites:
         if result is UNKNOWN:
             result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
         flags, overwrites = 0, False
-        if value.site.cudagraphs:
+        if value.site.cudagraphs and not self._interp.graph_memory.paused and not _on_host(frame, value, args):
             flags = OWNED
             overwrites = self._interp.graph_memory.run(frame)
             if frame.grad is True and needs_gradients(frame, value.target, (*args, *keywords.values())):
@@ -190,6 +193,24 @@ class CompileSites:
             self._graphed[made] = site
         self._interp.graph_memory.run(frame, site)
         return value.owned(OWNED, site, frame.origin(node))
+
+
+_MOVES: Final = (b".to(", b".cuda(", b"set_default_device")
+
+
+def _on_host(frame: Frame, value: Compiled, args: Sequence[Value]) -> bool:
+    """Whether a callable surely runs on the CPU: all tensors it gets were made there, and nothing moves them."""
+    given = [part for arg in args for part in (arg.known_items(frame) or (arg,))]
+    if not any(isinstance(value, Tensor) for value in given):
+        return False
+    if not all(value.flags & HOST if isinstance(value, Tensor) else isinstance(value, Const) for value in given):
+        return False
+    target = value.target
+    if isinstance(target, Instance):
+        return not any(word in target.cls.module.data for word in _MOVES)
+    if isinstance(target, FunctionValue):
+        return not any(word in target.function.module.data for word in _MOVES)
+    return b"set_default_device" not in frame.module.data
 
 
 def _keyword(node: ast.Call, name: str) -> ast.expr | None:
