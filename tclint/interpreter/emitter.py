@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tclint import events
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.modes import set_mode
+from tclint.torch_facts import callers
 from tclint.values import Instance, Object, Scalar, Seq, Tensor, Union, Value
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class Emitter:
         """A call of something outside the program, by its dotted name."""
         if frame.region is None and name.startswith("torch."):
             set_mode(frame, node, name, args, receiver)
+        if name in callers.NAMES and frame.region is not None and frame.region.site is None:
+            frame.interp.results.calls_compiled = True
         if self.quiet or not frame.module.report:
             return
         handlers = self.dispatcher.call_handlers(name, frame.region)

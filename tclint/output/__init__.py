@@ -56,6 +56,7 @@ class Renderer(Protocol):
         sources: Sources,
         rules: Sequence[RuleInfo] = (),
         summary: bool = True,
+        verbose: bool = False,
     ) -> str: ...
 
 

@@ -26,6 +26,7 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     document = {"source": {"name": "tclint"}, "severity": "WARNING", "diagnostics": diagnostics(report, sources)}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -37,7 +38,7 @@ def diagnostics(report: Report, sources: Sources) -> list[dict[str, Any]]:
 
 
 def _diagnostic(finding: Finding, lines: Lines) -> dict[str, Any]:
-    parts = [words.message(finding)]
+    parts = [words.told(finding)]
     if finding.chain:
         parts.append(f"compiled because {words.chain(finding)}")
     if finding.help:

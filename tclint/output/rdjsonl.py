@@ -21,5 +21,6 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in diagnostics(report, sources))
