@@ -211,7 +211,7 @@ class _If:
             new = values[0]
         elif method == "zero_" and not values:
             new = "0"
-        elif method in ("add_", "sub_", "mul_", "div_") and len(values) == 1:
+        elif method in _IN_PLACE and len(values) == 1:
             new = f"{name} {_IN_PLACE[method]} {values[0]}"
         else:
             return None

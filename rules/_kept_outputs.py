@@ -9,15 +9,13 @@ from collections.abc import Iterator
 from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
 from tclint.program import Module, Program
 from tclint.sources.tree import nodes
+from tclint.torch_facts import facts
 from tclint.values import DETACHED, NONE, OWNED, PARAMETER, STALE, STATIC_OUT, Seq, Tensor, Value, contains
 
-MATERIALISE = tuple(f"builtins.{n}" for n in ("list", "tuple", "set", "sorted", "dict"))
-_KEEPERS = ("append", "extend", "insert", "add", "appendleft", "update", "setdefault", "put", "push", "store", "write")
+MATERIALISE = facts.named("holds all values of an iterable")
 KEEPING_CALLS = (
-    *(f"list.{n}" for n in _KEEPERS),
-    *(f"dict.{n}" for n in _KEEPERS),
-    *(f"?.{n}" for n in _KEEPERS),
-    *("heapq.heappush", "builtins.setattr", "collections.deque.append", "queue.Queue.put"),
+    *(f"{kind}.{name}" for kind in ("list", "dict", "?") for name in facts.named("puts a value into a container")),
+    *facts.named("keeps its argument"),
     *MATERIALISE,
 )
 Kept = tuple[Event, Tensor, str]
@@ -73,7 +71,7 @@ class KeptOutputs:
         for value in (*event.args, *event.keywords.values()):
             tensor = self.owned(event, value)
             if tensor is not None:
-                grows = event.name in ("list.append", "list.extend", "list.insert", "list.add", "list.appendleft")
+                grows = event.name.startswith("list.") and event.method in facts.named("adds a value to a sequence")
                 if grows and self._in_local(event, Seq("list", tuple(event.args))):
                     return
                 yield self._told_of((event, tensor, "is kept in a container without a copy"))
@@ -282,7 +280,7 @@ def _caches(decorator: ast.expr) -> bool:
     """Whether a decorator keeps what the function returns: `functools.lru_cache`, `cache`, `cached_property`."""
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-    return name in ("lru_cache", "cache", "cached_property")
+    return name in facts.methods("remembers its results")
 
 
 def _calls_it(event: Return) -> bool:

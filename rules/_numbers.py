@@ -13,15 +13,11 @@ from tclint.sources.tree import names_read, same
 
 if TYPE_CHECKING:
     from tclint.events import Event
+from tclint.torch_facts import facts
 
 # Functions of math, and what torch calls them.
-MATH: Final = {
-    **{name: name for name in "sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh".split()},
-    **{name: name for name in "floor ceil trunc erf hypot atan2 pow".split()},
-    "fabs": "abs",
-}
-# Functions that take a 0-d tensor where they take a number.
-_TAKES: Final = frozenset("where add sub mul div true_divide pow maximum minimum".split())
+MATH: Final = {**{name: name for name in facts.methods("does the same on tensors under its own name")}, "fabs": "abs"}
+_TAKES: Final = facts.methods("takes a 0-d tensor for a number")
 _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
 
@@ -119,7 +115,7 @@ def numpy_on_sizes(event: Event, node: ast.expr) -> Fix | None:
     imported = place.module.names.get(owner.id) if isinstance(owner, ast.Name) else None
     if not isinstance(imported, Import) or imported.target != "numpy" or not _of_sizes(value):
         return None
-    if name not in ("prod", "ceil", "floor", "sqrt") or (name in ("ceil", "floor") and node is inner):
+    if name not in facts.methods("does the same on sizes as math") or (name in ("ceil", "floor") and node is inner):
         return None
     math = place.importing("math")
     if math is None:
@@ -139,7 +135,7 @@ def _of_sizes(node: ast.AST) -> bool:
         size = (
             isinstance(each, ast.Call)
             and isinstance(each.func, ast.Attribute)
-            and each.func.attr in ("size", "numel", "dim")
+            and each.func.attr in facts.methods("gives a size")
         )
         if (isinstance(each, ast.Attribute) and each.attr in ("shape", "ndim")) or size:
             found = True
@@ -154,7 +150,7 @@ def square_root(event: Event) -> Fix | None:
     if (
         not isinstance(outer, ast.Call)
         or not isinstance(outer.func, ast.Attribute)
-        or outer.func.attr not in ("sqrt", "log", "exp")
+        or outer.func.attr not in facts.methods("is taken of a number as of a tensor")
     ):
         return None
     if not isinstance(outer.func.value, ast.Name) or len(outer.args) != 1 or outer.keywords or len(node.args) != 1:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tclint.program import Assignment, Function, Module
 from tclint.sources.tree import FUNCTIONS, own
+from tclint.torch_facts import facts
 from tclint.values import Const, Instance, Value
 from tclint.values.evidence import Variation
 from tclint.values.moments import Place
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
 
 Changes = Mapping[str, ast.expr | None]
 """What changes, by its name, with what it is bound to at first."""
-GROWS = frozenset(
-    {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "pop", "popleft", "clear"}
-)
+GROWS = frozenset(facts.named("makes a container grow or shrink"))
 SETTLING = (bool, float, complex)
 """Constants that cost one program more at most: a flag has two values, a float becomes dynamic."""
 
@@ -184,7 +183,7 @@ def _whole(node: ast.AST) -> ast.Name | None:
     found: ast.AST | None = None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
         found = node.args[0]
-    elif isinstance(node, ast.Attribute) and node.attr in ("items", "values", "keys"):
+    elif isinstance(node, ast.Attribute) and node.attr in facts.methods("walks a dict"):
         found = node.value
     elif isinstance(node, (ast.For, ast.comprehension)):
         found = node.iter

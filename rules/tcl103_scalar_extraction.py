@@ -12,6 +12,7 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules._conditions import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import facts
 from tclint.values import ARRAY, RAW, Scalar, Seq, Tensor, tensor_of
 
 
@@ -44,14 +45,8 @@ class ScalarExtraction(Rule):
     code, name = "TCL103", "scalar-extraction"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
     graph_breaks = ("GB0124", "GB0033", "GB0109", "GB0213")
-    calls = (
-        *("Tensor.item", "Tensor.tolist", "?.item", "?.tolist", "ndarray.item", "ndarray.tolist"),
-        *("builtins.int", "builtins.float", "builtins.complex", "math.*", "builtins.round", "cmath.*"),
-        *("torch.equal", "torch.allclose", "torch.is_nonzero", "Tensor.equal", "Tensor.allclose", "Tensor.is_nonzero"),
-        *("Tensor.__int__", "Tensor.__float__", "Tensor.__bool__", "torch._check_tensor_all", "numpy.allclose"),
-        *("numpy.array_equal", "torch.Tensor.item", "torch._check_tensor_all_with"),
-    )
-    owns = ("Tensor.item", "Tensor.tolist", "Tensor.equal", "Tensor.allclose", "Tensor.is_nonzero", "torch._check*")
+    calls = facts.named("reads a value out of a tensor")
+    owns = (*(name for name in calls if name.startswith("Tensor.")), "torch._check*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name

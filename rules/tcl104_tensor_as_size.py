@@ -8,65 +8,10 @@ from typing import Final
 from tclint.events import Call, Event, Operation, Store, Subscript
 from tclint.model.finding import Effect, Finding, Severity
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import facts
 from tclint.values import CONSTANT, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, tensor_of
 
-# Which arguments of a call are sizes, counts or positions: indices (a star: all from there on), and keyword names.
-_METHODS: Final[dict[str, tuple[tuple[int, ...], bool, tuple[str, ...]]]] = {
-    "view": ((), True, ()),
-    "reshape": ((), True, ("shape",)),
-    "expand": ((), True, ()),
-    "repeat": ((), True, ()),
-    "tile": ((), True, ()),
-    "new_zeros": ((), True, ("size",)),
-    "new_ones": ((), True, ("size",)),
-    "new_empty": ((), True, ("size",)),
-    "new_full": ((0,), False, ("size",)),
-    "narrow": ((1, 2), False, ("start", "length")),
-    "topk": ((0,), False, ("k",)),
-    "chunk": ((0,), False, ("chunks",)),
-    "split": ((0,), False, ("split_size",)),
-    "unsqueeze": ((0,), False, ("dim",)),
-    "unflatten": ((1,), False, ("sizes",)),
-    "roll": ((0,), False, ("shifts",)),
-    "select": ((0, 1), False, ("dim", "index")),
-    "tensor_split": ((0,), False, ()),
-    "unfold": ((0, 1, 2), False, ()),
-    "kthvalue": ((0,), False, ("k",)),
-    "tril": ((0,), False, ("diagonal",)),
-    "triu": ((0,), False, ("diagonal",)),
-}
-_FUNCTIONS: Final[dict[str, tuple[tuple[int, ...], bool, tuple[str, ...]]]] = {
-    "torch.zeros": ((), True, ("size",)),
-    "torch.ones": ((), True, ("size",)),
-    "torch.empty": ((), True, ("size",)),
-    "torch.rand": ((), True, ("size",)),
-    "torch.randn": ((), True, ("size",)),
-    "torch.full": ((0,), False, ("size",)),
-    "torch.arange": ((), True, ("start", "end", "step")),
-    "torch.range": ((), True, ("start", "end", "step")),
-    "torch.linspace": ((2,), False, ("steps",)),
-    "torch.eye": ((), True, ("n", "m")),
-    "torch.randint": ((), True, ("low", "high", "size")),
-    "torch.randperm": ((0,), False, ("n",)),
-    "torch.full_like": ((1,), False, ("fill_value",)),
-    "torch.chunk": ((1,), False, ("chunks",)),
-    "torch.split": ((1,), False, ("split_size_or_sections",)),
-    "torch.tensor_split": ((1,), False, ("indices_or_sections",)),
-    "torch.narrow": ((2, 3), False, ("start", "length")),
-    "torch.topk": ((1,), False, ("k",)),
-    "torch.roll": ((1,), False, ("shifts",)),
-    "torch.unsqueeze": ((1,), False, ("dim",)),
-    "torch.tril_indices": ((), True, ("row", "col")),
-    "torch.triu_indices": ((), True, ("row", "col")),
-    "torch.nn.functional.pad": ((1,), False, ("pad",)),
-    "torch.nn.functional.interpolate": ((1, 2), False, ("size", "scale_factor")),
-    "torch.nn.functional.one_hot": ((1,), False, ("num_classes",)),
-    "torch.nn.functional.dropout": ((1,), False, ("p",)),
-    "torch.nn.functional.adaptive_avg_pool2d": ((1,), False, ("output_size",)),
-    "torch.nn.functional.adaptive_avg_pool1d": ((1,), False, ("output_size",)),
-    "torch.broadcast_to": ((1,), False, ("size",)),
-    "torch.scalar_tensor": ((0,), False, ()),
-}
+_SIZES: Final = facts.places("takes sizes")
 
 
 class TensorAsSize(Rule):
@@ -94,7 +39,7 @@ class TensorAsSize(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
     subjects = {"subscript": (Tensor, Seq, Object)}
     graph_breaks = ("GB0033", "GB0124", "GB0059")
-    calls = ("builtins.range", "builtins.slice", *("Tensor." + n for n in _METHODS), *_FUNCTIONS)
+    calls = ("builtins.range", "builtins.slice", *_SIZES)
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
         yield from self._index(event, event.receiver, event.index)
@@ -148,11 +93,9 @@ class TensorAsSize(Rule):
             if tensor is not None:
                 yield self._finding(event, tensor, f"`{name[9:]}()` of a tensor")
             return
-        places, rest, keywords = _METHODS[name[7:]] if name.startswith("Tensor.") else _FUNCTIONS[name]
-        values = [event.args[i] for i in places if i < len(event.args)]
-        if rest:
-            values.extend(event.args)
-        values.extend(event.keywords[k] for k in keywords if k in event.keywords)
+        places = _SIZES[name]
+        values = [event.args[i] for i in places.within(len(event.args))]
+        values.extend(event.keywords[k] for k in places.keywords if k in event.keywords)
         for value in values:
             tensor = _inner(value)
             # A 0-d input, or a tensor made of constants alone, has a value that tracing knows.

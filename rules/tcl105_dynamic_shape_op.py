@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.events import Call, Event
 from tclint.fixes.recipes import display
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import calls
 from tclint.values import Const, Seq, tensor_of
 
-_ALWAYS = frozenset(
-    "nonzero argwhere masked_select unique unique_consecutive bincount combinations ctc_loss lstsq flatnonzero".split()
+_NAMES: Final = tuple(
+    name
+    for id_ in ("GB0036", "GB0246")
+    for name in calls.breaking_with(id_)
+    if name.startswith(("torch.", "Tensor.", "numpy.", "ndarray."))
 )
 
 
@@ -43,18 +48,9 @@ class DynamicShapeOp(Rule):
     code, name = "TCL105", "dynamic-shape-op"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
     graph_breaks = ("GB0036", "GB0246")
-    calls = (
-        *("torch." + n for n in _ALWAYS),
-        *("Tensor." + n for n in _ALWAYS),
-        *("numpy." + n for n in ("nonzero", "unique", "argwhere", "bincount", "flatnonzero", "where")),
-        *("torch.where", "torch.repeat_interleave", "Tensor.repeat_interleave", "torch.nn.functional.one_hot"),
-        *("torch.linalg.lstsq", "torch.nn.functional.ctc_loss", "torch.nn.CTCLoss.forward", "ndarray.nonzero"),
-        *("torch.nested.masked_select", "torch.unique_dim"),
-    )
-    owns = (
-        *(f"Tensor.{n}" for n in ("nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "bincount")),
-        *("torch.linalg.lstsq", "torch.nn.functional.ctc_loss", "torch.nn.functional.one_hot"),
-    )
+    calls = (*_NAMES, "torch.nn.CTCLoss.forward", "torch.nested.masked_select")
+    owns = tuple(name for name in _NAMES if name.startswith(("Tensor.", "torch.linalg.", "torch.nn.functional.")))
+    by_facts = True
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
@@ -83,6 +79,10 @@ class DynamicShapeOp(Rule):
             help = "pass num_classes"
         elif name.startswith("numpy.") and about is None:
             return
+        else:
+            verdict = self.verdict(event)
+            if verdict is not None and verdict.breaks == "never":
+                return
         yield self.finding(
             event,
             f"the shape of `{event.method}` depends on values; Dynamo breaks the graph here{whole_frame(event)}",

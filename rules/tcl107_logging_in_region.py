@@ -8,12 +8,7 @@ from tclint.events import Call, Event
 from tclint.fixes.recipes import skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-
-_WARNINGS = ("warnings.warn", "warnings.warn_explicit", "warnings.filterwarnings", "warnings.simplefilter")
-_LEVELS = (
-    "debug info warning warn error critical exception log isEnabledFor setLevel getEffectiveLevel hasHandlers "
-    "warning_once warning_advice info_once debug_once error_once"
-).split()
+from tclint.torch_facts import facts
 
 
 class LoggingInRegion(Rule):
@@ -44,16 +39,7 @@ class LoggingInRegion(Rule):
     code, name = "TCL107", "logging-in-region"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0291", "GB4841", "GB6215", "GB0007")
-    calls = (
-        *("logging.Logger." + level for level in _LEVELS),
-        *(
-            "logging." + level
-            for level in ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
-        ),
-        *("logging.getLogger", "logging.basicConfig", "logging.disable", "loguru.logger.*", "absl.logging.*"),
-        *("?." + level for level in ("warning_once", "warning_advice", "isEnabledFor")),
-        *_WARNINGS,
-    )
+    calls = facts.named("logs")
     owns = ("logging.*", "warnings.*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:

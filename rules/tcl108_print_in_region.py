@@ -10,11 +10,10 @@ from tclint.fixes.places import Place
 from tclint.fixes.recipes import skip_while_compiling
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import facts
 
 # What goes on to be used: leaving the call out would leave its result out.
-_KEPT = frozenset(
-    {"builtins.open", "io.open", "builtins.input", "builtins.exec", "builtins.eval", "builtins.compile", "torch.load"}
-)
+_KEPT = frozenset(facts.named("gives a result that goes on to be used"))
 
 
 class PrintInRegion(Rule):
@@ -40,21 +39,8 @@ class PrintInRegion(Rule):
     code, name = "TCL108", "print-in-region"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0059", "GB0156", "GB0007")
-    calls = (
-        *("builtins.print", "builtins.open", "builtins.input", "builtins.breakpoint", "pdb.set_trace", "io.open"),
-        *(
-            "io.TextIOWrapper.*",
-            "sys.stdout.*",
-            "sys.stderr.*",
-            "pprint.*",
-            "tqdm.*",
-            "rich.*",
-            "builtins.exec",
-            "builtins.eval",
-        ),
-        *("builtins.compile", "torch.save", "torch.load", "json.dump", "wandb.*", "traceback.print_*"),
-    )
-    owns = ("builtins.print", "builtins.open", "builtins.exec", "builtins.eval", "builtins.compile", "torch.save")
+    calls = facts.named("prints or touches files")
+    owns = tuple(name for name in calls if name.startswith("builtins.") or name == "torch.save")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         short = event.name.removeprefix("builtins.")

@@ -9,57 +9,18 @@ from tclint.events import Call, Event
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import calls as facts
+from tclint.torch_facts import calls, facts
 
 # A property is made while a class is defined, and that is what breaks the graph. Tensors are others' business.
 _NAMES: Final = tuple(
     name
-    for name in facts.breaking_somewhere()
-    if not name.startswith(("torch.", "Tensor.", "numpy.", "ndarray.", "scalar.")) and name != "builtins.property"
+    for name in calls.breaking_somewhere()
+    if name.partition(".")[0] not in facts.named("is of tensors and arrays") and name != "builtins.property"
 )
 # Attributes of the standard library that are classes: an instance's methods break as well.
-_OBJECTS: Final = (
-    "threading.",
-    "queue.",
-    "multiprocessing.",
-    "subprocess.",
-    "socket.",
-    "traceback.",
-    "datetime.datetime.",
-    "contextvars.ContextVar.",
-    "hashlib.md5.",
-    "io.StringIO.",
-    "io.BytesIO.",
-    "array.array.",
-    "decimal.Decimal.",
-    "regex.",
-    "PIL.",
-    "cv2.",
-    "scipy.",
-    "pandas.",
-    "sklearn.",
-    "matplotlib.",
-    "requests.",
-    "soundfile.",
-    "librosa.",
-)
+_OBJECTS: Final = facts.named("makes objects whose methods break")
 
-# Calls that give the same answer every time, as long as their arguments are the same.
-_CONSTANT = (
-    *(
-        "statistics.",
-        "hashlib.",
-        "re.",
-        "regex.",
-        "bisect.",
-        "heapq.nlargest",
-        "heapq.nsmallest",
-        "platform.",
-        "os.getpid",
-    ),
-    *("os.path.exists", "os.path.isfile", "os.path.isdir", "importlib.import_module", "importlib.util.find_spec"),
-    *("importlib.metadata.", "pickle.dumps", "json.", "shutil.which", "inspect.signature", "socket.gethostname"),
-)
+_CONSTANT: Final = facts.named("gives the same answer to the same arguments")
 
 
 class SkippedCall(Rule):

@@ -8,8 +8,9 @@ from tclint.events import Call, Event
 from tclint.fixes.recipes import remove_statement
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule
+from tclint.torch_facts import facts
 
-_MARKS = ("mark_dynamic", "maybe_mark_dynamic", "mark_unbacked", "mark_static_address")
+_MARKS = tuple(sorted(facts.methods("marks a tensor's sizes")))
 
 
 class MarkDynamicInRegion(Rule):

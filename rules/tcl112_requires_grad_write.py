@@ -11,20 +11,13 @@ from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import facts
 from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, tensor_of
 
-# Modules that make parameters of their own.
-_PARAMETRIC: Final = frozenset(
-    "Linear Bilinear Embedding EmbeddingBag LayerNorm GroupNorm RMSNorm PReLU MultiheadAttention LSTM GRU RNN LSTMCell "
-    "GRUCell RNNCell Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d "
-    "SyncBatchNorm TransformerEncoderLayer TransformerDecoderLayer Transformer".split()
-)
+# Making a parameter, with its id: which modules do was asked.
+_PARAMETER: Final = "GB0264"
 # What was heard for a call on torch 2.13.
-_MEASURED: Final = {
-    **dict.fromkeys(("Parameter", *_PARAMETRIC), "GB0264"),
-    "requires_grad_": "GB0125",
-    "retain_grad": "GB0108",
-}
+_MEASURED: Final = {"requires_grad_": "GB0125", "retain_grad": "GB0108"}
 
 
 class RequiresGradWrite(Rule):
@@ -56,27 +49,8 @@ class RequiresGradWrite(Rule):
         *("GB0206", "GB0125", "GB0123", "GB0225", "GB0264", "GB0226", "GB0056", "GB0220", "GB9186", "GB0104"),
         "GB0108",
     )
-    calls = (
-        "torch.nn.*",
-        *("Tensor.requires_grad_", "Tensor.retain_grad", "Tensor.backward"),
-        *("torch.autograd.backward", "torch.autograd.grad"),
-        *("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable", "torch.optim.*"),
-        *("torch.autograd.functional.*", "torch.nn.Module.zero_grad"),
-        *(
-            f"torch.{n}"
-            for n in ("zeros", "ones", "empty", "rand", "randn", "tensor", "full", "zeros_like", "ones_like")
-        ),
-    )
-    owns = (
-        *(
-            "Tensor.backward",
-            "Tensor.requires_grad_",
-            "torch.autograd.backward",
-            "torch.autograd.grad",
-            "torch.optim.*",
-        ),
-        *("torch.autograd.Variable", "torch.autograd.functional.*", "torch.nn.Linear", "torch.nn.Parameter"),
-    )
+    calls = (*facts.named("touches autograd's state"), *facts.named("makes a leaf"))
+    owns = facts.named("is autograd's alone")
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         tensor = tensor_of(event.receiver)
@@ -109,9 +83,7 @@ class RequiresGradWrite(Rule):
                 return
             what = "`requires_grad_()`" if anywhere else "`requires_grad_()` on an input or parameter"
             yield self._finding(event, what, tensor)
-        elif name.startswith("torch.") and name.rpartition(".")[2] in (
-            *("zeros", "ones", "empty", "rand", "randn", "tensor", "full", "zeros_like", "ones_like"),
-        ):
+        elif name in facts.named("makes a leaf"):
             asked = event.keywords.get("requires_grad")
             if isinstance(asked, Const) and asked.value is True:
                 yield self._finding(event, "a leaf that requires grad is created", None)
@@ -123,7 +95,7 @@ class RequiresGradWrite(Rule):
         elif name.startswith("torch.nn.") and event.receiver is not None:
             if event.method == "requires_grad_":
                 yield self._finding(event, "`requires_grad_()` of a module", None)
-            elif event.method in ("half", "double", "bfloat16"):
+            elif event.method in facts.named("casts a module to another dtype"):
                 yield self._finding(event, f"a module is cast with `.{event.method}()`", None)
             elif (
                 event.method == "forward"
@@ -131,14 +103,18 @@ class RequiresGradWrite(Rule):
                 and event.receiver.kind == "backward-hook"
             ):
                 yield self._finding(event, "a module with a backward hook is called", None)
-        elif name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
+        elif name.startswith("torch.nn.") and event.method == "Parameter":
             yield self._finding(event, "`nn.Parameter` is created", None)
-        elif name.startswith("torch.nn.") and event.method in _PARAMETRIC and event.receiver is None:
+        elif name.startswith("torch.nn.") and event.receiver is None and self._makes_parameters(event):
             affine = event.keywords.get("affine", event.keywords.get("elementwise_affine"))
             if not (isinstance(affine, Const) and affine.value is False):
                 yield self._finding(event, f"`nn.{event.method}` and its parameters are built", None)
         elif not name.startswith("torch.nn."):
             yield self._finding(event, f"`{event.method}`", tensor_of(event.receiver) if event.receiver else None)
+
+    def _makes_parameters(self, event: Call) -> bool:
+        verdict = self.verdict(event)
+        return verdict is not None and verdict.id == _PARAMETER
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Call) and (found := _plain(event)) is not None:
@@ -149,6 +125,8 @@ class RequiresGradWrite(Rule):
 
     def _finding(self, event: Store | Attribute | Call, what: str, tensor: Tensor | None) -> Finding:
         measured = _MEASURED.get(event.method, "") if isinstance(event, Call) else ""
+        if isinstance(event, Call) and event.receiver is None and self._makes_parameters(event):
+            measured = _PARAMETER
         return self.finding(
             event,
             f"{what} in compiled code; Dynamo breaks the graph here{whole_frame(event)}",

@@ -8,6 +8,7 @@ from tclint.events import Call, Event
 from tclint.fixes.recipes import remove_statement, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import facts
 from tclint.values import Const
 
 
@@ -44,18 +45,7 @@ class DisabledCall(Rule):
     code, name = "TCL113", "disabled-call"
     effect, severity = Effect.GRAPH_BREAK, Severity.LOW
     graph_breaks = ("GB0098", "GB0099", "GB0025", "GB0030", "GB4297", "GB4636", "GB0007", "GB0223")
-    calls = (
-        *("disabled", "torch._dynamo.graph_break", "torch._dynamo.skip_frame", "torch._dynamo.step_unsupported"),
-        *("torch._dynamo.reset", "torch.compiler.reset", "torch.compiler.cudagraph_mark_step_begin"),
-        *("torch.compiler.allow_in_graph", "torch._dynamo.allow_in_graph", "torch.compiler.assume_constant_result"),
-        *(
-            "torch._dynamo.comptime.comptime.*",
-            "torch._dynamo.comptime.*",
-            "torch.compiler.disable",
-            "torch._dynamo.disable",
-        ),
-        "torch._dynamo.disallow_in_graph",
-    )
+    calls = ("disabled", *facts.named("speaks to the compiler"))
     owns = ("torch._dynamo.*", "torch.compiler.*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:

@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.events import Call, Event, With
 from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import Rule
+from tclint.torch_facts import facts
 from tclint.values import External, FunctionValue, Instance, Object, Value
 
-_BAD = (
-    *("torch.backends.cudnn.flags", "torch.autograd.detect_anomaly", "torch.autograd.set_detect_anomaly"),
-    *("torch.autograd.graph.save_on_cpu", "torch.autograd.graph.saved_tensors_hooks", "torch.random.fork_rng"),
-    *("torch.cuda.nvtx.range", "contextlib.redirect_stdout", "contextlib.closing", "contextlib.redirect_stderr"),
-    *("tempfile.TemporaryDirectory", "tempfile.NamedTemporaryFile", "torch.cuda.use_mem_pool", "numpy.errstate"),
-    *("torch.fx.traceback.annotate", "torch.autograd.forward_ad.dual_level", "contextlib.ExitStack.enter_context"),
-    *("warnings.catch_warnings", "torch.autograd.graph.disable_saved_tensors_hooks"),
-)
-
-# What these do does not show in the values.
-_WATCHES = frozenset(
-    {
-        *("torch.backends.cudnn.flags", "torch.autograd.detect_anomaly", "torch.autograd.set_detect_anomaly"),
-        *("torch.autograd.graph.save_on_cpu", "torch.cuda.nvtx.range", "numpy.errstate"),
-    }
-)
+_BAD: Final = facts.named("is a context that Dynamo cannot enter")
+_WATCHES: Final = frozenset(facts.named("is a context that only watches"))
 
 
 class UnsupportedContextManager(Rule):
@@ -59,7 +47,8 @@ class UnsupportedContextManager(Rule):
     graph_breaks = ("GB0142", "GB0008", "GB0208", "GB0221", "GB0262", "GB0279")
     calls = _BAD
     owns = (
-        *("torch.autograd.graph.*", "torch.autograd.set_detect*", "torch.cuda.nvtx.range", "torch.cuda.use_mem_pool"),
+        *("torch.autograd.graph.*", "torch.autograd.set_detect*"),
+        *(name for name in _BAD if name.startswith("torch.cuda.")),
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
@@ -116,7 +105,7 @@ class UnsupportedContextManager(Rule):
 def _enters_once(context: Value) -> bool:
     """What Dynamo only follows where it sees it made: contexts of the program, and those that switch gradients."""
     if isinstance(context, Object):
-        return context.name in ("torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled")
+        return context.name in facts.named("is a context that switches gradients")
     return isinstance(context, Instance)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
+from tclint.torch_facts import facts
 
 
 class RnnInRegion(Rule):
@@ -31,12 +32,11 @@ class RnnInRegion(Rule):
     code, name = "TCL115", "rnn-in-region"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0014", "GB0007")
-    calls = (
-        *("torch.nn.LSTM.forward", "torch.nn.GRU.forward", "torch.nn.RNN.forward"),
-        *("torch.nn.utils.rnn.pack_padded_sequence", "torch.nn.utils.rnn.pack_sequence"),
-        *("torch.nn.utils.rnn.pad_packed_sequence", "torch.nn.utils.rnn.unpad_sequence"),
+    calls = (*facts.named("runs a recurrent network"), *facts.named("packs sequences"))
+    owns = (
+        "torch.nn.utils.rnn.*",
+        *(name.replace(".forward", "*") for name in facts.named("runs a recurrent network")),
     )
-    owns = ("torch.nn.utils.rnn.*", "torch.nn.LSTM*", "torch.nn.GRU*", "torch.nn.RNN*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.method == "pad_packed_sequence":

@@ -11,7 +11,7 @@ from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import generated as facts
+from tclint.torch_facts import facts
 from tclint.values import ARRAY, External, Seq, Tensor
 
 # Values or shapes are read: TCL103 and TCL105 say it.
@@ -75,8 +75,8 @@ class NumpyUnsupported(Rule):
             return
         verdict = self.verdict(event)
         if verdict is None:
-            # A ufunc's own methods, or a name that no release of torch was asked about.
-            if head not in facts.NUMPY_SUPPORTED or rest != head:
+            # A ufunc's own methods, or what torch has no twin of.
+            if name not in facts.named("is of numpy, and torch has its twin"):
                 yield self._finding(event, f"`{name}`")
             return
         if verdict.breaks == "never" or verdict.id in _DATA or name in ("numpy.allclose", "numpy.array_equal"):
@@ -90,7 +90,7 @@ class NumpyUnsupported(Rule):
         if (
             isinstance(receiver, Tensor)
             and receiver.flags & ARRAY
-            and event.name in ("nbytes", "itemsize", "flags", "base", "ctypes", "strides", "data")
+            and event.name in facts.named("is an attribute of an array that has no tensor's like")
         ):
             yield self._finding(event, f"`.{event.name}` of an array")
 

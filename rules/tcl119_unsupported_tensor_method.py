@@ -9,10 +9,11 @@ from tclint.events import Attribute, Branch, Call, Event, Operation, Store
 from tclint.fixes.recipes import functional_form, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import calls as facts
+from tclint.torch_facts import calls as asked
+from tclint.torch_facts import facts
 from tclint.values import ARRAY, INPUT, PARAMETER, Const, Scalar, Tensor, tensor_of
 
-_NAMES: Final = tuple(name for name in facts.breaking_somewhere() if name.startswith("Tensor."))
+_NAMES: Final = tuple(name for name in asked.breaking_somewhere() if name.startswith("Tensor."))
 # Values or shapes are read: TCL103 and TCL105 say it. A pointer is nothing until it is compared.
 _DATA: Final = ("GB0036", "GB0033")
 
@@ -57,12 +58,11 @@ class UnsupportedTensorMethod(Rule):
         "GB0247",
     )
     general = True
-    owns = ("torch.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack*", "torch.cov", "torch.corrcoef")
+    owns = (*facts.named("shares memory with another library"), "torch.cov", "torch.corrcoef")
     by_facts = True
     calls = (
         *_NAMES,
-        *("torch.to_dlpack", "torch.utils.dlpack.to_dlpack", "torch.from_dlpack", "torch.utils.dlpack.from_dlpack"),
-        *("torch.cov", "torch.corrcoef"),
+        *owns,
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:

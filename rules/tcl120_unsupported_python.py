@@ -12,6 +12,7 @@ from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import header
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import facts
 from tclint.values import (
     ClassValue,
     Dict,
@@ -27,7 +28,7 @@ from tclint.values import (
 )
 
 # Objects implemented in C whose operators and methods have no tracing rule.
-_OPAQUE: Final = ("array.array", "decimal.Decimal", "contextvars.", "numpy.matrix", "numpy.strings")
+_OPAQUE: Final = facts.named("has no tracing rule for its operators")
 
 
 class UnsupportedPython(Rule):

@@ -11,6 +11,7 @@ from tclint.fixes.recipes import quoted, skip_while_compiling
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules._messages import constant_text
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import facts
 from tclint.values import FunctionValue, tensor_of
 
 
@@ -39,14 +40,7 @@ class AssertOnTensor(Rule):
     code, name = "TCL122", "assert-on-tensor"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0170", "GB9158", "GB9840", "GB0034")
-    calls = (
-        "torch._check",
-        "torch._check_is_size",
-        "torch._check_value",
-        "torch._check_index",
-        "torch._assert",
-        "torch.testing.*",
-    )
+    calls = facts.named("checks a condition")
 
     def on_assert(self, event: Assert) -> Iterator[Finding]:
         node = event.node

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import facts
 from tclint.values import SPARSE, Const, External, Tensor
 
 
@@ -32,16 +33,8 @@ class SparseOrNested(Rule):
     code, name = "TCL123", "sparse-or-nested"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0277", "GB0015", "GB0374", "GB0090", "GB0016")
-    calls = (
-        *(f"Tensor.to_sparse{suffix}" for suffix in ("", "_coo", "_csr", "_csc", "_bsr", "_bsc")),
-        *(f"torch.sparse_{layout}_tensor" for layout in ("coo", "csr", "csc", "bsr", "bsc", "compressed")),
-        *("torch.sparse.*", "torch.nested.nested_tensor", "torch.nested.as_nested_tensor", "Tensor.to_mkldnn"),
-        *("Tensor.to_padded_tensor", "Tensor.to_dense", "Tensor.coalesce"),
-    )
-    owns = (
-        *("Tensor.to_sparse*", "torch.sparse*", "torch.nested.*", "Tensor.to_padded_tensor", "Tensor.coalesce"),
-        *("Tensor.values", "Tensor.indices"),
-    )
+    calls = (*facts.named("makes a sparse or nested tensor"), *facts.named("reads a sparse or nested tensor"))
+    owns = facts.named("is of sparse and nested tensors")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         verdict = self.verdict(event)
@@ -50,7 +43,7 @@ class SparseOrNested(Rule):
         if event.name.startswith("torch.sparse."):
             if not any(isinstance(a, Tensor) and a.flags & SPARSE for a in event.args):
                 return
-        if event.method in ("to_padded_tensor", "to_dense", "coalesce"):
+        if event.name in facts.named("reads a sparse or nested tensor"):
             if not (isinstance(event.receiver, Tensor) and event.receiver.flags & SPARSE):
                 return
         layout = event.keywords.get("layout")

@@ -9,29 +9,22 @@ from tclint.events import Call, Event
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import calls as facts
+from tclint.torch_facts import calls as asked
+from tclint.torch_facts import facts
 from tclint.values import External, Object, Value
 
 # Building a module is TCL112's.
 _NAMES: Final = tuple(
     name
-    for name in facts.breaking_somewhere()
+    for name in asked.breaking_somewhere()
     if name.startswith("torch.") and not (name.startswith("torch.nn.") and name[9:10].isupper())
 )
 # Values or shapes are read: TCL103 and TCL105 say it.
 _DATA: Final = ("GB0036", "GB0033")
 
 # Facts of the process that nobody changes in the middle of a run.
-_CONSTANT = ("torch.get_num_threads", "torch.cuda.device_count", "torch.cuda.get_device_", "torch.get_default_dtype")
-
-
-# What draws random numbers, and takes a generator to draw them from.
-_DRAWS: Final = (
-    *(f"torch.{n}" for n in ("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "poisson")),
-    *(f"Tensor.{n}" for n in ("bernoulli", "multinomial")),
-    *(f"Tensor.{n}_" for n in ("normal", "uniform", "bernoulli", "random", "exponential", "cauchy", "geometric")),
-    "Tensor.log_normal_",
-)
+_CONSTANT: Final = facts.named("stays the same in one process")
+_DRAWS: Final = facts.named("draws from a generator")
 
 
 class TorchCallReturnsPython(Rule):

@@ -10,6 +10,7 @@ from tclint.events import Call, Event, Store
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import Rule
+from tclint.torch_facts import facts
 from tclint.values import Const, Dict, Instance, Seq
 
 _CHECKPOINT: Final = "torch.utils.checkpoint."
@@ -64,7 +65,7 @@ class SideEffectInCheckpoint(Rule):
     code, name = "TCL125", "side-effect-in-checkpoint"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0067", "GB4413")
-    calls = ("list.append", "list.extend", "list.insert", "dict.update", "dict.setdefault", "set.add")
+    calls = facts.named("writes a container")
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if not event.inside.startswith(_CHECKPOINT):

@@ -14,6 +14,7 @@ from tclint.rules._scope import of_file
 from tclint.rules._state import object_difference
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import nodes
+from tclint.torch_facts import facts
 from tclint.values import Instance, Object, Scalar, Seq
 
 
@@ -58,7 +59,7 @@ class IntAttributeMutation(Rule):
     effect, severity = Effect.RECOMPILE, Severity.HIGH
     subjects = {"attribute": (Instance,)}
     scope = "any"
-    calls = ("list.append", "list.extend", "list.insert")
+    calls = tuple(name for name in facts.named("writes a container") if name.startswith("list."))
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if not event.compiled or event.target != "attribute" or event.constructing:

@@ -12,20 +12,12 @@ from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import argument
 from tclint.rules._state import changing
 from tclint.ruleset.rule import Rule
-from tclint.torch_facts.specialised import FLOATS, Places
+from tclint.torch_facts import calls as asked
+from tclint.torch_facts.facts import Places
 from tclint.values import Const, Scalar, Tensor, Value
 
-_MATH: Final = (
-    "acosh asinh atan2 atanh cbrt ceil copysign degrees erf erfc exp exp2 expm1 fabs floor fmod frexp gamma hypot ldexp "
-    "lgamma log log10 log1p modf pow trunc"
-)
-"""Of `math`, what Dynamo calls with the number. It traces the others (`sqrt`, `log2`, `cos`) with a symbol."""
-_OPS: Final[dict[str, Places]] = {
-    **FLOATS,
-    **{f"math.{name}": ((0, 1), ()) for name in _MATH.split()},
-    "builtins.int": ((0,), ()),
-    "builtins.round": ((0,), ()),
-}
+_MORE: Final = {"builtins.int": Places((0,), ()), "builtins.round": Places((0,), ())}
+"""Conversions, which the asking gave no float that varies."""
 _OPERATORS: Final = {"Pow": "**", "Mod": "%", "FloorDiv": "//", "Sub": "-"}
 """Between a tensor and a float; `-` where the float stands on the left."""
 
@@ -64,12 +56,14 @@ class FloatSpecialised(Rule):
 
     code, name = "TCL204", "float-specialised"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
-    calls = tuple(_OPS)
+    calls = (*asked.burned("float"), *_MORE)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        places, names = _OPS[event.name]
-        values = [(event.args[i], argument(event.node, "", i)) for i in places if i < len(event.args)]
-        values += [(event.keywords[n], argument(event.node, n)) for n in names if n in event.keywords]
+        places = _MORE.get(event.name) or asked.burned("float", self.release).get(event.name)
+        if places is None:
+            return
+        values = [(event.args[i], argument(event.node, "", i)) for i in places.within(len(event.args))]
+        values += [(event.keywords[n], argument(event.node, n)) for n in places.keywords if n in event.keywords]
         short = event.name.removeprefix("builtins.").removeprefix("torch.nn.functional.")
         for value, node in values:
             yield from self._check(event, short, value, node)

@@ -12,24 +12,16 @@ from tclint.rules._numbers import numpy_on_sizes
 from tclint.rules._scope import callee
 from tclint.rules._state import changing
 from tclint.ruleset.rule import Rule
-from tclint.torch_facts.specialised import FLOATS, INTS, Places
+from tclint.torch_facts import calls as asked
+from tclint.torch_facts import facts
+from tclint.torch_facts.facts import Places
 from tclint.values import Object, Scalar, Seq, Tensor, Value
 
-_OPS: Final[dict[str, Places]] = {
-    **INTS,
-    "Tensor.split": ((0,), ("split_size",)),
-    "torch.split": ((1,), ("split_size_or_sections",)),
-    "builtins.range": ((0, 1, 2), ()),
+_MORE: Final = {
+    "Tensor.split": Places((0,), ("split_size",)),
+    "torch.split": Places((1,), ("split_size_or_sections",)),
+    "builtins.range": Places((0, 1, 2), ()),
 }
-
-
-_MATH: Final = (
-    "acosh asinh atan2 cbrt comb copysign degrees erf erfc exp exp2 expm1 fabs factorial fmod gamma gcd hypot isfinite "
-    "isinf isnan isqrt lcm ldexp lgamma log log10 log1p perm pow remainder"
-)
-"""Of `math`, what Dynamo calls with a number. It traces the others (`sqrt`, `ceil`, `log2`, `cos`) with a symbol."""
-_FOLDED: Final = (*(f"math.{n}" for n in _MATH.split()), "numpy.*")
-"""numpy: the interpreter knows which of it is a number."""
 
 
 class IntSpecialised(Rule):
@@ -67,16 +59,20 @@ class IntSpecialised(Rule):
     code, name = "TCL205", "int-specialised"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
     subjects = {"subscript": (Tensor, Object)}
-    calls = (*_OPS, *_FOLDED)
+    calls = (*asked.burned("int"), *_MORE, "numpy.*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        if event.name not in _OPS:
-            yield from self._folded(event)
+        places = _MORE.get(event.name) or asked.burned("int", self.release).get(event.name)
+        if event.name.startswith(("math.", "numpy.")):
+            # numpy: the interpreter knows which of it is a number.
+            if places is not None or event.name.startswith("numpy."):
+                yield from self._folded(event)
             return
-        places, names = _OPS[event.name]
-        also, called = FLOATS.get(event.name, ((), ()))
-        values = [(event.args[i], i in also) for i in places if i < len(event.args)]
-        values += [(event.keywords[n], n in called) for n in names if n in event.keywords]
+        if places is None:
+            return
+        floats = asked.burned("float", self.release).get(event.name, Places((), ()))
+        values = [(event.args[i], i in floats.positions) for i in places.within(len(event.args))]
+        values += [(event.keywords[n], n in floats.keywords) for n in places.keywords if n in event.keywords]
         # A number that may be a float, where floats are burnt in too: TCL204.
         mine = [
             value for value, shared in values if not (shared and isinstance(value, Scalar) and value.type == "number")
@@ -90,7 +86,7 @@ class IntSpecialised(Rule):
         for value, place in zip(event.args, node.args, strict=False):
             if isinstance(place, ast.Constant):
                 continue
-            if isinstance(place, ast.Call) and callee(place) not in ("int", "max", "min"):
+            if isinstance(place, ast.Call) and callee(place) not in facts.named("chooses or cuts a number"):
                 continue  # how long something is, is no value that was read
             read = isinstance(value, Scalar) and value.source == "data"
             changed = None if read else changing(event, place)

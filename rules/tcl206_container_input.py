@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from tclint.events import Call, Enter, Event, Loop, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
+from tclint.torch_facts import facts
 from tclint.values import Const, Dict, Seq, Value
 
 
@@ -44,7 +45,7 @@ class ContainerInput(Rule):
 
     code, name = "TCL206", "container-input"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
-    calls = ("torch.cat", "torch.stack", "torch.concat", "dict.values", "dict.items", "dict.keys", "builtins.len")
+    calls = (*facts.named("joins the tensors of a list"), *facts.named("walks a dict"), "builtins.len")
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         """`if "image" in batch`, `if i in skip`: what a container holds decides what is traced."""

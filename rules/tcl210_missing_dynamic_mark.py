@@ -10,6 +10,7 @@ from tclint.events import CompiledCall, Enter, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import header
 from tclint.ruleset.rule import Rule
+from tclint.torch_facts import facts
 from tclint.values import RAW, Tensor
 
 
@@ -138,7 +139,7 @@ class _Marking:
         self.names = [name.id for name in named if isinstance(name, ast.Name)]
 
 
-_MARKS = ("mark_dynamic", "maybe_mark_dynamic", "mark_unbacked")
+_MARKS = facts.methods("marks a tensor's sizes") - {"mark_static_address"}
 
 
 def _called(node: ast.Call) -> str:

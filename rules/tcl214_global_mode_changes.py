@@ -48,9 +48,9 @@ class GlobalModeChanges(Rule):
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         evidence = event.evidence
-        if evidence is None:
-            return
         path = event.module.path
+        if evidence is None or not evidence.is_first(path, event.node):
+            return
         resets = [w for w in evidence.mode_writes("reset") if w.path == path]
         if resets and evidence.change(resets[0].place).hazard:
             for node in {id(write.node): write.node for write in resets}.values():

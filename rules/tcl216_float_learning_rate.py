@@ -55,7 +55,7 @@ class FloatLearningRate(Rule):
     code, name = "TCL216", "float-learning-rate"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
     scope = "any"
-    calls = ("?.step",)
+    calls = ("?.step", "torch.optim.*")
     triggers = (b"optim",)
 
     def on_compile(self, event: Compile) -> Iterator[Finding]:
@@ -66,8 +66,9 @@ class FloatLearningRate(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         """`opt.step()` in compiled code."""
-        if event.compiled and isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Attribute):
-            yield from self._check(event, event.node.func.value)
+        if event.compiled and event.method == "step" and isinstance(event.node, ast.Call):
+            if isinstance(event.node.func, ast.Attribute):
+                yield from self._check(event, event.node.func.value)
 
     def _check(self, event: Event, optimizer: ast.expr) -> Iterator[Finding]:
         if not isinstance(optimizer, (ast.Name, ast.Attribute)) or not _CHANGES.search(event.module.data):

@@ -8,7 +8,7 @@ from tclint.events import Call, Event, Store
 from tclint.fixes.recipes import functional_form
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule
-from tclint.torch_facts import generated as facts
+from tclint.torch_facts import traits
 from tclint.values import INPUT, PARAMETER, Tensor, tensor_of
 
 
@@ -37,7 +37,7 @@ class InputMutation(Rule):
 
     code, name = "TCL303", "input-mutation"
     effect, severity = Effect.CUDAGRAPH, Severity.MEDIUM
-    calls = tuple("Tensor." + n for n in facts.INPLACE_METHODS if n not in ("requires_grad_", "detach_"))
+    calls = tuple(n for n in traits.in_place() if n not in ("Tensor.requires_grad_", "Tensor.detach_"))
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         tensor = tensor_of(event.receiver) if event.receiver is not None else None

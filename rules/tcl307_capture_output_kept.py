@@ -12,10 +12,7 @@ from tclint.rules._captures import TRIGGERS, Capture, Scope, captures, replay_li
 from tclint.rules._kept_outputs import KEEPING_CALLS, MATERIALISE, Kept, KeptOutputs
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
-
-_VIEWS = frozenset(
-    "view squeeze unsqueeze detach transpose permute reshape contiguous flatten t chunk split expand".split()
-)
+from tclint.torch_facts import facts, traits
 
 
 class CaptureOutputKept(Rule):
@@ -93,7 +90,7 @@ class CaptureOutputKept(Rule):
             if getattr(node, "lineno", 0) < replay:
                 continue
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr in ("append", "extend", "add", "put", "insert") and any(
+                if node.func.attr in facts.named("puts a value into a container") and any(
                     _aliases(a, outputs) for a in node.args
                 ):
                     yield self._finding(event, node, "is kept in a container without a copy")
@@ -141,6 +138,6 @@ def _aliases(node: ast.expr, outputs: set[str]) -> bool:
         return _aliases(node.value, outputs)
     if isinstance(node, (ast.Tuple, ast.List)):
         return any(_aliases(e, outputs) for e in node.elts)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and traits.is_view(node.func.attr):
         return _aliases(node.func.value, outputs)
     return False

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.events import Branch, Call, Event, ModuleEvent, Subscript
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._captures import TRIGGERS, captures
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
-from tclint.torch_facts import generated as facts
+from tclint.torch_facts import calls, facts
 from tclint.values import DATA_SIZED, Const, Tensor, Value, tensor_of
 
-_SYNCS = frozenset({"item", "tolist", "cpu", "numpy", "nonzero"})
-_BUILDS = frozenset({"torch.tensor", "torch.as_tensor", "torch.from_numpy", "torch.Tensor"})
+_WAITS: Final = tuple(name for name in facts.named("waits for the device") if name.startswith(("Tensor.", "builtins.")))
+_SYNCS: Final = frozenset(name.partition(".")[2] for name in _WAITS if name.startswith("Tensor."))
+_BUILDS: Final = facts.named("copies from the host")
+_SIZED: Final = frozenset(calls.breaking_with("GB0036"))
 
 
 class SyncInCapture(Rule):
@@ -51,9 +54,9 @@ class SyncInCapture(Rule):
     triggers = TRIGGERS
     scope = "eager"
     calls = (
-        *(f"Tensor.{n}" for n in ("item", "tolist", "cpu", "numpy", "to", "cuda")),
-        *(f"builtins.{n}" for n in ("float", "int", "bool", "print")),
-        *(n for n in facts.DYNAMIC_SHAPE_OPS),
+        *_WAITS,
+        *("Tensor.to", "Tensor.cuda"),
+        *_SIZED,
         *_BUILDS,
     )
 
@@ -96,7 +99,7 @@ def _waits(event: Call) -> str:
         if any(isinstance(a, Const) and a.value == "cpu" for a in event.args):
             return '`.to("cpu")` waits for the device'
         return ""
-    if event.name.startswith("Tensor.") and event.name not in facts.DYNAMIC_SHAPE_OPS:
+    if event.name.startswith("Tensor.") and event.name not in _SIZED:
         return f"`.{event.method}()` waits for the device"
     if event.name.startswith("builtins."):
         if event.name == "builtins.print":

@@ -8,9 +8,10 @@ from tclint.events import Compile
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import compiles_in_place
 from tclint.ruleset.rule import Rule
+from tclint.torch_facts import facts
 from tclint.values import Instance, Object, Seq, Value
 
-_NEVER_CALLED = ("torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.ParameterList", "torch.nn.ParameterDict")
+_NEVER_CALLED = facts.named("holds modules and has no forward")
 
 
 class CompileBareContainer(Rule):

@@ -10,9 +10,10 @@ from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import calls, scope, site_in_place
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import ancestors, text
+from tclint.torch_facts import facts
 from tclint.values import Compiled, Instance, Object
 
-_SAVERS = ("save", "save_file", "dump", "save_state_dict", "save_checkpoint")
+_SAVERS = facts.named("writes a checkpoint")
 
 
 class OrigModCheckpoint(Rule):

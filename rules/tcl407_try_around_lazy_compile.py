@@ -10,9 +10,10 @@ from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import callee, inside, result_name, scope, target_of
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import ancestors, text
+from tclint.torch_facts import facts
 
 _CATCH_ALL = ("Exception", "BaseException", "RuntimeError", "")
-_PREPARES = ("eval", "train", "to", "cuda", "cpu", "compile", "append", "half", "bfloat16", "requires_grad_")
+_PREPARES = facts.named("prepares a module")
 
 
 class TryAroundLazyCompile(Rule):
@@ -128,7 +129,7 @@ def _is_called(body: Sequence[ast.stmt], compile_call: ast.Call, names: set[str]
             if text(node.func) in names:
                 return True
             handed = any(text(a) in names for a in (*node.args, *(k.value for k in node.keywords)))
-            if handed and callee(node).rpartition(".")[2] not in ("compile", "print", "info", "append"):
+            if handed and callee(node).rpartition(".")[2] not in facts.named("does not run what it is given"):
                 return True
             method = node.func if isinstance(node.func, ast.Attribute) else None
             if method is not None and text(method.value) in names and method.attr not in _PREPARES:

@@ -9,6 +9,7 @@ from tclint.events import Call, Store
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
+from tclint.torch_facts import facts
 from tclint.values import Compiled
 
 
@@ -44,7 +45,7 @@ class CompilePickle(Rule):
     code, name = "TCL415", "compile-pickle"
     effect, severity = Effect.ERROR, Severity.MEDIUM
     scope = "eager"
-    calls = ("torch.save", "pickle.dump", "pickle.dumps", "cloudpickle.dumps", "dill.dumps", "joblib.dump")
+    calls = facts.named("pickles")
 
     def __init__(self) -> None:
         super().__init__()

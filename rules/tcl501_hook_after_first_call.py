@@ -10,9 +10,10 @@ from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import place, scope, target_of
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import ancestors, nodes, text
+from tclint.torch_facts import facts
 
 _HOOKS = ("register_forward_hook", "register_forward_pre_hook")
-_WALKS = ("modules", "named_modules", "children", "named_children")
+_WALKS = facts.named("walks the modules in a module")
 
 
 class HookAfterFirstCall(Rule):

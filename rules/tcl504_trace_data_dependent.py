@@ -5,19 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.events import ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Import
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import FUNCTIONS, ancestors, nodes, own, text
+from tclint.torch_facts import facts
 from tclint.values import ClassValue, FunctionValue, Value
 
-_VALUES = frozenset(
-    {"sum", "mean", "max", "min", "any", "all", "item", "norm", "prod", "std", "var", "median", "argmax", "argmin"}
-    | {"amax", "amin", "count_nonzero", "isnan", "isinf", "isfinite", "equal", "allclose", "tolist"}
-)
-_SELF = ("eval", "to", "cpu", "cuda", "float", "requires_grad_")
+_VALUES: Final = facts.named("answers about a tensor's values")
+_SELF: Final = facts.named("gives the module itself")
 
 
 # `import traceback` is no reason to look.
@@ -156,4 +155,6 @@ def _reads(node: ast.expr, names: set[str]) -> bool:
 
 
 def _only_shapes(node: ast.expr) -> bool:
-    return any(isinstance(n, ast.Attribute) and n.attr in ("shape", "dtype", "device") for n in ast.walk(node))
+    return any(
+        isinstance(n, ast.Attribute) and n.attr in facts.named("is known without the values") for n in ast.walk(node)
+    )

@@ -10,8 +10,9 @@ from tclint.events import ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import FUNCTIONS, own, text
+from tclint.torch_facts import facts
 
-_MEANS = ("mean", "median", "average", "fmean")
+_MEANS = facts.named("averages")
 _WORDS = ("time", "duration", "elapsed", "latenc", "_ms", "seconds", "step")
 _TAIL = re.compile(rb"\[1:\]")
 

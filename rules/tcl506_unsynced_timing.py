@@ -16,10 +16,11 @@ from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import LOOPS
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import FUNCTIONS, own, text
+from tclint.torch_facts import facts
 
-_CLOCKS = ("time.time", "time.perf_counter", "time.monotonic", "perf_counter", "time.perf_counter_ns", "time.time_ns")
-_WAITS = ("synchronize", "item", "cpu", "tolist", "numpy", "elapsed_time", "wait", "block_until_ready")
-_READS = ("float", "int", "bool", "print")
+_CLOCKS = facts.named("reads a clock")
+_READS = frozenset(name[9:] for name in facts.named("waits for the device") if name.startswith("builtins."))
+_WAITS = facts.methods("waits for the device") - _READS - {"nonzero"}
 _ABOUT_COMPILING = re.compile(r"compil|first|warm|cold|startup|init", re.I)
 
 

@@ -11,10 +11,10 @@ from tclint.rules._numbers import on_device, square_root
 from tclint.rules._scope import scope
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import ancestors, nodes, text
+from tclint.torch_facts import facts
 from tclint.values import HOST, Const, Scalar, Tensor
 
-_FACTORIES = ("tensor", "zeros", "ones", "full", "arange", "linspace", "rand", "randn", "randint", "eye", "empty")
-_MOVES = ("to", "cuda", "type_as", "expand_as", "new_tensor", "set_")
+_MOVES = facts.named("moves a tensor to a device")
 
 
 class HostTensorInRegion(Rule):
@@ -44,7 +44,7 @@ class HostTensorInRegion(Rule):
 
     code, name = "TCL508", "host-tensor-in-region"
     effect, severity = Effect.SLOW, Severity.LOW
-    calls = tuple("torch." + name for name in _FACTORIES)
+    calls = facts.named("makes a tensor on the default device")
 
     def __init__(self) -> None:
         super().__init__()

@@ -10,8 +10,9 @@ from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Assignment
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import nodes, text
+from tclint.torch_facts import facts
 
-_APPENDS = ("append", "appendleft", "extend", "extendleft")
+_APPENDS = facts.named("appends")
 
 
 class DequeMaxlenOnSelf(Rule):
@@ -111,7 +112,7 @@ def _first_taken(root: ast.AST) -> dict[str, int]:
     found: dict[str, int] = {}
     for node in nodes(root):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in ("popleft", "pop", "clear"):
+            if node.func.attr in facts.named("takes out of a container"):
                 name = text(node.func.value)
                 found[name] = min(node.lineno, found.get(name, node.lineno))
     return found

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -15,23 +16,40 @@ from tclint import __version__
 
 def run() -> NoReturn:
     """The process `tclint`: like `main`, and gone at once. Giving back millions of nodes one by one takes seconds."""
+    _open_closed()
     code = main(ends=True)
     try:
         sys.stdout.flush()
-        sys.stderr.flush()
     except OSError:
-        code = code or 2
+        code = max(code, 2)  # what was found did not get out
+    with contextlib.suppress(OSError):
+        sys.stderr.flush()
     os._exit(code)
+
+
+def _open_closed() -> None:
+    """Put something under the three descriptors that every program has.
+
+    Where the caller closed one, the next file that is opened would take its place: what is printed would go into it.
+    Output that nobody can get is an error when it is written, input when it is read; stderr may be missing.
+    """
+    for number, (name, wrong) in enumerate((("stdin", os.O_WRONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))):
+        if getattr(sys, name) is None:
+            with contextlib.suppress(OSError):
+                os.fstat(number)
+                continue  # open, and not as Python wants it
+            os.open(os.devnull, wrong)
+            setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w", encoding="utf-8", errors="replace"))
 
 
 def main(argv: Sequence[str] | None = None, *, ends: bool = False) -> int:
     """Run one command and give its exit code. `ends`: the process ends with it, so memory need not be given back."""
     args = list(sys.argv[1:] if argv is None else argv)
-    if args in (["--version"], ["-V"]):
-        # Editors and hooks ask this often; no need to build a parser to answer.
-        print(f"tclint {__version__}")
-        return 0
     try:
+        if args in (["--version"], ["-V"]):
+            # Editors and hooks ask this often; no need to build a parser to answer.
+            print(f"tclint {__version__}", flush=True)
+            return 0
         if instruction := os.environ.get("_TCLINT_COMPLETE"):
             from tclint.commands.completion import answer
 
@@ -89,12 +107,16 @@ def _complain(error: Exception) -> None:
     import click
 
     from tclint.model.errors import UserError
+    from tclint.output import write
 
     if isinstance(error, click.ClickException):
         message = error.format_message()
     elif isinstance(error, UserError):
         message = str(error)
+    elif isinstance(error, OSError) and error.filename is None:
+        # A full disk, a terminal that is gone, a closed descriptor.
+        message = f"cannot read or write: {error.strerror or error}"
     else:
         detail = " ".join(str(error).split())
         message = f"internal error: {type(error).__name__}: {detail} (TCLINT_DEBUG=1 shows where)"
-    print(f"tclint: error: {message}", file=sys.stderr)
+    write.tell(f"error: {message}")

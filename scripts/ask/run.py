@@ -335,15 +335,15 @@ class Asker:
     def burned(self, rows: list[dict[str, Any]]) -> None:
         """Which Python numbers compile again for each new value."""
         answers = self.answers.setdefault("numbers", {})
-        waiting = [row for row in rows if row["body"] not in answers]
+        waiting = [row for row in rows if _question(row) not in answers]
         while waiting:
             batch = waiting[:40]
             found, finished = server.child(lambda b=batch: self.count(b), 30 + 10 * len(batch))  # type: ignore[misc]
             for body, pattern in found:
                 answers[body] = pattern
             if not finished:
-                answers.setdefault(batch[min(len(found), len(batch) - 1)]["body"], "crashes")
-            waiting = [row for row in waiting if row["body"] not in answers]
+                answers.setdefault(_question(batch[min(len(found), len(batch) - 1)]), "crashes")
+            waiting = [row for row in waiting if _question(row) not in answers]
             self.save()
         self.save(now=True)
 
@@ -352,7 +352,12 @@ class Asker:
 
         tensors = burned.inputs()
         for row in rows:
-            yield row["body"], burned.judge(row, tensors, self.ear)
+            yield _question(row), burned.judge(row, tensors, self.ear)
+
+
+def _question(row: dict[str, Any]) -> str:
+    """The same text is asked with an int and with a float."""
+    return f"{row['type']} {row['body']}"
 
 
 def changed(older: dict[str, Any], newer: dict[str, Any]) -> set[str]:

@@ -72,10 +72,12 @@ class Table:
         registry = json.loads((FACTS / "graph_breaks.json").read_text())
         self.ids = {entry["gb_type"]: id_ for id_, entry in registry.items()}
         numbers = json.loads((ROOT / "benchmarks" / "specialised.json").read_text())["rows"]
-        self.numbers = {row["body"]: row for row in numbers}
+        self.numbers = {f"{row['type']} {row['body']}": row for row in numbers}
         if REFERENCE in self.raw:  # benchmarks/specialised.py has asked that release, with six values
             told = {
-                row["body"]: "burned" if row["compiled"] >= 4 else "settles" for row in numbers if row["compiled"] != 3
+                f"{row['type']} {row['body']}": "burned" if row["compiled"] >= 4 else "settles"
+                for row in numbers
+                if row["compiled"] != 3
             }
             self.raw[REFERENCE].setdefault("numbers", {}).update(told)
 

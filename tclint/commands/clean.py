@@ -6,7 +6,7 @@ import os
 
 import click
 
-from tclint.commands.options import CONTEXT, config_options
+from tclint.commands.options import CONTEXT, config_options, here
 from tclint.model.errors import UserError
 from tclint.run import cachedir
 from tclint.sources import configuration
@@ -18,7 +18,7 @@ from tclint.sources import configuration
 def command(cache_dir: str | None, config_file: str | None, isolated: bool, allow_rules: bool | None) -> int:
     """Remove the cache: what tclint wrote, and the folder if nothing else is in it."""
     overrides = {"cache-dir": cache_dir} if cache_dir is not None else None
-    settings = configuration.load(cwd=os.getcwd(), config=config_file, isolated=isolated, overrides=overrides)
+    settings = configuration.load(cwd=here(), config=config_file, isolated=isolated, overrides=overrides)
     folder = settings.cache_dir
     if not os.path.lexists(folder):
         print(f"no cache at {folder}")

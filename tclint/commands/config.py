@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import fields
 from typing import Any
 
 import click
 
-from tclint.commands.options import CONTEXT, config_options, say
+from tclint.commands.options import CONTEXT, config_options, here, say
 from tclint.run.project import not_loaded
 from tclint.sources import configuration
 from tclint.sources.keys import KEYS
@@ -35,9 +34,7 @@ def command(
 
         write.to_stdout(schemas.text(), utf8=True)
         return 0
-    settings = configuration.load(
-        paths, cwd=os.getcwd(), config=config_file, isolated=isolated, allow_rules=allow_rules
-    )
+    settings = configuration.load(paths, cwd=here(), config=config_file, isolated=isolated, allow_rules=allow_rules)
     if line := not_loaded(settings):
         say(line)
     from tclint.ruleset import packs

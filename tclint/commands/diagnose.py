@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tclint.commands.options import say
+from tclint.commands.options import here, say
 from tclint.diagnose import plan
+from tclint.model import codec
 from tclint.model.errors import UserError
 from tclint.model.settings import Settings
+from tclint.output.lines import harmless
 from tclint.run.project import not_loaded
 from tclint.sources import configuration
 
@@ -82,7 +84,7 @@ def command(
         raise UserError("--skip and --only leave no diagnostic to run")
     if "breaks" not in names and cost:
         raise UserError("--cost needs the diagnostic breaks: it says which findings there are")
-    cwd = os.path.realpath(os.getcwd())
+    cwd = os.path.realpath(here())
     for folder in folders:
         if not os.path.isdir(folder):
             raise UserError(f"--path {folder}: no such folder")
@@ -153,6 +155,8 @@ def rendered(diagnosis: Diagnosis, output_format: str, to_stdout: bool) -> str:
         from tclint.diagnose import report_json
 
         return report_json.render(diagnosis)
+    # Names of files and words of the program are somebody else's.
+    diagnosis = codec.mapped(diagnosis, harmless)
     if output_format == "markdown":
         from tclint.diagnose import report_markdown
 
@@ -225,7 +229,8 @@ def compare_command(before: str, after: str, threshold: float, output_format: st
     """Put two results of `tclint diagnose --output-format json` side by side; exit 1 where B is worse than A."""
     from tclint.diagnose import compare, report_json
 
-    result = compare.compared(report_json.read(before), report_json.read(after), threshold)
+    first, second = (codec.mapped(report_json.read(path), harmless) for path in (before, after))
+    result = compare.compared(first, second, threshold)
     renderers: dict[str, Callable[[compare.Comparison], str]] = {
         "text": lambda each: compare.text(each, _width(True), sys.stdout.isatty()),
         "markdown": compare.markdown,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ import click
 
 from tclint import __version__, output
 from tclint.commands.narrow import add_ignores, compared, narrowed
-from tclint.commands.options import CONTEXT, complete_paths, complete_rules, config_options, listed, say
+from tclint.commands.options import CONTEXT, complete_paths, complete_rules, config_options, here, listed, say
 from tclint.commands.show import Show
 from tclint.model.settings import LEVELS
 from tclint.run.project import AUTO, Project
@@ -178,7 +177,7 @@ def command(
     def opened() -> Project:
         return Project.open(
             ((stdin_filename,) if stdin_filename else ()) if stdin else paths,
-            cwd=os.getcwd(),
+            cwd=here(),
             config=config_file,
             isolated=isolated,
             allow_rules=allow_rules,

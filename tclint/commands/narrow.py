@@ -22,7 +22,8 @@ def narrowed(report: Report, project: Project, diff_base: str | None, baseline: 
     if diff_base is not None:
         from tclint.adopt import changed
 
-        report = changed.only_changed(report, changed.changed_lines(diff_base, project.cwd), project.files)
+        lines = changed.changed_lines(diff_base, project.cwd, project.oddly_named)
+        report = changed.only_changed(report, lines, project.files)
     return report if baseline is None else compared(report, project, baseline, update=False)
 
 

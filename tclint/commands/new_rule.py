@@ -7,6 +7,7 @@ import re
 
 import click
 
+from tclint.commands.options import here
 from tclint.model.errors import UserError
 from tclint.model.settings import Settings
 from tclint.sources import configuration
@@ -109,7 +110,7 @@ def command(code: str, name: str, folder: str) -> int:
         raise UserError(f"{code}: TCL belongs to tclint's own rules; choose letters of your own, such as ACME001")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise UserError(f"{name!r} is no name: words-with-hyphens, such as no-sleep")
-    cwd = os.getcwd()
+    cwd = here()
     settings = configuration.load([folder], cwd=cwd)
     _check_free(settings, code, name)
     made = _write(folder, code, name)

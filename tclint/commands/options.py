@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from tclint.model.errors import UserError
+from tclint.output.write import tell
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -50,6 +53,14 @@ def complete_paths(context: click.Context, parameter: click.Parameter, incomplet
     return completion.paths(context, parameter, incomplete)
 
 
+def here() -> str:
+    """The folder that the command runs in."""
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise UserError("the current folder is gone; go to one that exists") from error
+
+
 def say(text: str) -> None:
     """A word to the person, beside the output."""
-    print(f"tclint: {text}", file=sys.stderr)
+    tell(text)

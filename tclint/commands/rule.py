@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tclint.commands.options import CONTEXT, complete_rules, config_options, say
+from tclint.commands.options import CONTEXT, complete_rules, config_options, here, say
 from tclint.run.project import Project
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def command(
     """Explain rules: by code, by prefix, by name, or by Dynamo's graph-break id. Without argument, list them."""
     from tclint.output import write
 
-    project = Project.open((), cwd=os.getcwd(), config=config_file, isolated=isolated, say=say, allow_rules=allow_rules)
+    project = Project.open((), cwd=here(), config=config_file, isolated=isolated, say=say, allow_rules=allow_rules)
     chosen = list(project.rules) if everything or not what else project.explain(what)
     if output_format == "json":
         text = json.dumps([_rule_object(each) for each in chosen], indent=2, ensure_ascii=False) + "\n"

@@ -9,16 +9,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import click
 
-from tclint.commands.options import say
+from tclint.commands.options import here, say
 from tclint.commands.show import Show
+from tclint.model import codec
 from tclint.model.errors import UserError
 from tclint.model.finding import Finding, Verification
 from tclint.model.report import Report
 from tclint.model.settings import Settings
+from tclint.output.lines import shown
 from tclint.run import cachedir
 from tclint.verify.options import VerifyOptions
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
@@ -30,7 +32,7 @@ INTERRUPTED = 130
 def options_from(settings: Settings, device: str | None, timeout: float | None, python: str | None) -> VerifyOptions:
     """The command line over `[tool.tclint.verify]` over the defaults."""
     table = settings.verify
-    base = os.path.dirname(settings.config_file) if settings.config_file else os.getcwd()
+    base = os.path.dirname(settings.config_file) if settings.config_file else here()
     extra = [os.path.normpath(os.path.join(base, str(p))) for p in table.get("path", ())]
     if extra:
         # Children inherit it: where packages lie that the flagged modules import.
@@ -118,7 +120,7 @@ def _progress(quiet: bool) -> Callable[[int, int, str], None] | None:
     begun = time.monotonic()
 
     def show(done: int, total: int, name: str) -> None:
-        text = f"verifying {done}/{total}, {time.monotonic() - begun:.0f} s, {name[:60]}"
+        text = f"verifying {done}/{total}, {time.monotonic() - begun:.0f} s, {shown(name[:60])}"
         print(_CLEARED + (text if done < total else ""), end="", file=sys.stderr, flush=True)
 
     return show
@@ -135,7 +137,7 @@ def _lines(progress: object) -> Callable[[Verdict], None]:
         first = verdict.words.strip().splitlines()[0][:160] if verdict.words.strip() else ""
         place = f"{finding.path}:{finding.line}: {finding.code}"
         start = _CLEARED if progress is not None else ""
-        print(f"{start}{verdict.outcome.value:<13}{place} {first}", file=sys.stderr, flush=True)
+        print(f"{start}{verdict.outcome.value:<13}{shown(f'{place} {first}')}", file=sys.stderr, flush=True)
 
     return tell
 
@@ -144,7 +146,7 @@ def _json_line(verdict: Verdict) -> None:
     """A verdict on a line of its own, for programs that read while we run."""
     finding = verdict.finding
     place = {"path": finding.path, "line": finding.line, "column": finding.span.column, "code": finding.code}
-    print(json.dumps({**place, **asdict(_verification(verdict))}), flush=True)
+    print(json.dumps({**place, **codec.encode(_verification(verdict))}), flush=True)
 
 
 def _end_on_sigterm() -> None:
@@ -211,7 +213,7 @@ def command(
     paths = ["."] if program or not arguments else arguments
     project = Project.open(
         paths,
-        cwd=os.getcwd(),
+        cwd=here(),
         overrides={"no-cache": True} if no_cache else None,
         say=say,
         allow_rules=allow_rules,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from tclint.diagnose import figures
 from tclint.diagnose.measurement import Diagnosis, Timing
 from tclint.diagnose.verdict import headline
+from tclint.model import codec
 from tclint.model.errors import UserError
 
 SAME_HOST = 0.01
@@ -182,7 +183,7 @@ def markdown(comparison: Comparison) -> str:
 
 
 def json_text(comparison: Comparison) -> str:
-    data = {"schema": "tclint-compare/1", **asdict(comparison), "regressions": len(comparison.regressions)}
+    data = {"schema": "tclint-compare/1", **codec.encode(comparison), "regressions": len(comparison.regressions)}
     return json.dumps(data, indent=1) + "\n"
 
 

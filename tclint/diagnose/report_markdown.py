@@ -8,10 +8,10 @@ from tclint.diagnose.verdict import headline, verdicts_of
 
 
 def render(diagnosis: Diagnosis) -> str:
-    out = ["# torch.compile diagnosis", "", f"**Target**: `{diagnosis.target}`  "]
+    out = ["# torch.compile diagnosis", "", f"**Target**: {_code(diagnosis.target)}  "]
     out += [f"**{name.capitalize()}**: {_cell(value)}  " for name, value in figures.facts(diagnosis)]
-    out += ["", f"**Verdict**: {headline(diagnosis)}", ""]
-    out += [f"- {verdict.kind}: **{verdict.word}**: {verdict.words}" for verdict in verdicts_of(diagnosis)]
+    out += ["", f"**Verdict**: {_cell(headline(diagnosis))}", ""]
+    out += [f"- {verdict.kind}: **{verdict.word}**: {_cell(verdict.words)}" for verdict in verdicts_of(diagnosis)]
     if diagnosis.breaks is not None:
         out += ["", "## Summary", "", *_table(figures.severity_table(diagnosis))]
     for section in figures.sections(diagnosis):
@@ -26,10 +26,11 @@ def render(diagnosis: Diagnosis) -> str:
         for row in sorted(issues, key=lambda each: (order.get(each.severity, 9), each.path, each.line)):
             title = figures.CATEGORIES.get(row.effect, row.effect).removesuffix("s")
             said = "confirmed by Dynamo in this run" if row.heard else "reached, not heard in this run"
-            out += ["", f"### [{row.severity.upper()}] {title}: {row.rule} {row.rule_name}", ""]
-            out += [f"**Location**: `{row.path}:{row.line}`  ", f"**Status**: {said}  ", f"**Trigger**: {row.message}"]
+            out += ["", f"### [{row.severity.upper()}] {title}: {_cell(f'{row.rule} {row.rule_name}')}", ""]
+            out += [f"**Location**: {_code(f'{row.path}:{row.line}')}  ", f"**Status**: {said}  "]
+            out += [f"**Trigger**: {_cell(row.message)}"]
             if row.help or row.fix:
-                out += ["", f"**Fix**: {row.help}" + (f" [{row.fix}]" if row.fix else "")]
+                out += ["", f"**Fix**: {_cell(row.help)}" + (f" [{row.fix}]" if row.fix else "")]
     left = figures.states(diagnosis)
     if left:
         out += ["", "## Not measured", "", *(f"- {_cell(each)}" for each in left)]
@@ -52,6 +53,10 @@ def _table(section: figures.Section) -> list[str]:
 
 def _row(cells: tuple[str, ...]) -> str:
     return f"| {' | '.join(_cell(cell) for cell in cells)} |"
+
+
+def _code(text: str) -> str:
+    return f"`{' '.join(text.split()).replace('`', chr(39)).replace('<', '&lt;')}`"
 
 
 def _cell(text: str) -> str:

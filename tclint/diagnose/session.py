@@ -79,15 +79,15 @@ class Options:
 
 
 @dataclass
-class _Told:
+class _Shared:
     """What is common to all answers."""
 
-    facts: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
 
 
 @dataclass
-class _Made:
+class _Gathered:
     """What the parts of one diagnostic have come to, by the name of the part."""
 
     results: dict[str, Any] = field(default_factory=dict)
@@ -142,25 +142,25 @@ class Session:
     def __init__(self, target: Target, options: Options, settings: Settings, progress: Progress) -> None:
         self.target, self.options, self.settings, self.progress = target, options, settings, progress
         self.began = time.monotonic()
-        self.told = _Told()
+        self.shared = _Shared()
         self.heard = Heard()
         self.findings: tuple[Finding, ...] = ()
         self.linted: linting.Linted | None = None
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         return self.options.total - (time.monotonic() - self.began) if self.options.total else float("inf")
 
     def run(self) -> Diagnosis:
         chosen = [each for each in DIAGNOSTICS if each.name in self.options.names]
         tasks = schedule(chosen, self._parts, self.options.quick)
         total = len(tasks)
-        made = {each.name: _Made() for each in DIAGNOSTICS}
+        gathered = {each.name: _Gathered() for each in DIAGNOSTICS}
         for done, task in enumerate(tasks):
             if task.again:
-                self._again(task, made[task.diagnostic.name], done, total)
+                self._again(task, gathered[task.diagnostic.name], done, total)
             else:
-                self._part(task, made[task.diagnostic.name], done, total)
+                self._part(task, gathered[task.diagnostic.name], done, total)
         results: dict[str, Any] = {}
         states: list[State] = []
         for diagnostic in DIAGNOSTICS:
@@ -170,9 +170,9 @@ class Session:
             elif not self._parts(diagnostic):
                 states.append(State(name, "left out", "give --ablate 'NAME;NAME=VALUE' to try Inductor's options"))
             else:
-                states.append(made[name].state(name, self._parts(diagnostic)))
-                if made[name].results:
-                    results[name] = made[name].merged(self._parts(diagnostic))
+                states.append(gathered[name].state(name, self._parts(diagnostic)))
+                if gathered[name].results:
+                    results[name] = gathered[name].merged(self._parts(diagnostic))
         rows = self._lint(results)
         diagnosis = Diagnosis(
             SCHEMA,
@@ -182,8 +182,8 @@ class Session:
             quick=self.options.quick,
             states=tuple(states),
             findings=rows,
-            **{key: self.told.facts[key] for key in ("gpu", "torch", "python", "inputs") if key in self.told.facts},
-            parameters=int(self.told.facts.get("parameters", 0)),
+            **{key: self.shared.about[key] for key in ("gpu", "torch", "python", "inputs") if key in self.shared.about},
+            parameters=int(self.shared.about.get("parameters", 0)),
             **results,
         )
         if self.options.cost:
@@ -196,41 +196,43 @@ class Session:
     def _parts(self, diagnostic: Diagnostic) -> tuple[str, ...]:
         return self.options.ablate if diagnostic.name == "ablate" else diagnostic.parts
 
-    def _part(self, task: Task, made: _Made, done: int, total: int) -> None:
+    def _part(self, task: Task, gathered: _Gathered, done: int, total: int) -> None:
         """One part of a diagnostic, in a child of its own."""
         diagnostic, part = task.diagnostic, task.part
         if part in diagnostic.cuda_parts and not self.options.device.startswith("cuda"):
-            made.troubles[part] = NEEDS_CUDA
+            gathered.troubles[part] = NEEDS_CUDA
             return
-        if self.left < 5:
-            made.troubles[part] = (
+        if self.seconds_left < 5:
+            gathered.troubles[part] = (
                 f"not begun: the run's {self.options.total:g} s are used up (--total 0 lifts the limit)"
             )
             return
         began = time.monotonic()
         self.progress(f"{diagnostic.name} {part}".strip(), done, total)
         status, words, result = self.ask(self.order(diagnostic.name, diagnostic.budget, part))
-        made.lasted[part] = time.monotonic() - began
-        made.seconds += made.lasted[part]
+        gathered.lasted[part] = time.monotonic() - began
+        gathered.seconds += gathered.lasted[part]
         if result is not None:
-            made.results[part] = result
+            gathered.results[part] = result
         if words:
-            made.troubles[part] = words if status != "not applicable" else f"{status}: {words}"
+            gathered.troubles[part] = words if status != "not applicable" else f"{status}: {words}"
 
-    def _again(self, task: Task, made: _Made, done: int, total: int) -> None:
+    def _again(self, task: Task, gathered: _Gathered, done: int, total: int) -> None:
         """What went well once is measured in another process, until two of them agree or the run's time is too short."""
-        times = [made.results[task.part], *made.repeats.get(task.part, ())] if task.part in made.results else []
-        if not times or agree(times) or self.left < RESERVE * made.lasted[task.part]:
+        times = (
+            [gathered.results[task.part], *gathered.repeats.get(task.part, ())] if task.part in gathered.results else []
+        )
+        if not times or agree(times) or self.seconds_left < RESERVE * gathered.lasted[task.part]:
             return
         began = time.monotonic()
         self.progress(f"{task.diagnostic.name} {task.part}".strip() + " again", done, total)
         order = self.order(task.diagnostic.name, task.diagnostic.budget, task.part)
         _, words, result = self.ask(replace(order, again=True))
-        made.seconds += time.monotonic() - began
+        gathered.seconds += time.monotonic() - began
         if result is not None:
-            made.repeats.setdefault(task.part, []).append(result)
+            gathered.repeats.setdefault(task.part, []).append(result)
         elif words:
-            made.troubles.setdefault(task.part, f"measured again: {words}")
+            gathered.troubles.setdefault(task.part, f"measured again: {words}")
 
     def order(self, name: str, budget: float, part: str = "") -> Order:
         own = budget * (QUICKER if self.options.quick else 1)
@@ -245,13 +247,15 @@ class Session:
             threads=self.options.threads,
             batch=self.options.batch,
             quick=self.options.quick,
-            budget=min(own, max(5.0, self.left - GRACE)),
+            budget=min(own, max(5.0, self.seconds_left - GRACE)),
             factories=self.options.factories,
         )
 
     def ask(self, order: Order, free: bool = False) -> tuple[str, str, Any]:
         """Status, words and result of one child; `free`: outside the limit of the run."""
-        limit = self.options.timeout if free else min(self.options.timeout, float(max(5, int(min(self.left, 1e6)))))
+        limit = (
+            self.options.timeout if free else min(self.options.timeout, float(max(5, int(min(self.seconds_left, 1e6)))))
+        )
         limits = Limits(self.options.python, self.options.device, limit, self.options.memory_mb)
         answer = ask_child(codec.encode(order), limits)
         if answer.data is None:
@@ -264,18 +268,18 @@ class Session:
         data = dict(answer.data)
         for key in ("gpu", "torch", "python", "inputs", "parameters"):
             if data.get(key):
-                self.told.facts.setdefault(key, data[key])
+                self.shared.about.setdefault(key, data[key])
         if order.diagnostic != "cost":
             # A cost is measured on a copy, whose files are gone by now.
-            self.told.files.update(data.get("sources", ()))
+            self.shared.files.update(data.get("sources", ()))
             if data.get("file"):
-                self.told.files.add(str(data["file"]))
+                self.shared.files.add(str(data["file"]))
         if data.get("result") is None:
             return str(data.get("status", "failed")), str(data.get("words", "")), None
         try:
             if order.diagnostic == "breaks":
                 self.heard = with_paths(codec.decode(Heard, data["result"]), lambda p: relative(p, self.options.cwd))
-                own = {relative(path, self.options.cwd) for path in self.told.files}
+                own = {relative(path, self.options.cwd) for path in self.shared.files}
                 return "done", "", breaks_of(self.heard, own.__contains__, self._name_at)
             if order.diagnostic == "cost":
                 return "done", "", data["result"]
@@ -295,7 +299,7 @@ class Session:
         cwd = self.options.cwd
         named = {os.path.join(cwd, path) for path in breaks.covered}
         named |= {os.path.join(cwd, row.path) for row in (*breaks.breaks, *breaks.recompiles)}
-        own = {path for path in self.told.files if relative(path, cwd) in breaks.covered}
+        own = {path for path in self.shared.files if relative(path, cwd) in breaks.covered}
         self.linted = linting.lint(named | own, self.settings, cwd)
         self.findings = self.linted.findings
         results["breaks"] = linting.explained(breaks, self.findings, cwd)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import json
 import os
 import re
 import stat
@@ -52,8 +51,6 @@ class Fixed:
     applied: list[Applied] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     """Fixes that were not kept, each with the reason."""
-    remaining: tuple[Finding, ...] = ()
-    """What the last pass found."""
     passes: int = 0
 
 
@@ -141,7 +138,6 @@ def run(lint: Lint, original: Callable[[str], bytes], *, unsafe: bool = False, k
     refused: set[tuple[str, str, str]] = set()
     while True:
         findings = lint(fixed.contents)
-        fixed.remaining = tuple(findings)
         if fixed.passes >= PASSES:
             break
         chosen = _chosen(findings, unsafe, refused, keep, fixed.passes)
@@ -288,15 +284,20 @@ def _leads_out(absolute: str, target: str, root: str) -> bool:
     return not target.startswith(os.path.join(os.path.realpath(shared), ""))
 
 
+def _git_name(path: str) -> str:
+    """A name as git writes it in a patch: odd ones in quotes, so that no terminal obeys them."""
+    if path.isprintable() and '"' not in path and "\\" not in path:
+        return path
+    raw = os.fsencode(path)
+    return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:03o}" for b in raw) + '"'
+
+
 def diff(path: str, before: bytes, after: bytes) -> str:
     """A unified diff that `patch -p1` and `git apply` take."""
     old, new = (_LINE.findall(data.decode(encoding_of(data))) for data in (before, after))
-    # git quotes such names, and a terminal would obey them.
-    if not path.isprintable() or '"' in path or "\\" in path:
-        here, there = json.dumps(f"a/{path}"), json.dumps(f"b/{path}")
-    else:
-        here, there = f"a/{path}", f"b/{path}"
-    lines = difflib.unified_diff([x for x in old if x], [x for x in new if x], here, there)
+    lines = difflib.unified_diff(
+        [x for x in old if x], [x for x in new if x], _git_name(f"a/{path}"), _git_name(f"b/{path}")
+    )
     text = ""
     for line in lines:
         text += line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n"

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.values import CompileSite, Const, Evidence, Instance, Value
-from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, Place, Write
+from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, Place, Walk, Write
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -23,7 +23,9 @@ class Account:
         self._counted = interp.learned.counted
         self._replays = interp.memo.moments
         self._current: list[Moment] = []
-        self._settled = False
+        self._settled = bool(interp.learned.walks)  # by the interpreter from which this one learned
+        self._callers: dict[Hashable, list[Walk]] | None = None
+        self._evidence: dict[Hashable, Evidence | None] = {}
 
     def begin(self, entry: Hashable) -> None:
         """Another entry into the program; one that was walked before, with less knowledge, is forgotten."""
@@ -37,12 +39,26 @@ class Account:
 
     def evidence(self, target: Value, site: CompileSite) -> Evidence | None:
         """What is known of the calls of a compiled callable, without its parameters."""
-        found = [
-            Evidence(target.key, walk, (), site.dynamic)
-            for walk in self._walks.values()
-            if any(isinstance(m, Call) and m.callee == target.key for m in walk)
-        ]
-        return max(found, key=lambda each: (each.mode.programs, len(each.calls)), default=None)
+        key = (target.key, site.dynamic)
+        if self._settled and key in self._evidence:
+            return self._evidence[key]
+        found = [Evidence(target.key, walk, (), site.dynamic) for walk in self.walks(target.key)]
+        best = max(found, key=lambda each: (each.mode.programs, len(each.calls)), default=None)
+        if self._settled:
+            self._evidence[key] = best
+        return best
+
+    def walks(self, callee: Hashable) -> Sequence[Walk]:
+        """The walks in which something is called."""
+        callers = self._callers
+        if callers is None:
+            callers = {}
+            for walk in self._walks.values():
+                for called in dict.fromkeys(moment.callee for moment in walk if isinstance(moment, Call)):
+                    callers.setdefault(called, []).append(walk)
+            if self._settled:
+                self._callers = callers
+        return callers.get(callee, ())
 
     @property
     def length(self) -> int:

@@ -82,12 +82,11 @@ class Entries:
         """The walk through the program whose calls of a target cost most."""
         names = {*parameters.signature(function).names[len(bound) :], *parameters.variadic(function)}
         found: list[Evidence] = []
-        for walk in self._interp.learned.walks.values():
-            calls = [m for m in walk if isinstance(m, Call) and m.callee == target.key]
-            if calls:
-                envs = (parameters.bind(self._interp, function, [*bound, *c.args], c.keywords, False) for c in calls)
-                rows = [{name: value for name, value in env.items() if name in names} for env in envs]
-                found.append(Evidence(target.key, walk, rows, site.dynamic if site is not None else None))
+        for walk in self._interp.account.walks(target.key):
+            calls = (m for m in walk if isinstance(m, Call) and m.callee == target.key)
+            envs = (parameters.bind(self._interp, function, [*bound, *c.args], c.keywords, False) for c in calls)
+            rows = [{name: value for name, value in env.items() if name in names} for env in envs]
+            found.append(Evidence(target.key, walk, rows, site.dynamic if site is not None else None))
         return max(found, key=lambda each: each.weight, default=None)
 
     def by_signature(

@@ -42,7 +42,6 @@ class Frame:
         "function",
         "globals",
         "grad",
-        "in_lambda",
         "inexact",
         "interp",
         "maybe",
@@ -97,11 +96,10 @@ class Frame:
         self.modes: tuple[Mode, ...] = parent.modes if parent is not None else ()
         self.constructing = False
         self.capturing: bool = parent is not None and parent.capturing  # in a CUDA-graph capture by hand
-        self.in_lambda = False
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it
 
     @property
-    def once(self) -> bool:
+    def runs_once(self) -> bool:
         """Whether this place is reached exactly once whenever the function is: in no loop but those walked turn by turn."""
         return not self.maybe and len(self.blocks) - self.blocks.count("with") == self.walked
 

@@ -283,7 +283,6 @@ class Functions:
             self._interp.results.reach_function(region.site, function)
         self._emitter.emit(events.Enter, frame, body)
         if isinstance(body, ast.Lambda):
-            frame.in_lambda = True
             return evaluate(frame, body.body)
         execute.run_block(frame, body.body)
         if frame.yields:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -23,6 +23,24 @@ def encode(value: Any) -> Any:
 @functools.lru_cache(maxsize=128)
 def _hints(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind)
+
+
+def mapped(value: T, change: Callable[[str], str]) -> T:
+    """The same object with every text in it changed."""
+    return typing.cast(T, _mapped(value, change))
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(_mapped(item, change) for item in value)
+    if isinstance(value, Mapping):
+        return {_mapped(key, change): _mapped(item, change) for key, item in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        given = {field.name: _mapped(getattr(value, field.name), change) for field in dataclasses.fields(value)}
+        return dataclasses.replace(value, **given)
+    return value
 
 
 def decode(kind: type[T], data: Any, at: str = "result") -> T:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tclint.model.finding import Applicability, Effect, Finding, Severity
 from tclint.output import RuleInfo, Sources, words
-from tclint.output.lines import Lines, crop, shown, width
+from tclint.output.lines import Lines, crop, inert, shown, width
 from tclint.output.palette import Palette
 from tclint.output.words import plural
 
@@ -211,7 +211,7 @@ def wrapped(text: str, start: str, indent: int, room: int) -> Iterator[str]:
     pieces = textwrap.wrap(text, max(30, room - indent), break_long_words=False, break_on_hyphens=False) or [""]
     yield start + pieces[0]
     for piece in pieces[1:]:
-        yield " " * indent + piece
+        yield " " * indent + inert(piece)
 
 
 def summary_lines(report: Report, paint: Palette) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tclint.model.finding import Finding, Severity
 from tclint.output import RuleInfo, Sources, words
+from tclint.output.lines import shown
 
 if TYPE_CHECKING:
     from tclint.model.report import Report
@@ -40,8 +41,9 @@ def _annotation(finding: Finding) -> str:
         parts.append(f"compiled because {words.chain(finding)}")
     if finding.help:
         parts.append(f"help: {finding.help}")
+    text = "\n".join(shown(line) for line in "\n".join(parts).split("\n"))
     listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{_LEVEL[finding.severity]} {listed}::{_data(chr(10).join(parts))}"
+    return f"::{_LEVEL[finding.severity]} {listed}::{_data(text)}"
 
 
 def _data(text: str) -> str:

@@ -7,7 +7,6 @@ GitHub takes comments on the lines of the pull request's diff only: `--diff-base
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +37,7 @@ def render(
     count = words.plural(len(comments), "torch.compile hazard")
     body = f"tclint found {count} in the changed lines." if comments else "tclint found nothing in the changed lines."
     document = {"event": "COMMENT", "body": body, "comments": comments}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return words.as_json(document, indent=2) + "\n"
 
 
 def suggestion(finding: Finding, lines: Lines) -> tuple[int, int, str] | None:

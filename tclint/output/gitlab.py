@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ def render(
 ) -> str:
     names = fingerprints(report.findings, Lines(sources))
     issues = [_issue(finding, name) for finding, name in zip(report.findings, names, strict=True)]
-    return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
+    return words.as_json(issues, indent=2) + "\n"
 
 
 def _issue(finding: Finding, fingerprint: str) -> dict[str, Any]:

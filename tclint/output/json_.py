@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tclint import __version__
+from tclint.model import codec
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.output import RuleInfo, Sources, words
 
@@ -33,7 +32,7 @@ def render(
         "findings": [finding_object(finding) for finding in report.findings],
         "summary": _summary(report),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return words.as_json(document, indent=2) + "\n"
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:
@@ -60,7 +59,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "fix": _fix(finding.fix) if finding.fix else None,
         "same_as": list(finding.same_as),
         "roots": finding.roots,
-        "verified": asdict(finding.verified) if finding.verified is not None else None,
+        "verified": codec.encode(finding.verified) if finding.verified is not None else None,
     }
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from tclint.output import RuleInfo, Sources, words
+from tclint.output.lines import inert, shown
 
 if TYPE_CHECKING:
     from tclint.model.report import Report
-
-# XML 1.0 has no way to write these, not even escaped.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(
@@ -65,8 +62,9 @@ def render(
 
 
 def _text(text: str) -> str:
-    return escape(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text))
+    # Of control characters XML 1.0 has no way to write most, not even escaped.
+    return escape("\n".join(inert(shown(line)) for line in text.split("\n")))
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text))
+    return quoteattr(shown(text))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 TAB = 4
 # Not str.splitlines: it also breaks at form feeds and other separators that do not end a line of Python.
+_COMMAND = re.compile(r"(?<!\S)(::|##\[)")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -54,6 +55,16 @@ def shown(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def inert(line: str) -> str:
+    """A line that begins with somebody else's words, so that no CI system takes it for a command (`::error::`)."""
+    return f"\\{line}" if line.lstrip().startswith(("::", "##[")) else line
+
+
+def harmless(text: str) -> str:
+    """Text of several lines that may be wrapped anywhere, and is still safe to print."""
+    return _COMMAND.sub(r"\\\1", "\n".join(map(shown, text.split("\n"))))
 
 
 def width(text: str) -> int:

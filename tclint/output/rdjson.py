@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ def render(
     verbose: bool = False,
 ) -> str:
     document = {"source": {"name": "tclint"}, "severity": "WARNING", "diagnostics": diagnostics(report, sources)}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return words.as_json(document, indent=2) + "\n"
 
 
 def diagnostics(report: Report, sources: Sources) -> list[dict[str, Any]]:

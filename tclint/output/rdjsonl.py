@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tclint.output import RuleInfo, Sources
+from tclint.output import RuleInfo, Sources, words
 from tclint.output.rdjson import diagnostics
 
 if TYPE_CHECKING:
@@ -23,4 +22,4 @@ def render(
     summary: bool = True,
     verbose: bool = False,
 ) -> str:
-    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in diagnostics(report, sources))
+    return "".join(words.as_json(each) + "\n" for each in diagnostics(report, sources))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tclint import __version__
+from tclint.model import codec
 from tclint.model.finding import Confidence, Edit, Finding, Severity, Span
 from tclint.output import RuleInfo, Sources, words
 from tclint.output.fingerprint import fingerprints
@@ -50,7 +49,7 @@ def render(
         "results": [_result(f, name, index[f.code]) for f, name in zip(report.findings, names, strict=True)],
         "properties": {"torch": report.torch, "assumed": report.assumed},
     }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+    return words.as_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
 def _rules(findings: Iterable[Finding], rules: Sequence[RuleInfo]) -> list[dict[str, Any]]:
@@ -109,7 +108,7 @@ def _result(finding: Finding, fingerprint: str, index: int) -> dict[str, Any]:
     }
     if finding.verified is not None:
         # SARIF has no field for it; viewers show the property bag and the message.
-        result["properties"]["verified"] = asdict(finding.verified)
+        result["properties"]["verified"] = codec.encode(finding.verified)
         result["message"]["text"] += f"\nverified: {finding.verified.outcome}: {finding.verified.words}"
     if finding.labels:
         result["relatedLocations"] = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 
 from tclint.model.finding import Applicability, Effect, Finding, Step, Verification
@@ -23,6 +25,7 @@ MANY = {
     Effect.SLOW: "slow",
 }
 IF_COMPILED = "if this forward is compiled"
+_UNSEEN = re.compile(r"[^\x00-\x7e]")
 _HOW = {
     Applicability.SAFE: "--fix, safe",
     Applicability.UNSAFE: "--unsafe-fixes",
@@ -77,6 +80,13 @@ def advice(finding: Finding) -> str:
     fix = finding.fix
     text = finding.help or (fix.title if fix else "")
     return f"{text}   [{_HOW[fix.applicability]}]" if fix else text
+
+
+def as_json(document: object, indent: int | None = None) -> str:
+    """JSON that a terminal may be shown: what it would obey, or what turns the direction of text, is escaped."""
+    text = json.dumps(document, indent=indent, ensure_ascii=False)
+    # Outside of strings there is nothing but ASCII.
+    return _UNSEEN.sub(lambda m: m[0] if m[0].isprintable() else json.dumps(m[0])[1:-1], text)
 
 
 def plural(count: int, noun: str, many: str = "") -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
 import tempfile
 
 from tclint.model.errors import UserError
+from tclint.output.lines import inert, shown
 
 
 def to_stdout(text: str, *, utf8: bool) -> None:
@@ -24,6 +26,14 @@ def to_stdout(text: str, *, utf8: bool) -> None:
     except BrokenPipeError:
         # The reader (`| head`) has what it wanted; the exit code still tells what was found.
         silence_stdout()
+
+
+def tell(text: str) -> None:
+    """A word on stderr, each line of it safe to print. Where nobody can hear it, it is not said."""
+    lines = text.split("\n")
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        print(f"tclint: {shown(lines[0])}", *(inert(shown(line)) for line in lines[1:]), sep="\n", file=sys.stderr)
+        sys.stderr.flush()
 
 
 def silence_stdout() -> None:

@@ -101,14 +101,19 @@ class Module:
             self._tree_indexes[build] = build(tree)
         return self._tree_indexes[build]  # type: ignore[return-value]
 
-    def rebinds(self, name: str) -> bool:
-        """Whether some function declares the name `global` (and so changes it)."""
+    @property
+    def rebound(self) -> frozenset[str]:
+        """The names that some function declares `global` (and so changes)."""
         if b"global " not in self.data:
-            return False
+            return frozenset()
         if self._rebound is None:
             found = [n for n in nodes(self.tree) if type(n) is ast.Global]
             self._rebound = frozenset(name for node in found for name in node.names)
-        return name in self._rebound
+        return self._rebound
+
+    def rebinds(self, name: str) -> bool:
+        """Whether some function declares the name `global` (and so changes it)."""
+        return name in self.rebound
 
     @property
     def names(self) -> dict[str, Definition]:

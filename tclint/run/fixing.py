@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -151,7 +152,14 @@ def tell(done: Done, *, diff: bool, stdin: bool, show: bool, quiet: bool, say: C
     """The diff or the fixed source on stdout, the rest on stderr."""
     fixed = done.fixed
     if diff:
-        text = "".join(fixes.diff(path, done.before[path], after) for path, after in sorted(fixed.contents.items()))
+        absolute = {file.path: file.absolute for file in done.files}
+        text = "".join(
+            fixes.diff(_real_name(path, absolute[path]), done.before[path], after)
+            for path, after in sorted(fixed.contents.items())
+        )
+        if sys.stdout is not None and sys.stdout.isatty():
+            # A patch is exact; what a terminal would obey is for files and pipes.
+            text = "\n".join(map(_harmless, text.split("\n")))
         _out(text.encode("utf-8", "surrogateescape"))
     elif stdin:
         for file in done.files:
@@ -166,6 +174,15 @@ def tell(done: Done, *, diff: bool, stdin: bool, show: bool, quiet: bool, say: C
         unsafe = sum(each.unsafe for each in fixed.applied)
         what = f"{len(fixed.applied)} fixed" + (f", {unsafe} of them unsafe" if unsafe else "")
         say(what if not diff else f"would fix {len(fixed.applied)} in {len(fixed.contents)} files")
+
+
+def _real_name(path: str, absolute: str) -> str:
+    """The name of a file where it is shown otherwise."""
+    return path if absolute.replace(os.sep, "/").endswith(path) else os.path.relpath(absolute).replace(os.sep, "/")
+
+
+def _harmless(line: str) -> str:
+    return "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in line)
 
 
 def _out(data: bytes) -> None:

@@ -103,6 +103,16 @@ class Project:
         """The paths whose findings are shown."""
         return [file.path for file in self.files if file.report]
 
+    @property
+    def oddly_named(self) -> list[str]:
+        """The files that are reported although they are not called like Python's, relative to `cwd` where they lie in it."""
+        start = os.path.join(self.cwd, "")
+        return [
+            file.absolute[len(start) :]
+            for file in self.files
+            if file.report and file.absolute.startswith(start) and not file.absolute.endswith(sources.ENDINGS)
+        ]
+
     @cached_property
     def rules(self) -> Sequence[Rule]:
         """Every rule there is: tclint's own, those of packs, those of the project."""

@@ -265,7 +265,10 @@ _FIELDS: Final = {cls: tuple(f.name for f in fields(cls)) for cls in _CLASSES.va
 
 
 def encode(value: Any) -> Any:
-    """A finding, a report or a tuple of them as plain values: what is a list in the result was an object."""
+    """A finding, a report or a tuple of them as plain values: what is a list in the result was an object.
+
+    Not `model.codec`: a warm run reads thousands of these before it says anything, by position and through marshal.
+    """
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return value

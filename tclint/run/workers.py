@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _ENOUGH: Final = 300
 """Files from which on a second process pays."""
 _CHUNK: Final = 2
+_PER_PROCESSOR: Final = 4
+"""More processes than that for each processor only get in each other's way."""
 
 Answer = tuple[Any, list[str]]
 """The result of a part, and the paths of the files it was read from."""
@@ -35,7 +37,8 @@ def processes(wanted: int, files: int) -> int:
     if not hasattr(os, "fork"):
         return 1
     if wanted:
-        return wanted
+        # A repository's configuration may ask for thousands.
+        return min(wanted, max(_PER_PROCESSOR * available(), _PER_PROCESSOR))
     return available() if files >= _ENOUGH and sys.platform != "darwin" else 1
 
 

@@ -96,7 +96,7 @@ class _Clock:
         return self.used + (time.monotonic() - since if since is not None else 0.0)
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         return max(0.001, self.timeout - self.elapsed)
 
     def start(self) -> None:
@@ -120,7 +120,7 @@ class _Alarm(_Clock):
     def start(self) -> None:
         super().start()
         self.before = signal.signal(signal.SIGALRM, self._ring)
-        self.timer = signal.setitimer(signal.ITIMER_REAL, self.left, AGAIN)
+        self.timer = signal.setitimer(signal.ITIMER_REAL, self.seconds_left, AGAIN)
 
     def stop(self) -> None:
         if self.since is None:

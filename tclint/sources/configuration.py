@@ -80,6 +80,7 @@ def _field(key: str) -> str:
 
 _HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*=""")
+_LONG_KEY = re.compile(r"""(?:(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)[ \t]*\.[ \t]*){100}""")
 _PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*(?:\.|$)""")
 
 
@@ -198,7 +199,7 @@ def _read(path: str) -> str:
     try:
         with open(path, encoding="utf-8-sig") as file:
             return file.read()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise ConfigError(f"{path}: cannot be read: {reason}") from error
 
@@ -208,6 +209,9 @@ def _tool_table(path: str, text: str) -> Mapping[str, object] | None:
         import tomllib
     else:
         import tomli as tomllib
+    if _LONG_KEY.search(text):
+        # The time to read a key grows with the square of its parts.
+        raise ConfigError(f"{path}: not read: nested too deeply")
     try:
         data: Mapping[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tclint.model.errors import UserError, did_you_mean
 from tclint.model.globs import PathMatcher
 from tclint.model.settings import Settings
-from tclint.sources import ignoring
+from tclint.sources import ignoring, regular
 from tclint.sources.trust import upwards
 
 if TYPE_CHECKING:
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
 CONFIG_NAMES = ("tclint.toml", "pyproject.toml")
 PROJECT_MARKERS = (*CONFIG_NAMES, "setup.py", "setup.cfg", ".git", ".hg")
-_ENDINGS = (".py", ".ipynb")
+ENDINGS = (".py", ".ipynb")
+"""How the files are called that are looked for in folders."""
 
 
 class InputError(UserError):
@@ -120,10 +123,23 @@ def shown(absolute: str, cwd: str) -> str:
 
 def _display(absolute: str, start: str) -> str:
     shown = absolute[len(start) :] if absolute.startswith(start) else absolute
-    if not shown.isascii():
-        # A name that is not UTF-8 can be opened and not be written down: its odd bytes are shown as `\xff`.
-        shown = os.fsencode(shown).decode("utf-8", "backslashreplace")
-    return shown.replace(os.sep, "/") if os.sep != "/" else shown
+    if os.sep != "/":
+        shown = shown.replace(os.sep, "/")
+    return shown if shown.isprintable() and not _ODD.search(shown) else _escaped(shown)
+
+
+_ODD = re.compile(r"\\|^(?:::|##)")
+
+
+def _escaped(name: str) -> str:
+    """A name that is shown otherwise than it is, and like no other one.
+
+    Bytes that are not UTF-8 cannot be written down; control characters a terminal would obey, and those that turn the
+    direction of text lead its reader astray. At the start of a line `::` and `##` are commands to a CI system.
+    """
+    text = name.replace("\\", "\\\\").encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return f"./{text}" if text.startswith(("::", "##")) else text
 
 
 class _Walker:
@@ -138,6 +154,9 @@ class _Walker:
         self._folders: set[str] = set()
         # Links wait until all real folders are walked, so that a file is known by its real place and not by an alias.
         self._links: list[tuple[str, _Ignores]] = []
+        self._root = settings.root
+        self._tops: set[str] = set()
+        """The folders that were asked for, by their real path."""
 
     def add(self, absolute: str, real: str, *, explicit: bool) -> None:
         before = self._files.get(real)
@@ -165,17 +184,30 @@ class _Walker:
             if ignores.match(top, folder=True):
                 # The folder was asked for by name: the patterns that hide it would hide all it holds.
                 ignores = _Ignores(())
-        self._walk(top, os.path.realpath(top), ignores)
+        real = os.path.realpath(top)
+        self._tops.add(real)
+        self._walk(top, real, ignores)
 
     def finish(self) -> list[InputFile]:
         while self._links:
             absolute, ignores = self._links.pop(0)
             real = os.path.realpath(absolute)
             if os.path.isdir(real):
-                self._walk(absolute, real, ignores)
+                # A link to `/` is quickly made; what it leads to is nobody's project.
+                if any(_inside(real, home) for home in self._homes):
+                    self._walk(absolute, real, ignores)
+                elif self._on_problem is not None:
+                    shown = _display(absolute, self._cwd)
+                    self._on_problem(f"{shown}: not read: a link that leads out of the project; name what it leads to")
             elif real not in self._files:
                 self.add(absolute, real, explicit=False)
         return sorted(self._files.values(), key=lambda file: file.path)
+
+    @cached_property
+    def _homes(self) -> set[str]:
+        """The folders that no link leads out of: what was asked for, the project, the repository that holds it."""
+        repository = [folder for folder in upwards(self._root) if os.path.lexists(os.path.join(folder, ".git"))]
+        return {*self._tops, *map(os.path.realpath, (self._root, *repository[:1]))}
 
     def _walk(self, top: str, real_top: str, ignores: _Ignores) -> None:
         stack = [(top, real_top, ignores)]
@@ -193,7 +225,7 @@ class _Walker:
                 name = entry.name
                 try:
                     link, is_folder = entry.is_symlink(), entry.is_dir()
-                    if not is_folder and not (name.endswith(_ENDINGS) and entry.is_file()):
+                    if not is_folder and not (name.endswith(ENDINGS) and entry.is_file()):
                         continue
                 except OSError:
                     continue  # a link that leads back to itself is no file
@@ -217,6 +249,10 @@ class _Walker:
             if self._on_problem is not None:
                 self._on_problem(f"{_display(folder, self._cwd)}: not read: {error.strerror}")
             return []
+
+
+def _inside(path: str, folder: str) -> bool:
+    return os.path.join(path, "").startswith(os.path.join(folder, ""))
 
 
 class _Ignores:
@@ -268,14 +304,18 @@ def _git_folder(git: str) -> str:
     """The folder with the shared part of a repository; in a worktree or submodule `.git` is a file that names it."""
     if os.path.isdir(git):
         return git
-    try:
-        with open(git, encoding="utf-8") as file:
-            target = os.path.join(os.path.dirname(git), file.read().partition("gitdir:")[2].strip())
-        common = os.path.join(target, "commondir")
-        if os.path.exists(common):
-            with open(common, encoding="utf-8") as file:
-                return os.path.join(target, file.read().strip())
-    except (OSError, UnicodeDecodeError):
+    named = _line(git).partition("gitdir:")[2].strip()
+    if not named:
         # Not a repository that git itself could read: no extra excludes.
         return git
-    return target
+    target = os.path.join(os.path.dirname(git), named)
+    common = _line(os.path.join(target, "commondir"))
+    return os.path.join(target, common.strip()) if common else target
+
+
+def _line(path: str) -> str:
+    """What a file of one line says, empty where it is no such file."""
+    try:
+        return (regular.read(path, 10_000) or b"").decode("utf-8")
+    except (OSError, ValueError):
+        return ""

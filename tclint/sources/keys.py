@@ -15,6 +15,8 @@ class Wrong(Exception):
 def _strings(value: object) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(v, str) for v in value):
         raise Wrong("a list of strings")
+    if any("\0" in v for v in value):
+        raise Wrong("a list of strings without a NUL")
     return tuple(value)
 
 
@@ -26,6 +28,9 @@ def selectors(value: object) -> tuple[str, ...]:
 def _string(value: object) -> str:
     if not isinstance(value, str):
         raise Wrong("a string")
+    if "\0" in value:
+        # No path has one, and no function of the system takes one.
+        raise Wrong("a string without a NUL")
     return value
 
 
@@ -69,7 +74,7 @@ def _table_of(read: Callable[[object], tuple[str, ...]]) -> Callable[[object], d
     return read_table
 
 
-TORCH_VERSION = r"^(\d+)\.(\d+)(?:[.+a-z]|$)"
+TORCH_VERSION = r"^(\d{1,3})\.(\d{1,3})(?:[.+a-z]|$)"
 
 
 def torch_version(value: object) -> str:

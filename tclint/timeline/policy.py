@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from tclint.timeline.guarded import Exact, Guarded, Items, Moment, Number, Tensor, Unknown, Varies
+from tclint.timeline.guarded import Exact, Guarded, Items, Moment, Number, Table, Tensor, Unknown, Varies
 
 LIMIT: Final = 8
 """Programs of one code object before Dynamo gives up and runs it eagerly (`recompile_limit`)."""
@@ -45,7 +45,11 @@ def programs(moments: Sequence[Moment], policy: Policy = Policy()) -> tuple[Prog
     """The programs that a sequence of calls of one code object costs, in the order in which they are made."""
     made: list[tuple[Program, Mapping[str, _Guard]]] = []
     state = _State()
+    before: Moment | None = None
     for number, moment in enumerate(moments):
+        if moment == before and not any(map(_varies, moment.values())):
+            continue  # what ran once runs again
+        before = moment
         atoms = dict(_atoms(moment, number))
         wrong = [_differences(atoms, guards) for _, guards in made]
         if not all(wrong):
@@ -55,6 +59,14 @@ def programs(moments: Sequence[Moment], policy: Policy = Policy()) -> tuple[Prog
         if len(made) >= policy.limit:
             break
     return tuple(program for program, _ in made)
+
+
+def _varies(guarded: Guarded) -> bool:
+    if isinstance(guarded, Items):
+        return any(map(_varies, guarded.items))
+    if isinstance(guarded, Table):
+        return any(_varies(item) for _, item in guarded.items)
+    return isinstance(guarded, Varies)
 
 
 # --- one call as single facts -----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Final
 
 from tclint.torch_facts import facts, overlay
 from tclint.torch_facts.answer import Answer
+from tclint.torch_facts.facts import Places
 from tclint.torch_facts.form import Form
 from tclint.torch_facts.kind import Kind
 
@@ -192,6 +193,48 @@ def breaking_somewhere() -> tuple[str, ...]:
     keys = [key for key, text in facts.table().names.items() if (" !" in text or " ~" in text) and "@" not in key]
     by_hand = [item.key for item in overlay.ENTRIES if any(" !" in form for form in item.forms)]
     return tuple(dict.fromkeys(event_name(key) for key in (*keys, *by_hand)))
+
+
+@functools.cache
+def breaking_with(id: str) -> tuple[str, ...]:
+    """Names, as events carry them, of all that breaks the graph with an id on some release in some way of calling."""
+    keys = [key for key, text in facts.table().names.items() if f" !{id}" in text and "__" not in key]
+    return tuple(event_name(key) for key in keys)
+
+
+@functools.cache
+def burned(type_: str, release: str | None = None) -> Mapping[str, Places]:
+    """The calls that burn a number of a type (int, float) into the graph, and where it stands; without a release: on any."""
+    wanted = None if release is None else int(release.split(".")[1])
+    found: dict[str, Places] = {}
+    for key, text in facts.table().names.items():
+        if "#" + type_ in text or key.startswith("math."):
+            places = _burned_at(text, type_, wanted)
+            if places is not None:
+                found[event_name(key)] = places
+    return found
+
+
+def _burned_at(text: str, type_: str, release: int | None) -> Places | None:
+    positions: set[int] = set()
+    keywords: set[str] = set()
+    every = False
+    for line in text.split(" ; "):
+        where, told = facts.where(line)
+        if told[0] == "#":
+            kind, place, keyword = told[1:].split(" ")
+            if kind == type_:
+                positions.update([int(place)] if place != "-" else ())
+                keywords.update([keyword] if keyword != "-" else ())
+                every = every or (place, keyword) == ("-", "-")
+        elif release is None or facts.holds(where, release):
+            call, *flags = told.split(" ")
+            # A function of math takes numbers alone, and Dynamo calls some with the numbers themselves.
+            burns = "B" in flags or "X" in flags and type_ == "int"
+            every = every or (burns and type_ in call.rpartition(">")[0].split(","))
+    if not (positions or keywords or every):
+        return None
+    return Places(tuple(sorted(positions)), tuple(sorted(keywords)), every)
 
 
 _EVENT_OWNERS: Final = {"tensor": "Tensor", "module": "torch.nn.Module", **{v: k for k, v in _ROUNDABOUT.items()}}

@@ -4,7 +4,8 @@
     torch.call("torch.nonzero").breaks          # "always"
     torch.method("tensor", "item").result       # a Python number
     torch.attribute("tensor", "shape").result   # a size
-    torch.names(reads_number)                   # every name with an effect
+    torch.names(reads_number)                   # every name with an effect that was measured
+    torch.named("reads a clock")                # every name with an effect that cannot be: overlay.json has them
 
 A name that no release was asked about is unknown: None, never a guess. `scripts/ask` makes the table, `overlay` holds
 what cannot be asked.
@@ -118,12 +119,36 @@ class Release:
         """Every key with this effect: `torch.nonzero`, `tensor#item`, `tensor@shape`."""
         return _names(effect, self._minor)
 
+    def named(self, effect: str) -> tuple[str, ...]:
+        """Every name, as events carry them, with an effect that is written by hand."""
+        return overlay.named(effect, self._minor)
+
     def answers(self) -> Iterator[Answer]:
         """Every answer, in the order of the table."""
         for key in dict.fromkeys([*table().names, *overlay.names()]):
             found = _answer(key, self._minor)
             if found is not None:
                 yield found
+
+
+@dataclass(frozen=True)
+class Places:
+    """Some arguments of a call: those at these positions (of a method: without the receiver) or by these keywords."""
+
+    positions: tuple[int, ...]
+    keywords: tuple[str, ...]
+    #: All positional arguments.
+    every: bool = False
+
+    def within(self, count: int) -> tuple[int, ...]:
+        """The positions that a call with so many arguments has."""
+        return tuple(range(count)) if self.every else tuple(p for p in self.positions if p < count)
+
+    @staticmethod
+    def of(words: str) -> Places:
+        each = words.split(",")
+        numbers = tuple(int(word) for word in each if word.isdigit())
+        return Places(numbers, tuple(w for w in each if w and w != "*" and not w.isdigit()), "*" in each)
 
 
 Effect = Callable[[Answer], bool]
@@ -146,6 +171,23 @@ def canonical(name: str) -> str:
         if spelling.match(name):
             return spelling.sub(key, name)
     return name
+
+
+def named(effect: str) -> tuple[str, ...]:
+    """Every name, as events carry them, that has an effect by hand on some release: `torch.save`, `Tensor.item`, `tqdm.*`."""
+    return overlay.named(effect)
+
+
+@functools.cache
+def methods(effect: str) -> frozenset[str]:
+    """The last parts of those names."""
+    return frozenset(name.rpartition(".")[2] for name in overlay.named(effect))
+
+
+@functools.cache
+def places(effect: str) -> dict[str, Places]:
+    """For an effect on arguments, where these stand: `torch.narrow:2,3,start,length`."""
+    return {name: Places.of(words) for name, _, words in (word.partition(":") for word in overlay.named(effect))}
 
 
 def changed(key: str) -> tuple[str, ...]:
@@ -196,6 +238,12 @@ def _behaviour(answer: Answer) -> dict[tuple[Argument, ...], set[tuple[str, str]
     return found
 
 
+def by_hand(key: str) -> tuple[Form, ...]:
+    """The forms of a name that are written by hand, for any release."""
+    method = "#" in key or "@" in key
+    return tuple(parse(form, method) for item in overlay.ENTRIES if item.key == key for form in item.forms)
+
+
 @functools.cache
 def _answer(key: str, release: int) -> Answer | None:
     method = "#" in key or "@" in key
@@ -209,11 +257,11 @@ def _answer(key: str, release: int) -> Answer | None:
     burned: list[Burned] = []
     numbers = _nearest(table().numbers, release)
     for line in text.split(" ; "):
-        where, line = _where(line)
+        releases, line = where(line)
         if line[0] == "#":
-            if numbers is not None and _holds(where, numbers):
+            if numbers is not None and holds(releases, numbers):
                 burned.append(_burned(line))
-        elif _holds(where, release):
+        elif holds(releases, release):
             forms.append(parse(line, method))
     return Answer(key, tuple(dict.fromkeys(forms)), tuple(burned)) if forms else None
 
@@ -222,15 +270,16 @@ def _nearest(known: tuple[int, ...], release: int) -> int | None:
     return min(known, key=lambda other: (abs(other - release), -other)) if known else None
 
 
-def _where(line: str) -> tuple[str, str]:
+def where(line: str) -> tuple[str, str]:
+    """The releases of a line of the table, as `holds` reads them, and the rest of it."""
     if line[0] != "[":
         return "", line
-    where, _, rest = line[1:].partition("]")
-    return where, rest
+    releases, _, rest = line[1:].partition("]")
+    return releases, rest
 
 
 @functools.cache
-def _holds(where: str, release: int) -> bool:
+def holds(where: str, release: int) -> bool:
     """Whether `4-9,11` holds the release; nothing holds every one."""
     if not where:
         return True

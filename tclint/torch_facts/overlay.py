@@ -1,13 +1,16 @@
 """What cannot be asked, written by hand: each entry with the releases where it holds and the reason why it is here.
 
-An entry hides what the table says of the same name. A form is written as in the table (see `form`).
+An entry hides what the table says of the same name. A form is written as in the table (see `form`). `overlay.json` has
+the effects that no run can show: what a call is for, what it needs a device for, what its documentation promises.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 
@@ -97,3 +100,36 @@ def names() -> tuple[str, ...]:
 def entry(key: str, release: int) -> Entry | None:
     """The entry of a name that holds on a release."""
     return next((item for item in _by_key().get(key, ()) if item.holds(release)), None)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Names with an effect, on some releases."""
+
+    names: tuple[str, ...]
+    #: Why the effect cannot be asked.
+    why: str
+    first: int = 4
+    last: int = 99
+
+
+@functools.cache
+def effects() -> Mapping[str, tuple[Part, ...]]:
+    """The effects that are written by hand, and who has them."""
+    written = json.loads(Path(__file__).with_name("overlay.json").read_text(encoding="utf-8"))["effects"]
+    return {effect: tuple(_part(part) for part in parts) for effect, parts in written.items()}
+
+
+def _part(part: Mapping[str, object]) -> Part:
+    lines, why, since, until = part["names"], part["why"], part.get("since", "2.4"), part.get("until", "2.99")
+    assert isinstance(lines, list)
+    names = tuple(name for line in lines for name in line.split())
+    first, last = (int(str(release).split(".")[1]) for release in (since, until))
+    return Part(names, str(why), first, last)
+
+
+@functools.cache
+def named(effect: str, release: int | None = None) -> tuple[str, ...]:
+    """The names with an effect, in the order they are written; without a release, those that have it on any."""
+    parts = effects()[effect]
+    return tuple(name for part in parts for name in part.names if release is None or part.first <= release <= part.last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -52,11 +53,20 @@ class Evidence:
         self.rows = rows
         names = dict.fromkeys(name for row in rows for name in row)
         self.values: dict[str, tuple[Value, ...]] = {n: tuple(row[n] for row in rows if n in row) for n in names}
+        self._changes: dict[Hashable, Variation] = {}
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
         """The calls, in order."""
         return tuple(m for m in self._walk if isinstance(m, Call) and m.callee == self._callee)
+
+    def is_first(self, path: str, node: ast.AST) -> bool:
+        """Whether a call is the first one in its file: where what is said of all of them is said."""
+        return self._firsts.get(path) == _position(node)
+
+    @cached_property
+    def _firsts(self) -> dict[str, tuple[int, int]]:
+        return {call.path: _position(call.node) for call in reversed(self.calls)}
 
     @cached_property
     def weight(self) -> tuple[int, int]:
@@ -113,6 +123,14 @@ class Evidence:
         `burned` where an operation writes it into the program; `settles` where a number there becomes dynamic, as it does
         in objects that are no modules.
         """
+        if place not in self._written:
+            return _NOTHING
+        key = (place, first.key if first is not None else None, burned, settles)
+        if key not in self._changes:
+            self._changes[key] = self._change(place, first, burned, settles)
+        return self._changes[key]
+
+    def _change(self, place: Place, first: Value | None, burned: bool, settles: bool) -> Variation:
         kind: guarded.Place = "argument" if settles else "global" if place[0] == "mode" else place[0]
         start = first.guarded() if first is not None else guarded.UNKNOWN
         static = isinstance(start, guarded.Tensor) and start.static
@@ -126,8 +144,6 @@ class Evidence:
                 current = _nth(moment, len(writes)) if moment.again else moment.value.guarded()
                 if static and isinstance(current, guarded.Tensor):
                     current = replace(current, static=True)
-        if not writes:
-            return _NOTHING
         if writes[0].again:
             # Before something is counted or grows it has another value than after.
             states = [_nth(writes[0], 0) if state is start else state for state in states]
@@ -138,13 +154,23 @@ class Evidence:
         where = _some(spot(write) for write in writes)
         return Variation(count, f"written at {where} between the calls at {self._where}{how}")
 
+    @cached_property
+    def _written(self) -> dict[Place, list[Write]]:
+        found: dict[Place, list[Write]] = {}
+        for moment in self._walk:
+            if isinstance(moment, Write):
+                found.setdefault(moment.place, []).append(moment)
+        return found
+
     def writes(self, kind: str) -> Iterator[Place]:
         """What is written of one kind."""
-        yield from dict.fromkeys(m.place for m in self._walk if isinstance(m, Write) and m.place[0] == kind)
+        yield from (place for place in self._written if place[0] == kind)
 
     def mode_writes(self, name: str) -> Iterator[Write]:
         """The calls that change a mode."""
-        yield from (m for m in self._walk if isinstance(m, Write) and m.place[0] == "mode" and m.place[3] == name)
+        for place in self.writes("mode"):
+            if place[3] == name:
+                yield from self._written[place]
 
     # -- modes --------------------------------------------------------------------------------------------------
 
@@ -206,6 +232,10 @@ class Evidence:
 
     def _passed(self, name: str, told: Sequence[guarded.Guarded]) -> str:
         return f"called at {self._where}{_listed([{name: each} for each in told], name, name)}" if self.calls else ""
+
+
+def _position(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def _some(places: Iterable[str]) -> str:

@@ -108,7 +108,7 @@ class Seq(Value):
     def method(self, frame: Frame, node: ast.AST, name: str, args: Sequence[Value]) -> tuple[Value, Value | None]:
         """A method of a list, tuple or set: its value, and the changed container if it changes it."""
         if name in ("append", "add", "appendleft") and args:
-            if self.items is not None and len(self.items) < 16 and (frame.once or not frame.blocks):
+            if self.items is not None and len(self.items) < 16 and (frame.runs_once or not frame.blocks):
                 return NONE, Seq(self.kind, (*self.items, args[0]))
             return NONE, self._grown(args[0], self.length)
         if name == "extend" and args:

@@ -285,7 +285,6 @@ class _Output:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.thrown = 0
         self.head = ""
 
     def check(self) -> None:
@@ -295,7 +294,6 @@ class _Output:
             return
         if size > OUTPUT_LIMIT:
             self.head = self.head or self._read(0)
-            self.thrown += size
             os.truncate(self.path, 0)
 
     def _read(self, start: int) -> str:
@@ -406,17 +404,17 @@ def ask_child(job: Mapping[str, Any], limits: Limits) -> Answer:
     return _on_server(limits, lambda server: server.ask(job, limits), lambda why: Answer(trouble=why))
 
 
-_Told = TypeVar("_Told", Heard, Answer)
+_Reply = TypeVar("_Reply", Heard, Answer)
 
 
-def _on_server(limits: Limits, run: Callable[[Server], _Told], failure: Callable[[str], _Told]) -> _Told:
+def _on_server(limits: Limits, run: Callable[[Server], _Reply], failure: Callable[[str], _Reply]) -> _Reply:
     try:
         server = _server(limits)
     except ServerFailed as failed:
         return failure(f"torch cannot be imported by {limits.python}: {failed}")
-    told = run(server)
-    if told.trouble != GONE or server.stopped:
-        return told
+    reply = run(server)
+    if reply.trouble != GONE or server.stopped:
+        return reply
     # Some target killed the server, perhaps another one than this: ask again where nobody else can be hurt.
     try:
         own = Server(limits.python, limits.device, limits.gpu)

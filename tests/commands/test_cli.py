@@ -47,6 +47,9 @@ class Branch:
     effect, severity, default = Effect.GRAPH_BREAK, Severity.HIGH, True
     graph_breaks, torch = ("GB0170",), ">=2.4"
 
+    def changes(self) -> dict[str, list[str]]:
+        return {}
+
 
 class Wrapper:
     """A bare torch.compile where the project has its own wrapper."""
@@ -54,6 +57,9 @@ class Wrapper:
     code, name = "TCL401", "bare-compile"
     effect, severity, default = Effect.SLOW, Severity.LOW, False
     graph_breaks, torch = (), ""
+
+    def changes(self) -> dict[str, list[str]]:
+        return {}
 
 
 @dataclass

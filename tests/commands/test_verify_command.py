@@ -41,7 +41,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The findings that each verifying run asks about; the answer is always yes."""
     rounds: list[list[str]] = []
 
-    def verify(findings: Sequence[Finding], options: VerifyOptions, progress: object = None) -> VerifyReport:
+    def verify(findings: Sequence[Finding], options: VerifyOptions, *watchers: object) -> VerifyReport:
         rounds.append([f"{finding.path}:{finding.line} {finding.code}" for finding in findings])
         verdicts = [Verdict(finding, Outcome.CONFIRMED, "said", "", (), "2.13", "cpu") for finding in findings]
         return VerifyReport(tuple(verdicts), torch="2.13", device="cpu")

@@ -96,6 +96,7 @@ def test_what_a_fresh_one_learns_is_its_own() -> None:
     old.learned.made_with[("a.py", "Net", "width")] = {("a.py", "f"): {1: "a.py:1"}}
     old.learned.walks["a.py"] = []
     old.learned.set_globals[("a.py", "x")] = Const(1)
+    old.learned.counted.add(("global", "a.py", "", "x"))
     new = old.learned.copy()
     for part in dataclasses.fields(SiteKnowledge):
         mine, theirs = getattr(old.learned, part.name), getattr(new, part.name)

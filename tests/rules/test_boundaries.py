@@ -45,15 +45,22 @@ def test_the_general_rules_are_the_ones_made_of_measured_tables() -> None:
 
 @pytest.mark.parametrize("rule", GENERAL, ids=lambda rule: rule.code)
 def test_a_general_rule_lists_nothing_that_others_own(rule: Rule) -> None:
+    """A whole family may be named to be left out: `numpy.`."""
     tree = ast.parse(inspect.getsource(sys.modules[type(rule).__module__]))
     words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     listed = {
         (word, other.code)
         for word in words
         for other in RULES
-        if other is not rule and any(owned(f"{prefix}{word}", other) for prefix in ("", "builtins.", "Tensor."))
+        if other is not rule
+        and not word.endswith(".")
+        and any(owned(f"{prefix}{word}", other) for prefix in ("", "builtins.", "Tensor."))
     }
     assert listed == set()
+
+
+# Owned so that nobody else speaks of them: of a sparse tensor its making is told, of a cached function its definition.
+OWNED_IN_SILENCE = {"Tensor.values", "Tensor.indices", "functools.lru_cache"}
 
 
 def test_what_a_rule_owns_it_wants() -> None:
@@ -61,7 +68,8 @@ def test_what_a_rule_owns_it_wants() -> None:
         wanted = tuple(p.rstrip("*") for p in rule.calls)
         for pattern in rule.owns:
             name = pattern.rstrip("*")
-            assert any(w.startswith(name) or name.startswith(w) for w in wanted) or rule.code == "TCL511", (rule, name)
+            heard = any(w.startswith(name) or name.startswith(w) for w in wanted)
+            assert heard or name in OWNED_IN_SILENCE, (rule, name)
 
 
 def test_no_call_has_two_owners() -> None:

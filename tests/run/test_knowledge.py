@@ -16,7 +16,7 @@ TRAIN = b"import torch\nfrom net import Net\nnet = torch.compile(Net())\nnet(tor
 def lessons(train: bytes) -> list[Lesson]:
     program = Program.build([("net.py", "/p/net.py", NET, True, True), ("train.py", "/p/train.py", train, True, True)])
     runner = PartRunner(program, Settings(), [], [])
-    runner.find_sites([program.modules[1]], [])
+    runner.find_sites([program.modules[1]])
     return knowledge.lessons(runner.main)
 
 

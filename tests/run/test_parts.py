@@ -103,7 +103,7 @@ def test_sites_say_what_is_compiled_and_what_nobody_knows() -> None:
         unknown=b"import torch\n\ndef wrap(thing):\n    return torch.compile(thing)\n",
     )
     eager = [module for module in run.program.modules if module.path != "nets.py"]
-    run.find_sites(eager, [])
+    run.find_sites(eager)
     sites = run.compiled()
     assert sites.precise == ["known.py"]
     assert sites.unresolved == ["unknown.py"]

@@ -129,10 +129,31 @@ def test_links_loops_and_aliases_give_each_file_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_link_to_a_folder_elsewhere_is_followed(tmp_path: Path) -> None:
-    tree(tmp_path, "p/a.py", "other/b.py")
+def test_a_link_is_followed_inside_the_repository_and_not_out_of_it(tmp_path: Path) -> None:
+    tree(tmp_path, "p/a.py", "other/b.py", "shared/c.py")
     (tmp_path / "p/link").symlink_to(tmp_path / "other")
-    assert shown(tmp_path / "p") == ["a.py", "link/b.py"]
+    (tmp_path / "p/all").symlink_to("/")
+    notes: list[str] = []
+
+    def found(*paths: str) -> list[str]:
+        notes.clear()
+        settings = Settings(root=str(tmp_path / "p"))
+        return [f.path for f in files.discover(paths, settings, str(tmp_path / "p"), on_problem=notes.append)]
+
+    assert found(".") == ["a.py"]
+    assert [note.split(":")[0] for note in notes] == ["all", "link"]
+    # Who names the folder means it; a repository around the project is one with it.
+    assert found(".", "link") == ["a.py", "link/b.py"]
+    (tmp_path / ".git").mkdir()
+    assert found(".") == ["a.py", "link/b.py"]
+    assert [note.split(":")[0] for note in notes] == ["all"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names there")
+def test_a_repository_whose_git_is_a_pipe(tmp_path: Path) -> None:
+    tree(tmp_path, "a.py")
+    os.mkfifo(tmp_path / ".git")
+    assert shown(tmp_path) == ["a.py"]
 
 
 def test_overlapping_arguments(tmp_path: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from tclint.torch_facts import effect, facts, overlay
+from tclint.torch_facts import calls, effect, facts, overlay, traits
 from tclint.torch_facts.kind import Kind
 
 
@@ -137,3 +138,37 @@ def test_loading_is_quick() -> None:
 def test_torch_is_not_imported() -> None:
     code = "import sys; from tclint.torch_facts import facts; facts.at('2.11').call('torch.sin'); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_effects_by_hand_give_reasons_and_are_asked_for() -> None:
+    """Each says why it cannot be asked, names each name once, and somebody asks for it."""
+    root = Path(__file__).resolve().parents[2]
+    asking = [path for folder in ("rules", "tclint") for path in (root / folder).rglob("*.py")]
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in asking)
+    for said, parts in overlay.effects().items():
+        assert f'("{said}")' in texts, f"nobody asks for {said!r}"
+        for part in parts:
+            assert len(part.why) > 25, said
+            assert part.first <= part.last, said
+            assert part.names, said
+        names = [name for part in parts for name in part.names]
+        assert len(names) == len(set(names)), said
+    with pytest.raises(KeyError):
+        facts.named("no such effect")
+
+
+def test_places_of_arguments() -> None:
+    sizes = facts.places("takes sizes")
+    assert sizes["torch.narrow"] == facts.Places((2, 3), ("start", "length"))
+    assert sizes["Tensor.view"].within(3) == (0, 1, 2)
+    assert sizes["torch.narrow"].within(3) == (2,)
+
+
+def test_names_by_what_they_do() -> None:
+    assert {"torch.nonzero", "Tensor.unique", "numpy.nonzero"} <= set(calls.breaking_with("GB0036"))
+    assert calls.burned("float")["Tensor.clamp"] == facts.Places((0, 1), ("max", "min"))
+    assert calls.burned("int")["math.gcd"].every
+    assert "math.sqrt" not in calls.burned("float")
+    assert {"Tensor.add_", "Tensor.copy_", "Tensor.requires_grad_"} <= set(traits.in_place())
+    assert [m for m in ("view", "detach", "to", "expand", "unbind", "type_as") if not traits.is_view(m)] == []
+    assert [m for m in ("clone", "sum", "index_select", "repeat", "add_") if traits.is_view(m)] == []

@@ -61,6 +61,8 @@ OPERATIONS: dict[str, tuple[Callable[[Value, Frame], Any], Any]] = {
     "with_item": (lambda v, f: [v.with_item(i, Tensor()) for i in SAMPLES], list),
     "iterate": (lambda v, f: v.iterate(f, NODE), Value),
     "turns": (lambda v, f: v.turns(f, NODE, 8, 3), tuple),
+    "overwritten": (lambda v, f: [v.overwritten(), v.overwritten("graph")], list),
+    "taken": (lambda v, f: v.taken(), Value),
     "guarded": (lambda v, f: v.guarded(), Guarded),
     "known_items": (lambda v, f: v.known_items(f), tuple | None),
     "known_length": (lambda v, f: v.known_length(), int | None),

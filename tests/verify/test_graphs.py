@@ -48,7 +48,7 @@ sys.path.insert(0, {root!r})
 import torch
 from tclint.model.finding import Compiled
 from tclint.verify.child import cudagraph as graphs
-from tclint.verify.child.experiments import Bench
+from tclint.verify.child.experiments import Setup
 from tclint.verify.child.inputs import Call, Example
 """
 
@@ -145,9 +145,9 @@ def captured(device, fails=False, clone=False):
     return [float(t.sum()) for t in kept]
 
 def run(target, reference=None):
-    bench = Bench("cpu", 0, lambda path: path == __file__, "main")
+    setup = Setup("cpu", 0, lambda path: path == __file__, "main")
     example = Example("main(device)", lambda: target, lambda: [Call(("cpu",))], False, True, reference)
-    made = graphs.run_cudagraphs(bench, example)
+    made = graphs.run_cudagraphs(setup, example)
     print(made.graphs.outcome if made.graphs else "-", "|", made.graphs.words if made.graphs else made.fault.message)
     return made
 """

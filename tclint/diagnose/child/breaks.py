@@ -23,10 +23,10 @@ def hear(subject: Subject) -> tuple[list[Run], list[Fault]]:
     faults: list[Fault] = []
     for mode in ("train", "eval") if subject.example.wrap else ("",):
         try:
-            run = run_breaks(subject.bench, subject.example, mode)
+            run = run_breaks(subject.setup, subject.example, mode)
         except EagerFailed as failed:
             faults.append(replace(failed.fault, act=mode or "eager"))
             continue
         runs.append(replace(run, label=mode or "as it is"))
-    runs.extend(recompile_runs(subject.example, subject.bench))
+    runs.extend(recompile_runs(subject.example, subject.setup))
     return runs, faults

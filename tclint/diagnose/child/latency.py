@@ -41,7 +41,7 @@ def measure_latency(subject: Subject) -> Latency:
         subject.save(Latency(tuple(rows), tuple(notes)))
     else:
         notes.append("no block occurs twice: there is nothing to compile region by region")
-    if rows and subject.left < 0:
+    if rows and subject.seconds_left < 0:
         notes.append(f"the whole was not measured: the regions took all of {subject.order.budget:.0f} s")
     else:
         rows.insert(0, _row(subject, kind, "whole", 0))

@@ -28,7 +28,7 @@ def measure_numerics(subject: Subject) -> Numerics:
     dtypes = list(TOLERANCES) if subject.example.wrap else [torch.float32]
     for dtype in dtypes[:1] if subject.order.quick else dtypes:
         name = str(dtype).removeprefix("torch.")
-        if rows and subject.left < 0:
+        if rows and subject.seconds_left < 0:
             rows.append(NumericRow(name, "outputs", "not run", words="no time was left"))
             continue
         try:

@@ -34,14 +34,14 @@ def measure_shapes(subject: Subject) -> Shapes:
         axis = next((name for name in AXES if sweep.label.startswith(name)), "")
         if not axis:
             continue
-        working = working_calls(subject.example, sweep, subject.bench)
+        working = working_calls(subject.example, sweep, subject.setup)
         if len(working) < 2:
             notes.append(f"{axis}: the target takes one size only")
             continue
         found += 1
         for marked in (False, True):
             # Dynamo's part tells the counts and the guards; only Inductor's tells the whole time.
-            backend = "aot_eager" if subject.order.quick or subject.left < 0 else "inductor"
+            backend = "aot_eager" if subject.order.quick or subject.seconds_left < 0 else "inductor"
             rows.append(_row(subject, sweep, working, axis, marked, backend))
             subject.save(Shapes(tuple(rows), tuple(notes)))
     if not found and not notes:
@@ -59,7 +59,7 @@ def _row(subject: Subject, sweep: Sweep, working: list[int], axis: str, marked: 
     with cold(), _reasons() as reasons:
         function = subject.compiled(target, backend=backend)
         for call in calls:
-            if steps and subject.left < 0 and backend == "inductor":
+            if steps and subject.seconds_left < 0 and backend == "inductor":
                 rest = ", ".join(_shape(each, varying) for each in calls[len(steps) :])
                 notes.append(f"left out, as no time was left: {rest}")
                 break

@@ -34,7 +34,7 @@ def measure_speed(subject: Subject) -> Speed:
     notes: list[str] = []
     what = "kernel launches" if subject.device.startswith("cuda") else "operators dispatched"
     for kind in ("forward", "forward+backward"):
-        if rows and subject.left < 0:
+        if rows and subject.seconds_left < 0:
             notes.append(f"{kind} was not measured: the first took all of {subject.order.budget:.0f} s")
             break
         try:

@@ -16,7 +16,7 @@ import torch
 
 from tclint.diagnose.order import Order
 from tclint.verify.child import compiling
-from tclint.verify.child.experiments import Bench, EagerFailed, fresh, run_eager
+from tclint.verify.child.experiments import EagerFailed, Setup, fresh, run_eager
 from tclint.verify.child.inputs import Call, Example, NoInputs, as_calls
 from tclint.verify.child.load import find, load
 from tclint.verify.child.sources import sources
@@ -44,7 +44,7 @@ class Subject:
 
     order: Order
     example: Example
-    bench: Bench
+    setup: Setup
     file: str
     parameters: int
     began: float
@@ -56,13 +56,13 @@ class Subject:
         return self.order.device
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds until nothing more should be begun."""
         return self.order.budget - (time.monotonic() - self.began)
 
     def made(self, mode: str = "eval", dtype: torch.dtype | None = None) -> tuple[Any, Call]:
         """The target, fresh, and its first call."""
-        target, calls = fresh(self.bench, self.example, mode if self.example.wrap else "", dtype)
+        target, calls = fresh(self.setup, self.example, mode if self.example.wrap else "", dtype)
         return target, calls[0]
 
     def compiled(self, target: Any, **options: Any) -> Callable[..., Any]:
@@ -90,7 +90,7 @@ class Subject:
         found = {self.file} if self.file else set()
         for module in list(sys.modules.values()):
             path = getattr(module, "__file__", None)
-            if isinstance(path, str) and self.bench.wanted(os.path.realpath(path)):
+            if isinstance(path, str) and self.setup.wanted(os.path.realpath(path)):
                 found.add(os.path.realpath(path))
         return sorted(found)
 
@@ -102,7 +102,7 @@ def subject_of(order: Order) -> Subject:
     job = Job(order.root, (candidate,), (), order.device, order.seed, order.factories, order.threads)
     folder = os.path.dirname(path)
     top = order.root if not order.module or order.path else _package(folder)
-    bench = Bench(
+    setup = Setup(
         device=order.device,
         seed=order.seed,
         wanted=lambda p: p == path
@@ -116,15 +116,15 @@ def subject_of(order: Order) -> Subject:
             continue
         chosen = _with_batch(example, order.batch)
         try:
-            run_eager(bench, chosen, "eval" if chosen.wrap else "")
+            run_eager(setup, chosen, "eval" if chosen.wrap else "")
         except EagerFailed as failed:
             tried.append(f"{example.source}: {failed.fault.kind}: {failed.fault.message.splitlines()[0][:200]}")
             continue
-        target, calls = fresh(bench, chosen, "", None)
+        target, calls = fresh(setup, chosen, "", None)
         parameters = sum(p.numel() for p in target.parameters()) if isinstance(target, torch.nn.Module) else 0
         inputs = _shown(calls[0])
         shown = chosen if inputs in chosen.source else replace(chosen, source=f"{chosen.source}: {inputs}")
-        return Subject(order, shown, bench, path, parameters, began)
+        return Subject(order, shown, setup, path, parameters, began)
     owner = order.name.split(".")[0]
     raise NoTarget(
         f"no inputs run {order.name}: {'; '.join(tried) or 'nothing to try'}. write @tclint.example({owner}) above a "

@@ -22,7 +22,7 @@ def _yield(frame: Frame, node: ast.Yield) -> Value:
     value = NONE if node.value is None else evaluate(frame, node.value)
     frame.interp.emitter.emit(events.Return, frame, node, value, True)
     frame.yields.append(value)
-    frame.inexact |= not frame.once
+    frame.inexact |= not frame.runs_once
     return UNKNOWN
 
 
@@ -30,7 +30,7 @@ def _yield_from(frame: Frame, node: ast.YieldFrom) -> Value:
     value = evaluate(frame, node.value)
     items = value.known_items(frame) if frame.region is None else None
     frame.yields.extend(items if items is not None else [value.iterate(frame, node)])
-    frame.inexact |= items is None or not frame.once
+    frame.inexact |= items is None or not frame.runs_once
     return UNKNOWN
 
 

@@ -22,7 +22,7 @@ from torch._dynamo.utils import counters
 
 from tclint.model.finding import Compiled, Step
 from tclint.verify.child import compiling
-from tclint.verify.child.experiments import Bench, EagerFailed, difference, fault_of, fresh
+from tclint.verify.child.experiments import EagerFailed, Setup, difference, fault_of, fresh
 from tclint.verify.child.inputs import Call, Example
 from tclint.verify.cover import covering
 from tclint.verify.heard import Cut, Fault, Graphs, Run
@@ -237,27 +237,27 @@ def _steps(function: Callable[..., Any], calls: list[Call], target: Any, marks: 
     return [*outputs, _copied(kept_by(target))]
 
 
-def run_cudagraphs(bench: Bench, example: Example) -> Run:
+def run_cudagraphs(setup: Setup, example: Example) -> Run:
     """One example under CUDA graphs. Raises EagerFailed where it does not run without them."""
     mode = "eval" if example.wrap else ""
-    site = site_arguments(bench.compiled)
-    with watching() as plain, covering(bench.wanted) as coverage:
+    site = site_arguments(setup.compiled)
+    with watching() as plain, covering(setup.wanted) as coverage:
         try:
-            target, calls = _prepared(bench, example, mode)
+            target, calls = _prepared(setup, example, mode)
             with compiling.uncompiled(), _grad(example):
                 expected = _steps(target, calls, target, marks=False)
         except (Exception, SystemExit) as error:
             if plain.captures:
                 # Compiled callables run eagerly here: whoever captured did it by hand, and this is what came of it.
-                return _finished(bench, example, coverage.lines, 0, _failed(error, bench))
-            raise EagerFailed(fault_of("eager", error, bench.wanted)) from error
+                return _finished(setup, example, coverage.lines, 0, _failed(error, setup))
+            raise EagerFailed(fault_of("eager", error, setup.wanted)) from error
     if plain.captures:
         if example.reference is None:
-            return _finished(bench, example, coverage.lines, len(calls), None, _NO_REFERENCE)
+            return _finished(setup, example, coverage.lines, len(calls), None, _NO_REFERENCE)
         expected = [_copied(example.reference()), *expected[len(calls) :]]
     torch._dynamo.reset()
     counters.clear()
-    target, calls = _prepared(bench, example, mode)
+    target, calls = _prepared(setup, example, mode)
     fault = None
     graphs: Graphs | None = None
     with watching() as seen:
@@ -268,17 +268,17 @@ def run_cudagraphs(bench: Bench, example: Example) -> Run:
         except (Exception, SystemExit) as error:
             if OVERWRITTEN in str(error):
                 words = str(error).strip().split("To prevent overwriting")[0].strip()
-                told = fault_of("compiled", error, bench.wanted)
+                told = fault_of("compiled", error, setup.wanted)
                 graphs = Graphs("error", words, counters=graph_counters(), stack=(*steps_of(str(error)), *told.stack))
             elif plain.captures:
-                graphs = _failed(error, bench)
+                graphs = _failed(error, setup)
             else:
-                fault = fault_of("compiled", error, bench.wanted)
+                fault = fault_of("compiled", error, setup.wanted)
         else:
             graphs = _outcome(expected, got, seen)
     if graphs is not None:
         graphs = replace(graphs, cuts=tuple(seen.cuts.values()))
-    return _finished(bench, example, coverage.lines, len(calls), graphs, fault)
+    return _finished(setup, example, coverage.lines, len(calls), graphs, fault)
 
 
 def site_arguments(site: Compiled) -> dict[str, Any]:
@@ -294,7 +294,7 @@ def site_arguments(site: Compiled) -> dict[str, Any]:
 
 
 def _finished(
-    bench: Bench,
+    setup: Setup,
     example: Example,
     covered: Mapping[str, tuple[int, ...]],
     calls: int,
@@ -303,9 +303,9 @@ def _finished(
 ) -> Run:
     return Run(
         experiment="cudagraphs",
-        label=f"{_told(bench.compiled)}, inference" if example.wrap else "the program's own mode",
+        label=f"{_told(setup.compiled)}, inference" if example.wrap else "the program's own mode",
         source=example.source,
-        target=bench.title,
+        target=setup.title,
         covered=covered,
         calls=calls,
         fault=fault,
@@ -319,12 +319,12 @@ def _told(site: Compiled) -> str:
     return ", ".join([str(how), *(f"{k}={found[k]}" for k in ("dynamic", "fullgraph") if found[k])])
 
 
-def _failed(error: BaseException, bench: Bench) -> Graphs:
+def _failed(error: BaseException, setup: Setup) -> Graphs:
     """A capture that failed. Leaving it raises once more, so the first error tells where it happened."""
     first = error
     while first.__context__ is not None:
         first = first.__context__
-    told = [fault_of("capture", each, bench.wanted) for each in dict.fromkeys((first, error))]
+    told = [fault_of("capture", each, setup.wanted) for each in dict.fromkeys((first, error))]
     words = "; then ".join(f"{fault.kind}: {fault.message.strip().splitlines()[0]}" for fault in told if fault.message)
     return Graphs("error", f"the capture failed: {words}", stack=tuple(step for fault in told for step in fault.stack))
 
@@ -347,11 +347,11 @@ def _grad(example: Example) -> Iterator[None]:
         yield
 
 
-def _prepared(bench: Bench, example: Example, mode: str) -> tuple[Any, list[Call]]:
-    target, calls = fresh(bench, example, mode, None)
+def _prepared(setup: Setup, example: Example, mode: str) -> tuple[Any, list[Call]]:
+    target, calls = fresh(setup, example, mode, None)
     if not example.given and calls:
         # One call is no test of what survives the next one.
-        calls = [calls[0]] + [fresh(bench, example, mode, None)[1][0] for _ in range(STEPS - 1)]
+        calls = [calls[0]] + [fresh(setup, example, mode, None)[1][0] for _ in range(STEPS - 1)]
         calls = [noisy(call, number) for number, call in enumerate(calls)]
     return target, calls
 

@@ -19,7 +19,7 @@ import torch
 import torch._dynamo
 
 from tclint.verify.child import compiling
-from tclint.verify.child.experiments import Bench, EagerFailed, fault_of, fresh, seeded
+from tclint.verify.child.experiments import EagerFailed, Setup, fault_of, fresh, seeded
 from tclint.verify.child.inputs import Call, Example
 from tclint.verify.child.listen import listening
 from tclint.verify.child.sweep import SETTLED, map_tensors, sweeps, tensors_of
@@ -82,25 +82,25 @@ class Record:
 # --- the old source ---------------------------------------------------------------------------------------------------
 
 
-def record(bench: Bench, candidate: str, example: Example) -> tuple[Record, tuple[Trial, ...]]:
+def record(setup: Setup, candidate: str, example: Example) -> tuple[Record, tuple[Trial, ...]]:
     """Run the old source: eagerly, twice, for its values, and compiled for what Dynamo does with it."""
-    target, _ = fresh(bench, example, "", None)
+    target, _ = fresh(setup, example, "", None)
     made = Record(candidate, example.source, _weights(target), [], [], [])
     trials: list[Trial] = []
-    for course in _courses(bench, example):
-        working = _working(bench, example, course, made.weights)
+    for course in _courses(setup, example):
+        working = _working(setup, example, course, made.weights)
         if len(working) < min(2, len(course.calls)):
             continue
         course = _only(course, working)
-        values = _eager(bench, example, course, made.weights)
+        values = _eager(setup, example, course, made.weights)
         found = _Compared()
-        found.all(values, _eager(bench, example, course, made.weights))
+        found.all(values, _eager(setup, example, course, made.weights))
         if found.differs:
             return replace(made, trouble=f"it computes other values in every run: {found.differs}"), tuple(trials)
         made.courses.append(course)
         made.working.append(working)
         made.values.append(values)
-        trials.append(_compiled(bench, example, course, made.weights)[0])
+        trials.append(_compiled(setup, example, course, made.weights)[0])
     return (made if made.courses else replace(made, trouble="no call runs in eager mode")), tuple(trials)
 
 
@@ -129,28 +129,28 @@ def _only(course: Course, working: Sequence[int]) -> Course:
     return replace(course, calls=tuple(course.calls[number] for number in working))
 
 
-def _courses(bench: Bench, example: Example) -> Iterator[Course]:
+def _courses(setup: Setup, example: Example) -> Iterator[Course]:
     """In train with other values in each call, on two seeds; in eval the same call again; then every shape there is."""
     modes = ("train", "eval") if example.wrap else ("", "")
-    for seed in (bench.seed, bench.seed + OTHER_SEED):
-        calls = fresh(replace(bench, seed=seed), example, "", None)[1]
+    for seed in (setup.seed, setup.seed + OTHER_SEED):
+        calls = fresh(replace(setup, seed=seed), example, "", None)[1]
         if not example.given:
             calls = _varied(calls[0])
         label = ", ".join(part for part in (modes[0], f"seed {seed}") if part)
         yield Course(label, modes[0], "eager", tuple(_repeated(calls)), seed, _settled(calls))
-    calls = fresh(bench, example, "", None)[1]
+    calls = fresh(setup, example, "", None)[1]
     if not example.wrap:
         # Its own calls, in its own order, are all that a program is made for.
         return
     again = calls if example.given else calls[:1]
     label = f"eval, {'its calls' if example.given else 'one call'} again and again"
-    yield Course(label, "eval", "aot_eager", tuple(again * CALLS), bench.seed, _settled(again))
+    yield Course(label, "eval", "aot_eager", tuple(again * CALLS), setup.seed, _settled(again))
     if example.given and _shapes(calls) > 1:
         return
     for number, sweep in enumerate(sweeps(calls[0])):
         if 0 < number <= SWEEPS:
             swept = tuple(sweep.calls(calls[0]))
-            yield Course(f"eval, {sweep.label}", "eval", "aot_eager", swept, bench.seed, sweep.allowed)
+            yield Course(f"eval, {sweep.label}", "eval", "aot_eager", swept, setup.seed, sweep.allowed)
 
 
 def _settled(calls: Sequence[Call]) -> int:
@@ -177,19 +177,19 @@ def _repeated(calls: Sequence[Call]) -> list[Call]:
     return list(calls) * max(1, times)
 
 
-def _working(bench: Bench, example: Example, course: Course, weights: Mapping[str, Any]) -> list[int]:
+def _working(setup: Setup, example: Example, course: Course, weights: Mapping[str, Any]) -> list[int]:
     """Which calls run at all: a program may refuse a length, or zeros."""
     if not example.wrap:
         # Calls of a program build on each other: all, or none.
         try:
-            _eager(bench, example, course, weights)
+            _eager(setup, example, course, weights)
         except EagerFailed:
             return []
         return list(range(len(course.calls)))
     found = []
     for number in range(len(course.calls)):
         try:
-            _eager(bench, example, _only(course, [number]), weights)
+            _eager(setup, example, _only(course, [number]), weights)
         except EagerFailed:
             continue
         found.append(number)
@@ -199,30 +199,30 @@ def _working(bench: Bench, example: Example, course: Course, weights: Mapping[st
 # --- one run ----------------------------------------------------------------------------------------------------------
 
 
-def _eager(bench: Bench, example: Example, course: Course, weights: Mapping[str, Any]) -> Values:
+def _eager(setup: Setup, example: Example, course: Course, weights: Mapping[str, Any]) -> Values:
     try:
         with compiling.uncompiled():
-            return _run(bench, example, course, weights, lambda target: target)
+            return _run(setup, example, course, weights, lambda target: target)
     except (Exception, SystemExit) as error:
         leave_if_copy()
-        raise EagerFailed(fault_of("eager", error, bench.wanted)) from error
+        raise EagerFailed(fault_of("eager", error, setup.wanted)) from error
 
 
 def _compiled(
-    bench: Bench, example: Example, course: Course, weights: Mapping[str, Any]
+    setup: Setup, example: Example, course: Course, weights: Mapping[str, Any]
 ) -> tuple[Trial, Values | None]:
     torch._dynamo.reset()
     values: Values | None = None
     fault = ""
-    with compiling.backend(course.backend), listening(bench.wanted) as heard:
+    with compiling.backend(course.backend), listening(setup.wanted) as heard:
         try:
-            wrap = bench.wrapped if example.wrap else (lambda target: target)
-            values = _run(bench, example, course, weights, wrap)
+            wrap = setup.wrapped if example.wrap else (lambda target: target)
+            values = _run(setup, example, course, weights, wrap)
         except (Exception, SystemExit) as error:
             leave_if_copy()
-            told = fault_of("compiled", error, bench.wanted)
+            told = fault_of("compiled", error, setup.wanted)
             fault = f"{told.kind}: {told.message.strip().splitlines()[0][:200] if told.message.strip() else ''}"
-    most = max((f for f in heard.frames if _is_theirs(f, bench)), key=lambda frame: frame.compiles, default=None)
+    most = max((f for f in heard.frames if _is_theirs(f, setup)), key=lambda frame: frame.compiles, default=None)
     trial = Trial(
         label=course.label,
         calls=len(course.calls),
@@ -230,24 +230,24 @@ def _compiled(
         compiles=most.compiles if most is not None else 0,
         reasons=most.reasons if most is not None else (),
         breaks=heard.breaks,
-        traced={path: lines for path, lines in heard.traced.items() if bench.wanted(path)},
+        traced={path: lines for path, lines in heard.traced.items() if setup.wanted(path)},
         fault=fault,
     )
     return trial, values
 
 
-def _is_theirs(frame: Frame, bench: Bench) -> bool:
-    return bench.wanted(frame.path) or any(bench.wanted(path) for path in frame.traced)
+def _is_theirs(frame: Frame, setup: Setup) -> bool:
+    return setup.wanted(frame.path) or any(setup.wanted(path) for path in frame.traced)
 
 
 def _run(
-    bench: Bench,
+    setup: Setup,
     example: Example,
     course: Course,
     weights: Mapping[str, Any],
     wrap: Callable[[Any], Any],
 ) -> Values:
-    target, _ = fresh(replace(bench, seed=course.seed), example, course.mode, None)
+    target, _ = fresh(replace(setup, seed=course.seed), example, course.mode, None)
     module = compiling.unwrapped(target)
     module = module if isinstance(module, torch.nn.Module) else None
     if module is not None and weights:
@@ -344,24 +344,24 @@ def portable(value: Any, depth: int = 0) -> Any:
 # --- the new source ---------------------------------------------------------------------------------------------------
 
 
-def compare(bench: Bench, old: Record, example: Example) -> Equality:
+def compare(setup: Setup, old: Record, example: Example) -> Equality:
     """The new source on the weights, calls and seeds of the old: eager and compiled values, against the old eager ones."""
     if old.trouble:
         return Equality(trouble=old.trouble)
     found = _Compared()
     trials = []
     made: list[Call] = []
-    again = {course.label: course for course in _courses(bench, example)}
+    again = {course.label: course for course in _courses(setup, example)}
     for kept, working, values in zip(old.courses, old.working, old.values, strict=True):
         course = kept if kept.calls else replace(kept, calls=_only(again[kept.label], working).calls)
         made += course.calls
         try:
-            found.all(values, _eager(bench, example, course, old.weights), f" in eager mode ({course.label})")
+            found.all(values, _eager(setup, example, course, old.weights), f" in eager mode ({course.label})")
         except EagerFailed as failed:
             words = f"{failed.fault.kind}: {failed.fault.message.strip()[:200]}"
             found.differs = found.differs or f"it fails in eager mode ({course.label}): {words}"
             break
-        trial, compiled = _compiled(bench, example, course, old.weights)
+        trial, compiled = _compiled(setup, example, course, old.weights)
         trials.append(trial)
         if compiled is not None:
             found.all(values, compiled, f" compiled ({course.label})")

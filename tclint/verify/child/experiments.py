@@ -27,7 +27,7 @@ CALLS = 24
 
 
 @dataclass(frozen=True)
-class Bench:
+class Setup:
     """What every experiment of one job shares."""
 
     device: str
@@ -74,18 +74,18 @@ def fault_of(act: str, error: BaseException, wanted: Callable[[str], bool]) -> F
     return Fault(act, kind, text[:4000], stack)
 
 
-def fresh(bench: Bench, example: Example, mode: str, dtype: torch.dtype | None) -> tuple[Any, list[Call]]:
+def fresh(setup: Setup, example: Example, mode: str, dtype: torch.dtype | None) -> tuple[Any, list[Call]]:
     """The target and its calls, made anew from the seed, so that no run sees the state another left."""
-    seeded(bench.seed)
-    target = on_device(example.build(), bench.device, dtype)
+    seeded(setup.seed)
+    target = on_device(example.build(), setup.device, dtype)
     if mode and isinstance(target, torch.nn.Module):
         target.train(mode == "train")
-    seeded(bench.seed + 1)
+    seeded(setup.seed + 1)
     calls = [
-        Call(on_device(call.args, bench.device, dtype), on_device(dict(call.kwargs), bench.device, dtype))
+        Call(on_device(call.args, setup.device, dtype), on_device(dict(call.kwargs), setup.device, dtype))
         for call in example.calls()[:CALLS]
     ]
-    seeded(bench.seed + 2)
+    seeded(setup.seed + 2)
     return target, calls
 
 
@@ -94,7 +94,7 @@ def _label(mode: str, dtype: torch.dtype | None) -> str:
 
 
 def run_eager(
-    bench: Bench, example: Example, mode: str = "", dtype: torch.dtype | None = None
+    setup: Setup, example: Example, mode: str = "", dtype: torch.dtype | None = None
 ) -> tuple[Mapping[str, tuple[int, ...]], list[Any]]:
     """The lines an eager run executes, and what it returns. Raises EagerFailed where it does not run."""
     outputs: list[Any] = []
@@ -103,30 +103,30 @@ def run_eager(
             stack.enter_context(compiling.uncompiled())
             if not example.wrap:
                 # The program's own set-up is part of what it compiles.
-                coverage = stack.enter_context(covering(bench.wanted))
-            target, calls = fresh(bench, example, mode, dtype)
+                coverage = stack.enter_context(covering(setup.wanted))
+            target, calls = fresh(setup, example, mode, dtype)
             if example.wrap:
-                coverage = stack.enter_context(covering(bench.wanted))
+                coverage = stack.enter_context(covering(setup.wanted))
             for call in calls:
                 outputs.append(target(*call.args, **call.kwargs))
                 leave_if_copy()
     except (Exception, SystemExit) as error:
         leave_if_copy()
-        raise EagerFailed(fault_of("eager", error, bench.wanted)) from error
+        raise EagerFailed(fault_of("eager", error, setup.wanted)) from error
     return coverage.lines, outputs
 
 
 def run_breaks(
-    bench: Bench, example: Example, mode: str = "", dtype: torch.dtype | None = None, fullgraph: bool = False
+    setup: Setup, example: Example, mode: str = "", dtype: torch.dtype | None = None, fullgraph: bool = False
 ) -> Run:
     """Graph breaks and compile errors of the example's calls."""
-    covered, expected = run_eager(bench, example, mode, dtype)
+    covered, expected = run_eager(setup, example, mode, dtype)
     label = ", ".join(part for part in (_label(mode, dtype), "fullgraph" if fullgraph else "") if part)
-    return _compiled(bench, example, mode, dtype, "eager", "breaks", label, covered, expected, fullgraph=fullgraph)
+    return _compiled(setup, example, mode, dtype, "eager", "breaks", label, covered, expected, fullgraph=fullgraph)
 
 
 def run_recompiles(
-    bench: Bench,
+    setup: Setup,
     example: Example,
     label: str,
     allowed: int,
@@ -139,16 +139,16 @@ def run_recompiles(
     `between` changes the target before each call but the first. A call that this breaks is no fault: the guard has
     spoken by then.
     """
-    covered, expected = run_eager(bench, example, mode)
+    covered, expected = run_eager(setup, example, mode)
     run = _compiled(
-        bench, example, mode, None, "aot_eager", "recompiles", label, covered, expected, allowed, between=between
+        setup, example, mode, None, "aot_eager", "recompiles", label, covered, expected, allowed, between=between
     )
     fault = None if between is not None and run.calls > 1 else run.fault
     return replace(run, varied=varied, chosen=example.given, fault=fault)
 
 
 def _compiled(
-    bench: Bench,
+    setup: Setup,
     example: Example,
     mode: str,
     dtype: torch.dtype | None,
@@ -165,10 +165,10 @@ def _compiled(
     fault: Fault | None = None
     outputs: list[Any] = []
     made = 0
-    target, calls = fresh(bench, example, mode, dtype)
-    with compiling.backend(backend), listening(bench.wanted) as heard:
+    target, calls = fresh(setup, example, mode, dtype)
+    with compiling.backend(backend), listening(setup.wanted) as heard:
         try:
-            function = bench.wrapped(target, fullgraph=fullgraph) if example.wrap else target
+            function = setup.wrapped(target, fullgraph=fullgraph) if example.wrap else target
             for call in calls:
                 if between is not None and made:
                     between(compiling.unwrapped(target), made)
@@ -177,17 +177,17 @@ def _compiled(
                 leave_if_copy()
         except (Exception, SystemExit) as error:
             leave_if_copy()
-            fault = fault_of("compiled", error, bench.wanted)
+            fault = fault_of("compiled", error, setup.wanted)
     return Run(
         experiment=experiment,
         label=label,
         source=example.source,
         dtype=_dtype_of(target, calls),
-        target=bench.title,
+        target=setup.title,
         covered=covered,
-        traced={path: lines for path, lines in heard.traced.items() if bench.wanted(path)},
+        traced={path: lines for path, lines in heard.traced.items() if setup.wanted(path)},
         breaks=heard.breaks,
-        frames=tuple(_own_lines(frame, bench.wanted) for frame in heard.frames),
+        frames=tuple(_own_lines(frame, setup.wanted) for frame in heard.frames),
         expected=allowed,
         calls=made,
         fault=fault,

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from tclint.verify.child.experiments import Bench, fresh
+from tclint.verify.child.experiments import Setup, fresh
 from tclint.verify.child.inputs import Call, Example
 from tclint.verify.heard import Run
 from tclint.verify.job import Candidate, Job
@@ -21,7 +21,7 @@ _CONVENTIONS = {"main(device)": "main"}
 
 
 def write(
-    job: Job, bench: Bench, candidate: Candidate, module: ModuleType, example: Example, calls: Sequence[Call] | None
+    job: Job, setup: Setup, candidate: Candidate, module: ModuleType, example: Example, calls: Sequence[Call] | None
 ) -> None:
     """The recipe; and, where no convention of the file itself makes them, the target and its calls as one file."""
     mode = _mode(job, example)
@@ -32,7 +32,7 @@ def write(
     if not kind:
         kind = "file"
         try:
-            target, own = fresh(bench, example, mode, None)
+            target, own = fresh(setup, example, mode, None)
             made = [(call.args, dict(call.kwargs)) for call in (own if calls is None else calls)]
             torch.save({"target": target, "calls": made}, os.path.join(job.pack, INPUTS))
         except Exception as error:

@@ -20,8 +20,8 @@ from tclint.verify.child import equal, pack
 from tclint.verify.child.compiling import unwrapped
 from tclint.verify.child.cudagraph import run_cudagraphs
 from tclint.verify.child.experiments import (
-    Bench,
     EagerFailed,
+    Setup,
     fault_of,
     fresh,
     run_breaks,
@@ -73,7 +73,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
     """Everything that can be learned. `save` is given what is known so far, again and again."""
     begun = time.monotonic()
     files = {place.path for place in job.places} | {candidate.path for candidate in job.candidates}
-    bench = Bench(
+    setup = Setup(
         device=job.device,
         seed=job.seed,
         wanted=lambda path: path in files or (not path.startswith(_OWN) and is_project(path, job.root)),
@@ -83,37 +83,37 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
     notes = _Notes()
     notes.has_time = lambda: time.monotonic() - begun < job.seconds * SPARE
     if save is not None:
-        notes.tell = lambda: save(_heard(job, bench, notes))
+        notes.tell = lambda: save(_heard(job, setup, notes))
     for candidate in job.candidates:
         if notes.runs and time.monotonic() - begun > job.seconds * ENOUGH:
             break
         try:
             module = load(candidate.path, job.root)
         except (Exception, SystemExit) as error:
-            notes.faults.append(fault_of("import", error, bench.wanted))
+            notes.faults.append(fault_of("import", error, setup.wanted))
             notes.tried.append(f"{candidate.name}: its file cannot be imported")
             continue
         try:
-            _candidate(job, candidate, module, bench, notes)
+            _candidate(job, candidate, module, setup, notes)
         except BadFactory as error:
             return Heard(device=job.device, trouble=f"the configured factory of {error}", bad_factory=str(error))
         if not _unreached(job.places, notes.runs):
             break
-    return replace(_heard(job, bench, notes), equality=_equality(job, bench, notes))
+    return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes))
 
 
-def _heard(job: Job, bench: Bench, notes: _Notes) -> Heard:
+def _heard(job: Job, setup: Setup, notes: _Notes) -> Heard:
     return Heard(
         runs=tuple(notes.runs),
         faults=tuple(notes.faults),
         tried=tuple(dict.fromkeys(notes.tried)),
         hint=notes.hint,
-        sources=tuple(sorted(_imported(bench))),
+        sources=tuple(sorted(_imported(setup))),
         gpu=torch.cuda.get_device_name() if job.device.startswith("cuda") else "",
     )
 
 
-def _equality(job: Job, bench: Bench, notes: _Notes) -> Equality | None:
+def _equality(job: Job, setup: Setup, notes: _Notes) -> Equality | None:
     """The record that was asked for, or the comparison with one."""
     if job.record:
         equal.save(job.record, notes.records)
@@ -130,7 +130,7 @@ def _equality(job: Job, bench: Bench, notes: _Notes) -> Equality | None:
         example = notes.examples.get((old.candidate, old.source)) or _made_again(job, old)
         if example is None:
             return Equality(trouble=f"{old.candidate} cannot be run any more on {old.source}")
-        parts.append(equal.compare(bench, old, example))
+        parts.append(equal.compare(setup, old, example))
     return _joined(parts)
 
 
@@ -162,7 +162,7 @@ def _joined(parts: list[Equality]) -> Equality:
     )
 
 
-def _candidate(job: Job, candidate: Candidate, module: ModuleType, bench: Bench, notes: _Notes) -> None:
+def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup, notes: _Notes) -> None:
     worked = 0
     for example in sources(job, candidate, module):
         if isinstance(example, NoInputs):
@@ -171,7 +171,7 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, bench: Bench,
             notes.hint = f"write @tclint.example({owner}) above a function returning ({owner}(...), [(inputs, ...)])"
             continue
         try:
-            _experiments(job, candidate, example, bench, notes)
+            _experiments(job, candidate, example, setup, notes)
         except EagerFailed as failed:
             notes.faults.append(failed.fault)
             notes.tried.append(f"{candidate.name}: {example.source}: {failed.fault.kind}: {failed.fault.message[:200]}")
@@ -180,10 +180,10 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, bench: Bench,
         notes.examples[candidate.name, example.source] = example
         if job.pack and not notes.packed and not _unreached(job.places, notes.runs):
             swept = notes.swept.get(run.label) if (run := pack.worst(notes.runs)) is not None else None
-            pack.write(job, bench, candidate, module, example, swept)
+            pack.write(job, setup, candidate, module, example, swept)
             notes.packed = True
         if job.record:
-            made, trials = equal.record(bench, candidate.name, example)
+            made, trials = equal.record(setup, candidate.name, example)
             notes.records.append(made)
             notes.trials += trials
         worked += 1
@@ -191,34 +191,34 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, bench: Bench,
             return
 
 
-def _experiments(job: Job, candidate: Candidate, example: Example, bench: Bench, notes: _Notes) -> None:
+def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
     """All experiments on one example. Raises EagerFailed where it never runs at all."""
     effects = {place.effect for place in job.places}
     if effects - {"recompile", "cudagraph"}:
-        _breaks(job, example, bench, notes)
+        _breaks(job, example, setup, notes)
     if "recompile" in effects:
-        _recompiles(job, candidate, example, bench, notes)
+        _recompiles(job, candidate, example, setup, notes)
     elif _may_discover(job, example, notes):
         try:
-            _recompiles(job, candidate, example, bench, notes, notes.has_time)
+            _recompiles(job, candidate, example, setup, notes, notes.has_time)
         except EagerFailed:
             # It ran in another mode, and nobody asked about this one.
             notes.tried.append(f"{candidate.name}: {example.source}: not searched for recompiles")
     if "cudagraph" in effects:
-        notes.runs.append(run_cudagraphs(bench, example))
+        notes.runs.append(run_cudagraphs(setup, example))
 
 
 def _recompiles(
     job: Job,
     candidate: Candidate,
     example: Example,
-    bench: Bench,
+    setup: Setup,
     notes: _Notes,
     go_on: Callable[[], bool] = lambda: True,
 ) -> None:
     names = dict.fromkeys(name for place in job.places if place.effect == "recompile" for name in place.names)
     passed = usage.literals_of(candidate.name.rpartition(".")[2], _parameters(example), job.root)
-    for run in recompile_runs(example, bench, notes.swept, list(names), passed):
+    for run in recompile_runs(example, setup, notes.swept, list(names), passed):
         notes.runs.append(run)
         notes.tell()
         if not go_on():
@@ -231,7 +231,7 @@ def _may_discover(job: Job, example: Example, notes: _Notes) -> bool:
     return not asked and example.wrap and notes.has_time()
 
 
-def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
+def _breaks(job: Job, example: Example, setup: Setup, notes: _Notes) -> None:
     """Train and eval; then the half type, where lines are left that neither ran."""
     attempts: list[tuple[str, torch.dtype | None]] = [("train", None), ("eval", None)] if example.wrap else [("", None)]
     half = torch.float16 if job.device.startswith("cuda") else torch.bfloat16
@@ -241,7 +241,7 @@ def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
         # The first break is an error there, and hides the others: the runs below find those.
         for mode, _ in attempts:
             try:
-                notes.runs.append(run_breaks(bench, example, mode, fullgraph=True))
+                notes.runs.append(run_breaks(setup, example, mode, fullgraph=True))
             except EagerFailed:
                 continue
     for mode, dtype in [*attempts, *([("eval", half)] if example.wrap else [])]:
@@ -250,7 +250,7 @@ def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
         if dtype is not None and (not ran or not _unreached(job.places, notes.runs)):
             continue
         try:
-            notes.runs.append(run_breaks(bench, example, mode, dtype))
+            notes.runs.append(run_breaks(setup, example, mode, dtype))
         except EagerFailed as failed:
             failure = failure or failed
             continue
@@ -262,7 +262,7 @@ def _breaks(job: Job, example: Example, bench: Bench, notes: _Notes) -> None:
 
 def recompile_runs(
     example: Example,
-    bench: Bench,
+    setup: Setup,
     swept_calls: dict[str, list[Call]] | None = None,
     names: Sequence[str] = (),
     passed: Mapping[str, Sequence[Any]] | None = None,
@@ -273,23 +273,23 @@ def recompile_runs(
     the program passes for an argument. Raises EagerFailed where it never runs.
     """
     if example.given:
-        yield run_recompiles(bench, example, f"{example.source}, in order", SETTLED)
+        yield run_recompiles(setup, example, f"{example.source}, in order", SETTLED)
         return
-    run_eager(bench, example, "eval")
+    run_eager(setup, example, "eval")
     # With `dynamic=False` every new value is a program of its own.
-    excused = bench.compiled.dynamic is not False
+    excused = setup.compiled.dynamic is not False
     for sweep in sorted(sweeps(example.calls()[0], _parameters(example), passed), key=lambda s: _is_named(s, names)):
-        working = working_calls(example, sweep, bench)
+        working = working_calls(example, sweep, setup)
         if len(working) > (SETTLED if excused else 1):
             swept = replace(example, calls=partial(_chosen, example, sweep, working))
             allowed = sweep.allowed if excused or not sweep.varied else 1
-            yield run_recompiles(bench, swept, sweep.label, allowed, "eval", sweep.varied)
+            yield run_recompiles(setup, swept, sweep.label, allowed, "eval", sweep.varied)
             if swept_calls is not None:
-                swept_calls[sweep.label] = fresh(bench, swept, "eval", None)[1]
+                swept_calls[sweep.label] = fresh(setup, swept, "eval", None)[1]
     for name in names:
         if name.startswith("self.") and (change := attribute_change(example, name.removeprefix("self."))):
             again = replace(example, calls=lambda: example.calls()[:1] * 3)
-            yield run_recompiles(bench, again, f"{name} changed between calls", 1, "eval", (name,), change)
+            yield run_recompiles(setup, again, f"{name} changed between calls", 1, "eval", (name,), change)
 
 
 def _is_named(sweep: Sweep, names: Sequence[str]) -> bool:
@@ -340,11 +340,11 @@ def _chosen(example: Example, sweep: Sweep, working: list[int]) -> list[Call]:
     return [calls[number] for number in working]
 
 
-def working_calls(example: Example, sweep: Sweep, bench: Bench) -> list[int]:
+def working_calls(example: Example, sweep: Sweep, setup: Setup) -> list[int]:
     """Which calls of a sweep run in eager mode: a length the model does not take is no finding."""
     calls = sweep.calls(example.calls()[0])
 
-    def running(numbers: Sequence[int], where: Bench) -> list[int]:
+    def running(numbers: Sequence[int], where: Setup) -> list[int]:
         found: dict[int, bool] = {}
         for number in numbers:
             if id(calls[number]) not in found:  # the same call several times runs once
@@ -353,19 +353,19 @@ def working_calls(example: Example, sweep: Sweep, bench: Bench) -> list[int]:
         return [number for number in numbers if found[id(calls[number])]]
 
     numbers: Sequence[int] = range(len(calls))
-    host = replace(bench, device="cpu")
-    if bench.device != host.device:
+    host = replace(setup, device="cpu")
+    if setup.device != host.device:
         with _every_core():
             if _runs_soon(example, host):
                 # An index out of range is an exception on a CPU. On a GPU it is an assertion in a kernel, after which
                 # nothing runs in this process any more.
                 numbers = running(numbers, host)
-    return running(numbers, bench)
+    return running(numbers, setup)
 
 
-def _runs(example: Example, bench: Bench) -> bool:
+def _runs(example: Example, setup: Setup) -> bool:
     try:
-        run_eager(bench, example, "eval")
+        run_eager(setup, example, "eval")
     except EagerFailed:
         return False
     return True
@@ -382,10 +382,10 @@ def _every_core() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _runs_soon(example: Example, bench: Bench) -> bool:
+def _runs_soon(example: Example, setup: Setup) -> bool:
     """Whether the example's own calls run there, in a time that can be spent on every size."""
     start = time.perf_counter()
-    return _runs(example, bench) and time.perf_counter() - start < SOON
+    return _runs(example, setup) and time.perf_counter() - start < SOON
 
 
 def _unconfirmed(places: tuple[Place, ...], runs: list[Run]) -> list[Place]:
@@ -410,11 +410,11 @@ def _unreached(places: tuple[Place, ...], runs: list[Run]) -> list[Place]:
     return [place for place in places if not reached(place)]
 
 
-def _imported(bench: Bench) -> set[str]:
+def _imported(setup: Setup) -> set[str]:
     """The user's files that the target drew in."""
     found = set()
     for module in list(sys.modules.values()):
         path = getattr(module, "__file__", None)
-        if isinstance(path, str) and bench.wanted(path):
+        if isinstance(path, str) and setup.wanted(path):
             found.add(path)
     return found

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = json.loads((ROOT / "benchmarks" / "probes.json").read_text(encoding="utf-8"))
 # Corners of Python's library, and what cannot be seen in the source. One that is found must leave this list.
 MISSED = {
@@ -19,11 +19,13 @@ MISSED = {
         *("astype_obj", "uniform_from", "inspect_sig", "tb", "counter_mc", "deque_rot", "callable_", "template"),
         "max_key",
     },
-    "tensors": {"own"},
+    # `dir` of a module and the length of a storage: what is asked breaks, but only with what the program makes of it.
+    "tensors": {"own", "dir_mod", "t_storage"},
     "torch_api": {"load_sd", "fwd_hook"},
 }
 # The same object on both sides: Python asks for identity first, and never for the tensor's truth.
-FALSE = {"stdlib": {"index_list", "eq_list"}}
+# Which formula a divergence has is looked up once in a process: that breaks, and the judge had looked before.
+FALSE = {"stdlib": {"index_list", "eq_list"}, "torch_api": {"d_kl"}}
 
 
 @pytest.fixture(scope="module")

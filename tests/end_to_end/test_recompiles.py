@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 ANSWERS = json.loads((BENCHMARKS / "recompiles.json").read_text(encoding="utf-8"))
 NUMBERS = json.loads((BENCHMARKS / "specialised.json").read_text(encoding="utf-8"))

@@ -61,7 +61,7 @@ def published(name: str) -> Any:
     for folder in (SCHEMAS, Path(os.environ.get("TCLINT_SCHEMAS") or SCHEMAS)):
         if (folder / name).is_file():
             return json.loads((folder / name).read_text(encoding="utf-8"))
-    pytest.skip(f"the published {name} is not here: see tests/schemas/README.md")
+    pytest.skip(f"the published {name} is not here: see tests/output/schemas/README.md")
 
 
 def test_the_fixtures_say_enough() -> None:

@@ -14,7 +14,7 @@ import pytest
 from tclint.torch_facts import generated as facts
 from tclint.torch_facts import graph_break, graph_breaks, history
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SIMPLE = {
     *("tensor", "bool-tensor", "int-tensor", "tensors", "bool", "int", "float", "scalar", "str", "none", "dtype"),
     *("device", "size", "list", "ndarray", "object", "unknown"),
