@@ -12,18 +12,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from tclint.program import Class, Function, Module
+from tclint.program import Class, Function, FunctionPlace, Module
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.values import CompileSite, External, Value
-    from tclint.values.moments import Moment
-    from tclint.values.moments import Place as StatePlace
+    from tclint.values.moments import Moment, StatePlace
 
 Arguments = tuple[tuple["Value", ...], dict[str, "Value"]]
 """What a call passes: by position, by keyword."""
-Place = tuple[str, str, int]
-"""A function: file, qualified name, line."""
 AttributeName = tuple[str, str, str]
 """An attribute of the objects of a class: file, qualified name of the class, name."""
 
@@ -169,11 +166,11 @@ class Failure:
 class Results:
     """What an interpreter found out for others to read."""
 
-    reached: set[Place] = field(default_factory=set)
+    reached: set[FunctionPlace] = field(default_factory=set)
     """The functions that were interpreted as compiled."""
-    reach: dict[tuple[str, int], set[Place]] = field(default_factory=dict)
+    reach: dict[tuple[str, int], set[FunctionPlace]] = field(default_factory=dict)
     """The functions that each compile site (file, line) compiles."""
-    whole: set[Place] = field(default_factory=set)
+    whole: set[FunctionPlace] = field(default_factory=set)
     """The functions that a site with `fullgraph=True` compiles: they run without a break, or not at all."""
     unresolved: dict[tuple[str, int], str] = field(default_factory=dict)
     """The compile sites of which nobody knows what they compile, and why."""
@@ -181,9 +178,9 @@ class Results:
     """Something was seen that only the eager caller of compiled code does, where code was taken as compiled."""
     failures: list[Failure] = field(default_factory=list)
 
-    within: dict[Any, set[Place]] = field(default_factory=dict)
+    within: dict[Any, set[FunctionPlace]] = field(default_factory=dict)
     """The functions that a call led to, by the key of what it gave: another site may get there by the same call."""
-    open: list[set[Place]] = field(default_factory=list)
+    open: list[set[FunctionPlace]] = field(default_factory=list)
     """The same for the calls that are being interpreted, the innermost last."""
 
     def reach_function(self, site: CompileSite | None, function: Function) -> None:
@@ -208,7 +205,7 @@ class Results:
         if site is not None and (places := self.within.get(key)):
             self._reach(site, places)
 
-    def _reach(self, site: CompileSite, places: set[Place]) -> None:
+    def _reach(self, site: CompileSite, places: set[FunctionPlace]) -> None:
         self.reach.setdefault((site.path, site.line), set()).update(places)
         if site.fullgraph is True:
             self.whole |= places

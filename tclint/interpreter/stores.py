@@ -24,7 +24,7 @@ from tclint.values import (
     join,
 )
 from tclint.values.constant import is_none
-from tclint.values.moments import COUNTED_UP, GROWS, Place
+from tclint.values.moments import COUNTED_UP, GROWS, StatePlace
 from tclint.values.place import path_of
 
 
@@ -96,7 +96,7 @@ def _attribute(
             if isinstance(owner, Instance):
                 frame.interp.account.write_attribute(frame, statement, owner, target.attr, told, again)
             elif isinstance(owner, ModuleValue):
-                place: Place = ("global", owner.module.path, "", target.attr)
+                place: StatePlace = ("global", owner.module.path, "", target.attr)
                 frame.interp.account.write(frame, statement, place, value, again)
         if isinstance(target.value, ast.Name):
             base = target.value.id

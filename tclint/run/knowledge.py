@@ -76,7 +76,7 @@ def _paths(program: Program, key: Any) -> list[str]:
 
 
 _PLAIN: Final = (str, int, float, complex, bytes, bool, type(None), type(...))
-_PRIVATE: Final = frozenset({"_key", "_nesting", "key", "facts", "depth"})
+_PRIVATE: Final = frozenset({"_key", "_nesting", "key", "depth"})
 """Derived from the rest of a value, or no part of it."""
 
 

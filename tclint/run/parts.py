@@ -24,10 +24,10 @@ from tclint.interpreter.options import Options
 from tclint.interpreter.state import TOP_LEVEL, Failure
 from tclint.model.finding import RANK, Finding
 from tclint.model.report import Problem
-from tclint.program import Class, Function, Module, Program
+from tclint.program import Class, Function, FunctionPlace, Module, Program
 from tclint.ruleset.rule import Rule
 from tclint.run import knowledge
-from tclint.run.results import Entered, EnteredFile, Found, Place, Result, Root, SitePlace, Sites
+from tclint.run.results import Entered, EnteredFile, Found, Result, Root, SitePlace, Sites
 from tclint.sources import glance
 from tclint.sources.text import TOO_DEEP
 from tclint.torch_facts import facts
@@ -98,7 +98,7 @@ class PartRunner:
         self.mentions_compile = re.compile(b"|".join((glance.COMPILES, *map(re.escape, names))))
         self.built: set[str] = set()
         """The names of classes that some file calls."""
-        self.partly: Container[Place] = ()
+        self.partly: Container[FunctionPlace] = ()
         """The methods that are compiled by themselves."""
         self.alone: set[str] = set()
         """The files that none of another part imports."""
@@ -240,7 +240,7 @@ class PartRunner:
         interp = self.main
         precise: list[str] = []
         unresolved: list[str] = []
-        partly: list[Place] = []
+        partly: list[FunctionPlace] = []
         resolved: set[SitePlace] = set()
         why: dict[SitePlace, str] = {}
         for target, site in list(interp.learned.targets):
@@ -266,7 +266,7 @@ class PartRunner:
         interp.emitter.dispatcher.forget()
         return Sites(result, precise, unresolved, partly, knowledge.lessons(interp))
 
-    def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[Place]) -> Result:
+    def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[FunctionPlace]) -> Result:
         """The eager code around compiled callables, now that they are known; what is compiled is not entered again."""
         interp = self.main
         interp.results.reached |= reached
@@ -350,7 +350,7 @@ class PartRunner:
         return replace(finding, fix=fix) if fix is not None else finding
 
 
-def place_of(function: Function) -> Place:
+def place_of(function: Function) -> FunctionPlace:
     return (function.module.path, function.qualname, function.line)
 
 

@@ -8,11 +8,10 @@ from typing import Any
 
 from tclint.model.finding import Finding
 from tclint.model.report import Problem
+from tclint.program import FunctionPlace
 from tclint.run.knowledge import Lesson
 from tclint.run.store import decode, encode
 
-Place = tuple[str, str, int]
-"""A function: file, qualified name, line."""
 SitePlace = tuple[str, int]
 
 
@@ -30,10 +29,10 @@ class Result:
 
     found: list[Found] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    reached: set[Place] = field(default_factory=set)
+    reached: set[FunctionPlace] = field(default_factory=set)
     sites: list[tuple[str, int, str, str]] = field(default_factory=list)
-    reach: dict[SitePlace, set[Place]] = field(default_factory=dict)
-    whole: set[Place] = field(default_factory=set)
+    reach: dict[SitePlace, set[FunctionPlace]] = field(default_factory=dict)
+    whole: set[FunctionPlace] = field(default_factory=set)
     """What is compiled with `fullgraph=True`."""
     unresolved: dict[SitePlace, str] = field(default_factory=dict)
     """The sites of which nobody knows what they compile, and why."""
@@ -57,7 +56,7 @@ class Root:
 
     ordinal: int
     name: str
-    place: Place | None
+    place: FunctionPlace | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class EnteredFile:
     alone: bool
     """No file outside the part leads there: what the outermost roots left was entered too."""
 
-    def roots_left(self, reached: Container[Place]) -> tuple[int, ...]:
+    def roots_left(self, reached: Container[FunctionPlace]) -> tuple[int, ...]:
         """The roots that are still to be entered."""
         return tuple(
             root.ordinal
@@ -111,7 +110,7 @@ class Sites:
     says nothing about other models."""
     unresolved: list[str] = field(default_factory=list)
     """Files with a site of which nobody knows what it compiles."""
-    partly: list[Place] = field(default_factory=list)
+    partly: list[FunctionPlace] = field(default_factory=list)
     """The methods that are compiled by themselves: the others of their classes are not."""
     learned: list[Lesson] = field(default_factory=list)
     """What other parts are interpreted with."""
