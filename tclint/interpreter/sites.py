@@ -12,6 +12,7 @@ from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import needs_gradients
+from tclint.sources import roles
 from tclint.values import (
     NOWHERE,
     OWNED,
@@ -23,6 +24,8 @@ from tclint.values import (
     Const,
     Dict,
     External,
+    FunctionValue,
+    Instance,
     Object,
     Partial,
     Region,
@@ -37,9 +40,6 @@ if TYPE_CHECKING:
 
 COMPILERS: Final = frozenset({"torch.compile", "torch._dynamo.optimize", "torch.nn.Module.compile"})
 _MAX_CALLS_SEEN: Final = 64
-_TEST_PATH: Final = re.compile(
-    r"(^|/)(tests?|testing|benchmarks?|examples?)/|(^|/)(test_[^/]*|conftest|[^/]*_test)\.py$"
-)
 
 
 def _plain(value: Value | None) -> Any:
@@ -91,6 +91,8 @@ class CompileSites:
         if not args and "model" not in keywords:
             return Partial(External(name), (), dict(keywords))
         target = args[0] if args else keywords["model"]
+        if frame.region is not None and frame.region.site is None:
+            self._interp.results.calls_compiled = True
         site = self._site(frame, node, keywords, decorator)
         while isinstance(target, Compiled):
             target = target.target
@@ -105,6 +107,8 @@ class CompileSites:
         if isinstance(options_value, Dict):
             options = {str(k): _plain(v) for k, v in options_value.items.items()}
         mode, backend, dynamic = (_plain(keywords.get(name)) for name in ("mode", "backend", "dynamic"))
+        if mode == "?" and isinstance(node, ast.Call):
+            mode = self._interp.objects.constant_attribute(frame, _keyword(node, "mode")) or mode
         line = getattr(node, "lineno", 0)
         path = frame.module.path
         # A wrapper (`safe_compile(model, mode=…)`) is one line that compiles in several ways.
@@ -123,7 +127,7 @@ class CompileSites:
                 uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
                 decorator,
                 any(b in ("for", "while") for b in frame.blocks),
-                bool(_TEST_PATH.search(path)),
+                roles.tries(path),
             )
         return site
 
@@ -138,6 +142,8 @@ class CompileSites:
     ) -> Value:
         """A call of a compiled callable: inside a region it is inlined, from eager code it crosses into its own region."""
         if frame.region is not None:
+            if frame.region.site is None and isinstance(value.target, (FunctionValue, Instance)):
+                self._interp.results.calls_compiled = True
             return value.target.call(frame, node, args, keywords, open_ended)
         self.note_call(value.target, args, keywords)
         self._interp.account.call(frame, node, value.target, args, keywords)
@@ -190,12 +196,20 @@ class CompileSites:
         return value.owned(OWNED, site, frame.origin(node))
 
 
-_TURNED_ON: Final = re.compile(rb"triton\.cudagraphs\s*=\s*True")
+def _keyword(node: ast.Call, name: str) -> ast.expr | None:
+    return next((k.value for k in node.keywords if k.arg == name), None)
+
+
+_TURNED_ON: Final = re.compile(
+    rb"""^[^#\n]*(triton\.cudagraphs\s*=\s*True|\.patch\([^#\n]*triton\.cudagraphs["']\s*[:,]\s*True"""
+    rb"""|TORCHINDUCTOR_CUDAGRAPHS["']\]?\s*[=,]\s*["']1)""",
+    re.MULTILINE,
+)
 
 
 def _turned_on(data: bytes) -> bool:
     """Whether a file turns CUDA graphs on for every compilation: `torch._inductor.config.triton.cudagraphs = True`."""
-    return b"cudagraphs" in data and _TURNED_ON.search(data) is not None
+    return (b"cudagraphs" in data or b"CUDAGRAPHS" in data) and _TURNED_ON.search(data) is not None
 
 
 def _text(node: ast.AST) -> str:
