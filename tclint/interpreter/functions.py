@@ -226,6 +226,8 @@ class Functions:
         if known is not None:
             if region is None:
                 self._interp.account.replay(key)
+            elif not self._emitter.quiet:
+                self._interp.results.again(region.site, key)
             if key in memo.effects:
                 graphs.repeat(frame, memo.effects[key])
             return known
@@ -241,11 +243,16 @@ class Functions:
             if known is not None:
                 if region is None:
                     self._interp.account.replay(key)
+                elif not self._emitter.quiet:
+                    self._interp.results.again(region.site, key)
                 return known
             if key in memo.running or count >= 4 * _MAX_CONTEXTS:
                 return UNKNOWN
         memo.contexts[identity] = count + 1
         memo.running.add(key)
+        counted = region is not None and region.site is not None and not self._emitter.quiet
+        if counted:
+            self._interp.results.begin()
         try:
             result = self._interpret(frame, node, value, env, region)
         except Exception as error:
@@ -253,6 +260,8 @@ class Functions:
             result = UNKNOWN
         finally:
             memo.running.discard(key)
+            if counted:
+                self._interp.results.end(key)
         memo.results[key] = result
         if region is None:
             self._interp.account.keep(key, begun)

@@ -12,6 +12,7 @@ from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import needs_gradients
+from tclint.sources import roles
 from tclint.values import (
     HOST,
     NOWHERE,
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
 
 COMPILERS: Final = frozenset({"torch.compile", "torch._dynamo.optimize", "torch.nn.Module.compile"})
 _MAX_CALLS_SEEN: Final = 64
-_TEST_PATH: Final = re.compile(
-    r"(^|/)(tests?|testing|benchmarks?|examples?)/|(^|/)(test_[^/]*|conftest|[^/]*_test)\.py$"
-)
 
 
 def _plain(value: Value | None) -> Any:
@@ -94,6 +92,8 @@ class CompileSites:
         if not args and "model" not in keywords:
             return Partial(External(name), (), dict(keywords))
         target = args[0] if args else keywords["model"]
+        if frame.region is not None and frame.region.site is None:
+            self._interp.results.calls_compiled = True
         site = self._site(frame, node, keywords, decorator)
         while isinstance(target, Compiled):
             target = target.target
@@ -128,7 +128,7 @@ class CompileSites:
                 uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
                 decorator,
                 any(b in ("for", "while") for b in frame.blocks),
-                bool(_TEST_PATH.search(path)),
+                roles.tries(path),
             )
         return site
 
@@ -143,6 +143,8 @@ class CompileSites:
     ) -> Value:
         """A call of a compiled callable: inside a region it is inlined, from eager code it crosses into its own region."""
         if frame.region is not None:
+            if frame.region.site is None and isinstance(value.target, (FunctionValue, Instance)):
+                self._interp.results.calls_compiled = True
             return value.target.call(frame, node, args, keywords, open_ended)
         self.note_call(value.target, args, keywords)
         self._interp.account.call(frame, node, value.target, args, keywords)
