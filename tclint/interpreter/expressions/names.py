@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
-from tclint.interpreter.evaluate import evaluate, handles, lookup
+from tclint.interpreter.evaluate import evaluate, handles, holder, lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import read
+from tclint.torch_facts import facts
 from tclint.values import (
+    GRAPHED,
+    NONE,
     Instance,
     Value,
 )
+
+_WITHOUT_VALUES: Final = frozenset(facts.named("is known without the values"))
 
 
 def _name(frame: Frame, node: ast.Name) -> Value:
@@ -18,13 +24,19 @@ def _name(frame: Frame, node: ast.Name) -> Value:
     if value is not None:
         return read(frame, node, node.id, value) if frame.region is None else value
     value = lookup(frame, node.id)
-    if frame.closure is not None and frame.region is None and node.id in frame.closure:
-        return read(frame, node, node.id, value)
+    if frame.region is None and frame.interp.graph_memory.runs:
+        if frame.closure is not None and node.id in frame.closure:
+            return read(frame, node, node.id, value)
+        held = frame.top_level.get(node.id)
+        if held is not None and held.contains(GRAPHED) is not None and value is not NONE:
+            return read(frame, node, node.id, held)
     return value
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
     base = node.value
+    if node.attr in _WITHOUT_VALUES and type(base) is ast.Name and frame.region is None:
+        return holder(frame, base).attribute(frame, node, node.attr)
     if type(base) is ast.Name and base.id in frame.paths:
         value = frame.env.get(f"{base.id}.{node.attr}")
         if value is not None:
