@@ -81,9 +81,9 @@ def way_of(form: Form) -> str:
 def in_place() -> tuple[str, ...]:
     """The methods of tensors that do, as events name them."""
     # Read off the text: what is never called need not be parsed.
-    keys = [key for key, text in facts.table().names.items() if key.startswith("tensor#") and " m:self" in text]
-    measured = (f"Tensor.{key[7:]}" for key in keys if is_in_place(key[7:]))
-    return tuple(dict.fromkeys((*measured, *facts.named("writes its receiver"))))
+    names = facts.table().names.items()
+    keys = [key for key, text in names if key.startswith("tensor#") and " m:self" in text and " s:self" in text]
+    return tuple(dict.fromkeys((*(f"Tensor.{key[7:]}" for key in keys), *facts.named("writes its receiver"))))
 
 
 @dataclass(frozen=True)
