@@ -124,6 +124,7 @@ class CompileSites:
                 uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
                 decorator,
                 any(b in ("for", "while") for b in frame.blocks),
+                self._interp.options.dynamo.get(path, frozenset()),
                 roles.tries(path),
             )
         return site

@@ -81,7 +81,14 @@ def divided(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
 class PartRunner:
     """Interprets the parts of one program. They share the program, the rules and the settings."""
 
-    def __init__(self, program: Program, settings: Settings, rules: Sequence[Rule], names: Sequence[bytes]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        settings: Settings,
+        rules: Sequence[Rule],
+        names: Sequence[bytes],
+        dynamo: Mapping[str, frozenset[str]] | None = None,
+    ) -> None:
         self.program = program
         self.settings = settings
         cudagraph = settings.cudagraph
@@ -91,6 +98,7 @@ class PartRunner:
             tuple(dict.fromkeys(graphed)),
             tuple(settings.tokenizers),
             facts.at(settings.target_torch).version,
+            dynamo or {},
         )
         self.dispatcher = Dispatcher(rules)
         # The sites are read once, in an interpreter of their own that stays; its rules keep what they saw.
@@ -161,7 +169,7 @@ class PartRunner:
         return self._finish(interp)
 
     def _enter(self, interp: Interpreter, examples: Examples, module: Module, ordinals: tuple[int, ...]) -> None:
-        region = Region(None)
+        region = Region(None, assuming=interp.options.dynamo.get(module.path, frozenset()))
         for cls in module.classes:
             if cls.ordinal in ordinals:
                 with interp.results.guarded(cls):
@@ -438,6 +446,8 @@ def _reason(target: Value) -> str:
     """Why nothing of the program is compiled by a site."""
     if isinstance(target, External):
         return f"`{target.name}` is outside the program"
+    if isinstance(target, Object) and target.name == "torch.nn.Module":
+        return "which module it compiles cannot be read"
     if isinstance(target, Instance):
         return f"`{target.cls.name}` has no forward that can be read"
     return "what it compiles is outside the program" if _external(target) else "what it compiles cannot be read"
