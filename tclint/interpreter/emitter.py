@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tclint import events
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.modes import set_mode
+from tclint.interpreter.modes import set_mode, train
 from tclint.torch_facts import callers
 from tclint.values import Instance, Object, Scalar, Seq, Tensor, Union, Value
 
@@ -71,9 +71,11 @@ class Emitter:
         result: Value,
     ) -> None:
         """A call of something outside the program, by its dotted name."""
-        if frame.region is None and name.startswith("torch."):
-            set_mode(frame, node, name, args, receiver)
-        if name in callers.NAMES and frame.region is not None and frame.region.site is None:
+        if frame.region is None:
+            if name.startswith("torch."):
+                set_mode(frame, node, name, args, receiver)
+            train(frame, node, name, keywords)
+        elif frame.region.site is None and name in callers.NAMES:
             frame.interp.results.calls_compiled = True
         if self.quiet or not frame.module.report:
             return

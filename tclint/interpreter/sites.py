@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.overwrites import overwrite
+from tclint.interpreter.gradients import needs_gradients
 from tclint.sources import roles
 from tclint.values import (
-    DETACHED,
     NOWHERE,
     OWNED,
+    PENDING,
     PROVEN,
     UNKNOWN,
     Compiled,
@@ -26,6 +26,7 @@ from tclint.values import (
     External,
     FunctionValue,
     Instance,
+    Object,
     Partial,
     Region,
     Tensor,
@@ -61,8 +62,8 @@ class CompileSites:
         self._interp = interp
         self._learned = interp.learned
         self._emitter = interp.emitter
-        self.graph_runs = 0
-        """How often a CUDA graph ran so far."""
+        self._graphed: dict[tuple[ast.AST | None, Value | None], CompileSite] = {}
+        """By the call that made them and what they run, the sites of graphed callables."""
         patterns = interp.options.cudagraph_callables
         self.configured = re.compile("|".join(fnmatch.translate(p) for p in patterns)) if patterns else None
         """Matches the callables that the configuration names, by their dotted source text."""
@@ -124,8 +125,8 @@ class CompileSites:
                 uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
                 decorator,
                 any(b in ("for", "while") for b in frame.blocks),
-                self._interp.options.dynamo.get(path, frozenset()),
-                roles.tries(path),
+                settings=self._interp.options.dynamo.get(path, frozenset()),
+                test=roles.tries(path),
             )
         return site
 
@@ -152,14 +153,15 @@ class CompileSites:
         result = value.target.call(inside, node, inner_args, inner_keywords, open_ended)
         if result is UNKNOWN:
             result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
-        flags = 0
+        flags, overwrites = 0, False
         if value.site.cudagraphs:
             flags = OWNED
-            self.run_graph(frame)
-        if frame.grad is not True:
-            flags |= DETACHED
+            overwrites = self._interp.graph_memory.run(frame)
+            if frame.grad is True and needs_gradients(frame, value.target, (*args, *keywords.values())):
+                flags |= PENDING
+                self._interp.graph_memory.trains(value.site)
         outcome = result.owned(flags, value.site, frame.origin(node))
-        self._emitter.emit(events.CompiledCall, frame, node, value, args, keywords, outcome)
+        self._emitter.emit(events.CompiledCall, frame, node, value, args, keywords, outcome, overwrites)
         return outcome
 
     def note_call(self, target: Value, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
@@ -181,18 +183,16 @@ class CompileSites:
         site = CompileSite("[tool.tclint.cudagraph] callables", 0, name, cudagraphs=True)
         return Compiled(value, site)
 
-    def own(self, value: Value, frame: Frame, node: ast.AST) -> Value:
-        """The output of a graphed callable: the next call overwrites it."""
-        self.run_graph(frame)
-        return value.owned(OWNED | DETACHED, None, frame.origin(node))
-
-    def run_graph(self, frame: Frame | None, graph: object = None) -> None:
-        """A CUDA graph runs, or is replayed (`graph`) where it was captured by hand: it overwrites what it gave before.
-
-        All graphs that Inductor records share one pool of memory.
-        """
-        overwrite(frame, graph)
-        self.graph_runs += 1
+    def own(self, value: Value, frame: Frame, node: ast.AST, graphed: Object) -> Value:
+        """The output of a graphed callable: its next call overwrites it, and no other."""
+        made = (graphed.origin.node, graphed.args)
+        site = self._graphed.get(made)
+        if site is None:
+            line = graphed.origin.line
+            site = CompileSite(frame.module.path, line, graphed.name, cudagraphs=True, alone=True)
+            self._graphed[made] = site
+        self._interp.graph_memory.run(frame, site)
+        return value.owned(OWNED, site, frame.origin(node))
 
 
 _TURNED_ON: Final = re.compile(rb"triton\.cudagraphs\s*=\s*True")

@@ -293,6 +293,7 @@ class PartRunner:
         interp = self.main
         frame = Frame(interp, module, None, {}, None)
         interp.account.begin(module.path)
+        interp.graph_memory.begin()
         with interp.results.guarded(module):
             for statement in module.tree.body:
                 if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
@@ -309,6 +310,7 @@ class PartRunner:
                 source = b"" if only is None else source_of(module, function.node)
                 if only is None or only.search(source) or any(name in source for name in shorthands):
                     interp.account.begin(place_of(function))
+                    interp.graph_memory.begin()
                     interp.entries.by_signature(function, _receiver(interp, function), None)
 
     # -- results ------------------------------------------------------------------------------------------------
@@ -342,7 +344,7 @@ class PartRunner:
         )
 
     def _with_fix(self, dispatcher: Dispatcher, finding: Finding, rule: Rule, event: Event) -> Finding:
-        if RANK[finding.confidence.value] < RANK[self.settings.min_confidence]:
+        if not self.settings.fixes or RANK[finding.confidence.value] < RANK[self.settings.min_confidence]:
             return finding
         # Several parts reach a place in the same way; the repair is the same too.
         key = (finding.code, finding.path, finding.span, finding.message, finding.confidence, finding.labels)

@@ -30,6 +30,8 @@ class CompileSite:
     decorator: bool = False
     many: bool = False
     """The site runs in a loop: it compiles several callables, one after the other."""
+    alone: bool = False
+    """Its graphs share no memory with those of other sites: `torch.cuda.make_graphed_callables`."""
     settings: frozenset[str] = frozenset()
     """What the program switches on in Dynamo's configuration."""
     test: bool = False

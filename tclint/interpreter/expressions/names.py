@@ -8,6 +8,7 @@ from tclint.interpreter.evaluate import evaluate, handles, lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import read
 from tclint.values import (
+    Instance,
     Value,
 )
 
@@ -16,7 +17,10 @@ def _name(frame: Frame, node: ast.Name) -> Value:
     value = frame.env.get(node.id)
     if value is not None:
         return read(frame, node, node.id, value) if frame.region is None else value
-    return lookup(frame, node.id)
+    value = lookup(frame, node.id)
+    if frame.closure is not None and frame.region is None and node.id in frame.closure:
+        return read(frame, node, node.id, value)
+    return value
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
@@ -26,7 +30,12 @@ def _attribute(frame: Frame, node: ast.Attribute) -> Value:
         if value is not None:
             return read(frame, node, f"{base.id}.{node.attr}", value) if frame.region is None else value
     receiver = evaluate(frame, base)
-    return receiver.attribute(frame, node, node.attr)
+    if frame.region is None and type(receiver) is Instance:
+        held = frame.interp.graph_memory.held(receiver, node.attr)
+        if held is not None:
+            return read(frame, node, f"{ast.unparse(base)}.{node.attr}", held)
+    value = receiver.attribute(frame, node, node.attr)
+    return frame.interp.graph_memory.as_held(value) if frame.region is None else value
 
 
 def _named(frame: Frame, node: ast.NamedExpr) -> Value:
