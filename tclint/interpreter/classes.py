@@ -108,10 +108,11 @@ class Classes:
         base = self.external_base(cls)
         if base.startswith("torch.nn.") or base.endswith(("LightningModule", ".Module")):
             return True
-        # A base of another package, and a forward: a module in all likelihood. A base that nobody can read says nothing.
-        if not base or base.startswith(_NOT_MODULES) or base.partition(".")[0] in sys.stdlib_module_names:
+        if base.startswith(_NOT_MODULES) or base.partition(".")[0] in sys.stdlib_module_names:
             return False
-        return self.find_method(cls, "forward") is not None
+        unknown = any(b is UNKNOWN for a in self.mro(cls) for b in self.bases(a))
+        # A base of another package, or one we cannot see, and a forward: a module in all likelihood.
+        return (bool(base) or unknown) and self.find_method(cls, "forward") is not None
 
     def find_method(self, cls: Class, name: str) -> Function | None:
         for ancestor in self.mro(cls):
