@@ -126,6 +126,7 @@ class CompileSites:
                 decorator,
                 any(b in ("for", "while") for b in frame.blocks),
                 settings=self._interp.options.dynamo.get(path, frozenset()),
+                own=frame.cls is not None and self._interp.classes.is_nn_module(frame.cls),
                 test=roles.tries(path),
             )
         return site

@@ -248,6 +248,7 @@ class PartRunner:
         interp = self.main
         precise: list[str] = []
         unresolved: list[str] = []
+        within: list[str] = []
         partly: list[FunctionPlace] = []
         resolved: set[SitePlace] = set()
         why: dict[SitePlace, str] = {}
@@ -268,11 +269,11 @@ class PartRunner:
                 if isinstance(target, FunctionValue):
                     partly += map(place_of, models)
             elif not roots and not site.decorator and not site.test and not _external(target):
-                unresolved.append(site.path)
+                (within if site.own else unresolved).append(site.path)
         interp.results.unresolved = {place: reason for place, reason in why.items() if place not in resolved}
         result = self._harvest(interp)
         interp.emitter.dispatcher.forget()
-        return Sites(result, precise, unresolved, partly, knowledge.lessons(interp))
+        return Sites(result, precise, unresolved, within, partly, knowledge.lessons(interp))
 
     def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[FunctionPlace]) -> Result:
         """The eager code around compiled callables, now that they are known; what is compiled is not entered again."""

@@ -185,7 +185,10 @@ class Plan:
             components = Components(self.program, {m.path: self._links(m) for m in self.chosen})
             precise = {components.of(path) for path in sites.precise}
             unresolved = {components.of(path) for path in sites.unresolved}
-            modules = [m for m in modules if (c := components.of(m.path)) not in precise or c in unresolved]
+            within = {path for each in sites.within for path in components.imported(each)}
+            modules = [
+                m for m in modules if (c := components.of(m.path)) not in precise or c in unresolved or m.path in within
+            ]
         found = [m for m in modules if self.glances[m.path].forward]
         # The models that tests make for themselves are nobody's, but for a run that is about tests alone.
         tested = [m for m in found if not is_test(m.path)]

@@ -34,6 +34,8 @@ class CompileSite:
     """Its graphs share no memory with those of other sites: `torch.cuda.make_graphed_callables`."""
     settings: frozenset[str] = frozenset()
     """What the program switches on in Dynamo's configuration."""
+    own: bool = False
+    """The site stands in a method of a module: it compiles that module, or what it holds."""
     test: bool = False
     """The site stands in a test or an example: it compiles, but says nothing about the rest of the program."""
 

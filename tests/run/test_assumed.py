@@ -248,3 +248,39 @@ def test_a_site_that_cannot_be_resolved_says_why(project: Project) -> None:
         (3, "what it compiles cannot be read"),
         (4, "`torch.sin` is outside the program"),
     ]
+
+
+def test_a_site_on_an_object_of_unknown_class_is_listed(project: Project) -> None:
+    source = """
+        import torch
+
+        def apply(model, backend):
+            for block in model.layers.named_children():
+                block.compile(backend=backend, fullgraph=True)
+
+        def other(pattern, flags):
+            return pattern.compile(flags)
+    """
+    sites = project.write({"a.py": source}).lint().sites
+    assert [(site.text, site.unresolved) for site in sites] == [
+        ("block.compile(backend=backend, fullgraph=True)", "what it compiles cannot be read")
+    ]
+
+
+def test_a_site_in_a_module_that_nobody_can_resolve_speaks_for_its_own_file(project: Project) -> None:
+    trained = "import torch\nfrom net import Net\nimport held, other\nnet = torch.compile(Net())\n"
+    held = """
+        from torch import nn
+
+        class Held(nn.Module):
+            def speed_up(self):
+                for part in self.parts():
+                    part.compile(dynamic=False)
+
+            def forward(self, x):
+                print(x)
+                return x
+    """
+    plain = NET.replace("print(x)", "x = x + 1")
+    files = {"net.py": plain, "train.py": trained, "held.py": held, "other.py": NET}
+    assert shown(project.write(files).lint()) == ["held.py:9 TCL108 assumed"]
