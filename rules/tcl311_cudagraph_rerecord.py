@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tclint.events import CompiledCall, Store, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import names_read
 from tclint.values import PARAMETER, Const, Scalar, Tensor, tensor_of
 
 
@@ -58,7 +59,8 @@ class CudagraphRerecord(Rule):
         place = (event.module.path, event.node.lineno, event.node.col_offset, event.callee.key)
         for argument, value in (*enumerate(event.args), *event.keywords.items()):
             if isinstance(value, Scalar) and _in_loop(event):
-                if value.source in ("counted", "random") or (value.type == "float" and not value.source):
+                made = value.type == "float" and not value.source and _made_in_loop(event, argument)
+                if value.source in ("counted", "random") or made:
                     yield self._finding(event, f"a Python {value.type} that varies is passed to a CUDA-graph callable")
                     return
             seen = self._passed.setdefault((*place, argument), [])
@@ -108,6 +110,30 @@ class CudagraphRerecord(Rule):
 
 def _sizes(shape: str) -> str:
     return shape.replace("None", "?").strip("(),").replace(", ", "×")
+
+
+def _made_in_loop(event: CompiledCall, argument: object) -> bool:
+    """Whether what is passed is computed in the loop around the call; what comes from outside stays the same."""
+    call = event.node
+    assert isinstance(call, ast.Call)
+    if isinstance(argument, str):
+        node = next((keyword.value for keyword in call.keywords if keyword.arg == argument), None)
+    else:
+        node = call.args[argument] if isinstance(argument, int) and argument < len(call.args) else None
+    if node is None or isinstance(node, ast.Starred):
+        return False
+    bound = {
+        name.id
+        for loop in event.ask.of_scope(_loops)
+        if loop.lineno <= call.lineno <= (loop.end_lineno or 0)
+        for name in ast.walk(loop)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+    }
+    return not isinstance(node, (ast.Name, ast.Attribute)) or bool(names_read([node]) & bound)
+
+
+def _loops(root: ast.AST) -> list[ast.For | ast.While]:
+    return [node for node in ast.walk(root) if isinstance(node, (ast.For, ast.While))]
 
 
 def _in_loop(event: CompiledCall) -> bool:

@@ -83,7 +83,7 @@ class Entries:
         """The walk through the program whose calls of a target cost most."""
         names = {*parameters.signature(function).names[len(bound) :], *parameters.variadic(function)}
         found: list[Evidence] = []
-        for walk in self._interp.account.walks(target.key):
+        for walk in self._interp.account.walks(target.key, site):
             calls = (m for m in walk if isinstance(m, Call) and m.callee == target.key)
             envs = (parameters.bind(self._interp, function, [*bound, *c.args], c.keywords, False) for c in calls)
             rows = [{name: value for name, value in env.items() if name in names} for env in envs]

@@ -181,4 +181,10 @@ def _site_rows(results: Sequence[Result]) -> Iterator[Site]:
     reasons = {place: reason for result in results for place, reason in result.unresolved.items()}
     for place, (text, modes) in sorted(places.items()):
         shown = sorted(modes - {"?"}) or ["?"]
-        yield Site(*place, text, "|".join(shown), len(reach.get(place, ())), unresolved=reasons.get(place, ""))
+        yield Site(
+            *place,
+            text,
+            "|".join(shown),
+            len(reach.get(place, ())),
+            unresolved="" if reach.get(place) else reasons.get(place, ""),
+        )

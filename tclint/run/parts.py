@@ -247,8 +247,7 @@ class PartRunner:
         """Interpret what the sites compile."""
         interp = self.main
         precise: list[str] = []
-        unresolved: list[str] = []
-        within: list[str] = []
+        lost: list[CompileSite] = []
         partly: list[FunctionPlace] = []
         resolved: set[SitePlace] = set()
         why: dict[SitePlace, str] = {}
@@ -269,7 +268,11 @@ class PartRunner:
                 if isinstance(target, FunctionValue):
                     partly += map(place_of, models)
             elif not roots and not site.decorator and not site.test and not _external(target):
-                (within if site.own else unresolved).append(site.path)
+                lost.append(site)
+        # A site with one target in sight and another that is not is resolved: what is seen is compiled there.
+        lost = [site for site in lost if (site.path, site.line) not in resolved]
+        unresolved = [site.path for site in lost if not site.own]
+        within = [site.path for site in lost if site.own]
         interp.results.unresolved = {place: reason for place, reason in why.items() if place not in resolved}
         result = self._harvest(interp)
         interp.emitter.dispatcher.forget()

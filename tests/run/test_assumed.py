@@ -284,3 +284,36 @@ def test_a_site_in_a_module_that_nobody_can_resolve_speaks_for_its_own_file(proj
     plain = NET.replace("print(x)", "x = x + 1")
     files = {"net.py": plain, "train.py": trained, "held.py": held, "other.py": NET}
     assert shown(project.write(files).lint()) == ["held.py:9 TCL108 assumed"]
+
+
+def test_what_tests_call_is_no_evidence_for_the_program(project: Project) -> None:
+    source = """
+        import torch
+
+        @torch.compile
+        def f(x, options):
+            return x + 1 if "a" in options else x
+    """
+    calls = "import torch\nfrom prog import f\n\n\ndef main():\n" + "".join(
+        f"    f(torch.ones(2), {{{key!r}: 1}})\n" for key in "abcd"
+    )
+    project.write({"prog.py": source, "test_prog.py": calls})
+    assert shown(project.lint()) == []
+    project.write({"main.py": calls})
+    assert [f.code for f in project.lint().findings] == ["TCL206"]
+
+
+def test_a_site_with_one_target_in_sight_is_resolved(project: Project) -> None:
+    train = """
+        import torch
+        from net import Net
+        from somewhere import load
+
+        def main(path):
+            model = load(path) if path else Net()
+            return torch.compile(model)
+    """
+    other = NET.replace("Net", "Other")
+    report = project.write({"net.py": NET + other.partition("from torch import nn\n")[2], "train.py": train}).lint()
+    assert shown(report) == ["net.py:6 TCL108"]
+    assert [(site.reaches, site.unresolved) for site in report.sites] == [(1, "")]
