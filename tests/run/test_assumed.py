@@ -294,8 +294,8 @@ def test_what_tests_call_is_no_evidence_for_the_program(project: Project) -> Non
         def f(x, options):
             return x + 1 if "a" in options else x
     """
-    calls = "import torch\nfrom prog import f\n\n\ndef main():\n" + "".join(
-        f"    f(torch.ones(2), {{{key!r}: 1}})\n" for key in "abcd"
+    calls = "import torch  # torch.compile\nfrom prog import f\n" + "".join(
+        f"f(torch.ones(2), {{{key!r}: 1}})\n" for key in "abcd"
     )
     project.write({"prog.py": source, "test_prog.py": calls})
     assert shown(project.lint()) == []
