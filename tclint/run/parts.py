@@ -410,7 +410,8 @@ def _roots_of(interp: Interpreter, target: Value) -> Iterator[tuple[Function, Va
     """The functions that compiling a value compiles."""
     if isinstance(target, FunctionValue):
         interp.learned.closures[target.function] = target.closure
-        yield target.function, target.bound
+        # A method that is compiled in the body of its class is bound to some object of it later.
+        yield target.function, target.bound if target.bound is not None else _receiver(interp, target.function)
     elif isinstance(target, Instance):
         method = interp.classes.find_method(target.cls, "forward") or interp.classes.find_method(target.cls, "__call__")
         if method is not None:

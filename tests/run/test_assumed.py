@@ -317,3 +317,24 @@ def test_a_site_with_one_target_in_sight_is_resolved(project: Project) -> None:
     report = project.write({"net.py": NET + other.partition("from torch import nn\n")[2], "train.py": train}).lint()
     assert shown(report) == ["net.py:6 TCL108"]
     assert [(site.reaches, site.unresolved) for site in report.sites] == [(1, "")]
+
+
+def test_a_method_compiled_by_a_decorator_knows_its_object(project: Project) -> None:
+    source = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.LSTM(4, 4)
+
+            @torch.inference_mode()
+            @torch.compile
+            def generate(self, x):
+                return self.forward(x)
+
+            def forward(self, x):
+                return self.net(x)
+    """
+    assert shown(project.write({"a.py": source}).lint()) == ["a.py:15 TCL115"]
