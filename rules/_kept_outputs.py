@@ -67,6 +67,7 @@ class KeptOutputs:
             "comprehension": "for every element",
             "global": f"in the global `{event.name}`",
             "nonlocal": f"in `{event.name}`",
+            "default": "as the default of a lambda's parameter",
         }[event.target]
         yield from self._told_of((event, tensor, f"is kept {where} without a copy"))
 

@@ -190,7 +190,7 @@ def _fills(node: ast.AST, name: str) -> bool:
     """Whether all rows are written: `x.zero_()`, `x.fill_(0)`, `x.copy_(…)`, `x[n:] = 0`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
         target: ast.expr = node.func.value
-    elif isinstance(node, ast.Assign):
+    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
         target = node.targets[0]
     else:
         return False

@@ -107,6 +107,8 @@ class CompileSites:
         if isinstance(options_value, Dict):
             options = {str(k): _plain(v) for k, v in options_value.items.items()}
         mode, backend, dynamic = (_plain(keywords.get(name)) for name in ("mode", "backend", "dynamic"))
+        if mode == "?" and isinstance(node, ast.Call):
+            mode = self._interp.objects.constant_attribute(frame, _keyword(node, "mode")) or mode
         line = getattr(node, "lineno", 0)
         path = frame.module.path
         # A wrapper (`safe_compile(model, mode=…)`) is one line that compiles in several ways.
@@ -196,12 +198,20 @@ class CompileSites:
         return value.owned(OWNED, site, frame.origin(node))
 
 
-_TURNED_ON: Final = re.compile(rb"triton\.cudagraphs\s*=\s*True")
+def _keyword(node: ast.Call, name: str) -> ast.expr | None:
+    return next((k.value for k in node.keywords if k.arg == name), None)
+
+
+_TURNED_ON: Final = re.compile(
+    rb"""^[^#\n]*(triton\.cudagraphs\s*=\s*True|\.patch\([^#\n]*triton\.cudagraphs["']\s*[:,]\s*True"""
+    rb"""|TORCHINDUCTOR_CUDAGRAPHS["']\]?\s*[=,]\s*["']1)""",
+    re.MULTILINE,
+)
 
 
 def _turned_on(data: bytes) -> bool:
     """Whether a file turns CUDA graphs on for every compilation: `torch._inductor.config.triton.cudagraphs = True`."""
-    return b"cudagraphs" in data and _TURNED_ON.search(data) is not None
+    return (b"cudagraphs" in data or b"CUDAGRAPHS" in data) and _TURNED_ON.search(data) is not None
 
 
 def _text(node: ast.AST) -> str:

@@ -9,6 +9,7 @@ from tclint.interpreter.evaluate import evaluate, handles, holder
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import operands_read, receiver_read
 from tclint.sources.tree import nodes
+from tclint.torch_facts import facts
 from tclint.values import (
     UNKNOWN,
     Dict,
@@ -21,8 +22,11 @@ from tclint.values import (
 
 Args = list[Value]
 Keywords = dict[str, Value]
-_FILL: Final = frozenset({"append", "appendleft", "extend", "extendleft", "insert", "add", "update", "clear", "put"})
-"""Methods that put something into a container, or empty it, and read nothing that is in it."""
+_NO_READ: Final = frozenset(
+    {"append", "appendleft", "extend", "extendleft", "insert", "add", "update", "clear", "put"}
+    | {name.removeprefix("Tensor.") for name in facts.named("gives a size")}
+)
+"""Methods that put something into a container, or empty it, or ask a tensor for its sizes: they read nothing that is in it."""
 
 
 def _call(frame: Frame, node: ast.Call) -> Value:
@@ -42,7 +46,7 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         if type(base) is ast.Call and type(base.func) is ast.Name and base.func.id == "super":
             receiver = _super(frame, base)
         else:
-            receiver = holder(frame, base) if func_node.attr in _FILL else evaluate(frame, base)
+            receiver = holder(frame, base) if func_node.attr in _NO_READ else evaluate(frame, base)
         memory = frame.interp.graph_memory
         runs = memory.runs
         args, keywords, open_ended = arguments(frame, node)

@@ -120,6 +120,14 @@ def _starred(frame: Frame, node: ast.Starred) -> Value:
 
 
 def _lambda(frame: Frame, node: ast.Lambda) -> Value:
+    if frame.region is None:
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                value = evaluate(frame, default)
+                if value.contains(OWNED) is not None:
+                    frame.interp.emitter.emit(
+                        events.Store, frame, default, "default", UNKNOWN, "", value, None, False, None
+                    )
     parent = frame.function
     if parent is None:
         return frame.interp.functions.module_lambda(frame, node)

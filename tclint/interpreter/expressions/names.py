@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
-from tclint.interpreter.evaluate import evaluate, handles, lookup
+from tclint.interpreter.evaluate import evaluate, handles, holder, lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import read
+from tclint.torch_facts import facts
 from tclint.values import (
     Instance,
     Value,
 )
+
+_WITHOUT_VALUES: Final = frozenset(facts.named("is known without the values"))
 
 
 def _name(frame: Frame, node: ast.Name) -> Value:
@@ -25,6 +29,8 @@ def _name(frame: Frame, node: ast.Name) -> Value:
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
     base = node.value
+    if node.attr in _WITHOUT_VALUES and type(base) is ast.Name and frame.region is None:
+        return holder(frame, base).attribute(frame, node, node.attr)
     if type(base) is ast.Name and base.id in frame.paths:
         value = frame.env.get(f"{base.id}.{node.attr}")
         if value is not None:
