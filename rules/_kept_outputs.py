@@ -115,6 +115,10 @@ class KeptOutputs:
         if not kept and tensor.origin.node in self._told:
             return  # an element of what was told, under another name
         for at in kept or [event]:
+            for value in at.args if isinstance(at, Call) else (at.value,) if isinstance(at, Store) else ():
+                held = value.contains(OWNED)
+                if held is not None:
+                    self._told.add(held.origin.node)
             read = f"is still read at line {line_of(event)} (`{event.name}`)"
             yield from self._told_of((at, tensor, f"{read}{self._after(event)}"))
 
