@@ -12,12 +12,9 @@ from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import needs_gradients
-<<<<<<< HEAD
-from tclint.sources import roles
-=======
 from tclint.program import Module
+from tclint.sources import roles
 from tclint.sources.tree import nodes
->>>>>>> 0a509c26033e77f0a40fafd2e6827d33354f6d51
 from tclint.values import (
     HOST,
     NOWHERE,
