@@ -88,7 +88,7 @@ def _for(frame: Frame, node: ast.For) -> None:
                 return False, None
             leaves = None if exact else dict(frame.env)
             if isinstance(iterable, Seq) and iterable.kind == "generator" and item.contains(OWNED) is not None:
-                frame.interp.compile_sites.run_graph(frame)  # the generator runs on to its next `yield`
+                frame.interp.graph_memory.run(frame)  # the generator runs on to its next `yield`
             stores.store(frame, node.target, item, node, quiet=True)
             return True, leaves
 

@@ -8,6 +8,7 @@ from tclint import events
 from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.gradients import freeze
 from tclint.values import (
     UNKNOWN,
     Compiled,
@@ -86,6 +87,10 @@ def _attribute(
     frame.interp.emitter.emit(
         events.Store, frame, statement, "attribute", receiver, target.attr, value, None, augmented, old
     )
+    if target.attr == "requires_grad":
+        freeze(frame, receiver, value)
+    elif target.attr == "grad" and frame.region is None:
+        frame.interp.graph_memory.drop_gradients()
     if frame.region is None and not frame.constructing:
         again, told = _again(statement, value), value
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
@@ -101,6 +106,8 @@ def _attribute(
         if isinstance(target.value, ast.Name):
             base = target.value.id
             frame.interp.account.write_name(frame, statement, base, f"{base}.{target.attr}", value, again)
+    if isinstance(receiver, Instance) and frame.region is None and not frame.constructing:
+        frame.interp.graph_memory.hold(receiver, target.attr, value)
     if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
         frame.interp.instance_attributes.store(frame, receiver, target.attr, value)
     elif isinstance(receiver, Object) and isinstance(target.value, ast.Attribute):

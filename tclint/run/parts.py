@@ -258,6 +258,7 @@ class PartRunner:
         interp = self.main
         frame = Frame(interp, module, None, {}, None)
         interp.account.begin(module.path)
+        interp.graph_memory.begin()
         with interp.results.guarded(module):
             for statement in module.tree.body:
                 if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
@@ -274,6 +275,7 @@ class PartRunner:
                 source = b"" if only is None else source_of(module, function.node)
                 if only is None or only.search(source) or any(name in source for name in shorthands):
                     interp.account.begin(place_of(function))
+                    interp.graph_memory.begin()
                     interp.entries.by_signature(function, _receiver(interp, function), None)
 
     # -- results ------------------------------------------------------------------------------------------------
