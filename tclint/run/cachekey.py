@@ -6,12 +6,10 @@ that is no part of any repository: what somebody else wrote, here or on another 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import os
 import sys
-import tempfile
 from typing import Final
 
 from tclint.sources import regular
@@ -54,20 +52,14 @@ def _read(path: str) -> bytes | None:
 
 
 def _made(path: str) -> bytes | None:
-    """A new key. Of several processes that make one at the same time, one wins, and all of them use its key."""
+    """A new key. Of several processes that make one at the same time, one wins; the others may miss it this once."""
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if os.path.lexists(path) or not _is_own(folder):
         # Damaged, a link, or under `sudo` in the home of somebody else: nothing that we should put right.
         return None
-    handle, temporary = tempfile.mkstemp(dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(os.urandom(_LENGTH))
-        with contextlib.suppress(FileExistsError):
-            os.link(temporary, path)
-    finally:
-        os.unlink(temporary)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(os.urandom(_LENGTH))
     return _read(path)
 
 
