@@ -219,7 +219,7 @@ class Functions:
         graphs = self._interp.graph_memory
         region_key = region.key if region is not None else None
         if region is None and frame is not None:
-            region_key = ("eager", frame.grad, frame.capturing)
+            region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure))
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         known = memo.results.get(key)

@@ -12,8 +12,11 @@ from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import needs_gradients
+from tclint.program import Module
 from tclint.sources import roles
+from tclint.sources.tree import nodes
 from tclint.values import (
+    HOST,
     NOWHERE,
     OWNED,
     PENDING,
@@ -108,7 +111,11 @@ class CompileSites:
             options = {str(k): _plain(v) for k, v in options_value.items.items()}
         mode, backend, dynamic = (_plain(keywords.get(name)) for name in ("mode", "backend", "dynamic"))
         if mode == "?" and isinstance(node, ast.Call):
-            mode = self._interp.objects.constant_attribute(frame, _keyword(node, "mode")) or mode
+            given = _keyword(node, "mode")
+            told = self._interp.objects.constant_attribute(frame, given)
+            if told is None and isinstance(given, ast.Attribute):
+                told = frame.module.index(_option_defaults).get(given.attr)
+            mode = told or mode
         line = getattr(node, "lineno", 0)
         path = frame.module.path
         # A wrapper (`safe_compile(model, mode=…)`) is one line that compiles in several ways.
@@ -157,7 +164,7 @@ class CompileSites:
         if result is UNKNOWN:
             result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
         flags, overwrites = 0, False
-        if value.site.cudagraphs:
+        if value.site.cudagraphs and not self._interp.graph_memory.paused and not _on_host(frame, value, args):
             flags = OWNED
             overwrites = self._interp.graph_memory.run(frame)
             if frame.grad is True and needs_gradients(frame, value.target, (*args, *keywords.values())):
@@ -196,6 +203,39 @@ class CompileSites:
             self._graphed[made] = site
         self._interp.graph_memory.run(frame, site)
         return value.owned(OWNED, site, frame.origin(node))
+
+
+def _option_defaults(module: Module) -> dict[str, str]:
+    """The texts that options of a command line have by default: `parser.add_argument("--mode", default="default")`."""
+    found: dict[str, str] = {}
+    for node in nodes(module.tree) if b"add_argument" in module.data else ():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            default = _keyword(node, "default")
+            if isinstance(default, ast.Constant) and isinstance(default.value, str):
+                found.update({name.lstrip("-").replace("-", "_"): default.value for name in names})
+    return found
+
+
+_DEFAULTS: Final = (b"set_default_device", b"set_default_tensor_type", b"with torch.device(")
+_MOVES: Final = (b".to(", b".cuda(")
+
+
+def _on_host(frame: Frame, value: Compiled, args: Sequence[Value]) -> bool:
+    """Whether a callable surely runs on the CPU: all tensors it gets were made there, and nothing moves them."""
+    given = [part for arg in args for part in (arg.known_items(frame) or (arg,))]
+    if not any(isinstance(value, Tensor) for value in given):
+        return False
+    if not all(value.flags & HOST if isinstance(value, Tensor) else isinstance(value, Const) for value in given):
+        return False
+    if any(word in frame.module.data for word in _DEFAULTS):
+        return False
+    target = value.target
+    if isinstance(target, Instance):
+        return not any(word in target.cls.module.data for word in _MOVES)
+    if isinstance(target, FunctionValue):
+        return not any(word in target.function.module.data for word in _MOVES)
+    return True
 
 
 def _keyword(node: ast.Call, name: str) -> ast.expr | None:
