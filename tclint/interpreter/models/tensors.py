@@ -24,6 +24,7 @@ from tclint.interpreter.models.results import (
     way_of,
 )
 from tclint.torch_facts import facts, returns, traits
+from tclint.torch_facts.callers import MODULE_COMPILE
 from tclint.torch_facts.dtypes import letter_of
 from tclint.values import (
     ARRAY,
@@ -60,6 +61,7 @@ from tclint.values import (
 from tclint.values.constant import is_none
 from tclint.values.value import NUMBER, ONE_OF, SEQUENCE
 
+_OF_TENSORS_ALONE: Final = frozenset(facts.named("is a method of tensors alone"))
 _SPARSE: Final = facts.named("reads a part of a sparse tensor")
 _CONTIGUITY_LOST: Final = facts.methods("gives a view with other strides")
 
@@ -432,8 +434,12 @@ def attribute_of_unknown(name: str) -> Value:
 
 def method_of_unknown(frame: Frame, node: ast.AST, receiver: Value, name: str, args: Args, keywords: Keywords) -> Value:
     """A method of something unknown, which is a tensor where only tensors have such a method."""
-    if name in facts.named("is a method of tensors alone") and type(receiver) is not Method:
+    if name in _OF_TENSORS_ALONE and type(receiver) is not Method:
         return call_method(frame, node, Tensor(USED, "", -1, 0, frame.origin(node)), name, args, keywords)
+    if name == "compile" and keywords and not args and MODULE_COMPILE.issuperset(keywords) and frame.region is None:
+        # Nothing is known of the object, but only a module takes such arguments.
+        frame.interp.compile_sites.compile(frame, node, "torch.nn.Module.compile", [receiver], keywords)
+        return NONE
     result = Scalar("number", "data", frame.origin(node)) if name == "item" else UNKNOWN
     frame.interp.emitter.call(frame, node, "?." + name, args, keywords, receiver, result)
     return result
