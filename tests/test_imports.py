@@ -22,6 +22,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.model.errors", "tclint.model.globs", "tclint.model.finding", "tclint.model.codec"),
     ("tclint.model.settings", "tclint.model.report"),
     ("tclint.model",),
+    ("tclint.sources.newer", "tclint.sources.roles"),
     ("tclint.sources.regular", "tclint.sources.glance", "tclint.sources.text", "tclint.sources.ipython"),
     ("tclint.sources.trust", "tclint.sources.ignoring"),
     ("tclint.sources.files", "tclint.sources.keys", "tclint.sources.notebook_json"),

@@ -94,6 +94,11 @@ class Event:
         region = self.frame.region
         return region.inside if region is not None else ""
 
+    def configured(self, setting: str) -> bool:
+        """Whether the program switches a setting of `torch._dynamo.config` on."""
+        region = self.frame.region
+        return region is not None and setting in region.settings
+
     @property
     def cudagraphs(self) -> bool:
         site = self.site

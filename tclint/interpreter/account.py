@@ -6,6 +6,7 @@ import ast
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tclint.sources.roles import is_test
 from tclint.values import CompileSite, Const, Evidence, Instance, Value
 from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, StatePlace, Walk, Write
 
@@ -24,7 +25,7 @@ class Account:
         self._replays = interp.memo.moments
         self._current: list[Moment] = []
         self._settled = bool(interp.learned.walks)  # by the interpreter from which this one learned
-        self._callers: dict[Hashable, list[Walk]] | None = None
+        self._callers: dict[Hashable, list[tuple[Walk, bool]]] | None = None
         self._evidence: dict[Hashable, Evidence | None] = {}
 
     def begin(self, entry: Hashable) -> None:
@@ -42,23 +43,26 @@ class Account:
         key = (target.key, site.dynamic)
         if self._settled and key in self._evidence:
             return self._evidence[key]
-        found = [Evidence(target.key, walk, (), site.dynamic) for walk in self.walks(target.key)]
+        found = [Evidence(target.key, walk, (), site.dynamic) for walk in self.walks(target.key, site)]
         best = max(found, key=lambda each: (each.mode.programs, len(each.calls)), default=None)
         if self._settled:
             self._evidence[key] = best
         return best
 
-    def walks(self, callee: Hashable) -> Sequence[Walk]:
-        """The walks in which something is called."""
+    def walks(self, callee: Hashable, site: CompileSite | None) -> Sequence[Walk]:
+        """The walks in which something is called; those of tests only for what tests compile."""
         callers = self._callers
         if callers is None:
             callers = {}
-            for walk in self._walks.values():
+            for begun, walk in self._walks.items():
+                tests = is_test(begun if isinstance(begun, str) else str(begun[0]))
                 for called in dict.fromkeys(moment.callee for moment in walk if isinstance(moment, Call)):
-                    callers.setdefault(called, []).append(walk)
+                    callers.setdefault(called, []).append((walk, tests))
             if self._settled:
                 self._callers = callers
-        return callers.get(callee, ())
+        # What a test calls one after the other, no run of the program does.
+        own = site is None or not site.test
+        return [walk for walk, tests in callers.get(callee, ()) if not (own and tests)]
 
     @property
     def length(self) -> int:
