@@ -196,6 +196,8 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         if isinstance(seen, Seq) and seen.items is not None and len(seen.items) == len(result.items):
             pairs = zip(result.items, seen.items, strict=True)
             return Seq("tuple", tuple(a if isinstance(b, Tensor) else b for a, b in pairs))
+    if isinstance(result, Tensor) and name in facts.DYNAMIC_SHAPE_OPS:
+        return result.with_(flags=result.flags | DATA_SIZED)
     return result
 
 
