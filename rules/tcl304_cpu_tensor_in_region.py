@@ -29,7 +29,6 @@ from tclint.values import (
     contains,
 )
 
-
 _SIZED: Final = frozenset(calls.breaking_with("GB0036"))
 _CUSTOM_OP: Final = "torch.library.custom_op.__call__"
 
@@ -101,7 +100,9 @@ class CpuTensorInRegion(Rule):
                 yield self._finding(event, "this custom op is tagged `cudagraph_unsafe`")
         elif name in ("Tensor.item", "Tensor.tolist"):
             if self.captured(event, "capture_scalar_outputs") and _on_device(event.receiver):
-                yield self._finding(event, f"`.{event.method}()` is kept in the graph, and the host waits for its number")
+                yield self._finding(
+                    event, f"`.{event.method}()` is kept in the graph, and the host waits for its number"
+                )
         elif contains(event.result, DATA_SIZED) and self.captured(event, "capture_dynamic_output_shape_ops"):
             yield self._finding(
                 event, f"`{event.method}` is kept in the graph, and the host waits for the size of its result"
@@ -112,7 +113,9 @@ class CpuTensorInRegion(Rule):
             return
         if isinstance(event.result, Tensor) and event.result.flags & DATA_SIZED:
             if self.captured(event, "capture_dynamic_output_shape_ops"):
-                yield self._finding(event, "a boolean mask as index is kept in the graph, and the host waits for the size")
+                yield self._finding(
+                    event, "a boolean mask as index is kept in the graph, and the host waits for the size"
+                )
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         """CPU tensors that are passed beside tensors of the device."""
@@ -122,7 +125,11 @@ class CpuTensorInRegion(Rule):
             return
         passed = (
             *zip(event.node.args, event.args, strict=False),
-            *((k.value, event.keywords[k.arg]) for k in event.node.keywords if k.arg is not None and k.arg in event.keywords),
+            *(
+                (k.value, event.keywords[k.arg])
+                for k in event.node.keywords
+                if k.arg is not None and k.arg in event.keywords
+            ),
         )
         for node, value in passed:
             if _host(value) and not event.ask.of_program(_DefaultDevice).chosen and not _moved(event, value):
