@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tclint.events.queries import Queries
 from tclint.model.finding import Span
-from tclint.values import Compiled, CompileSite, Evidence, Tensor, Value
+from tclint.values import Compiled, CompileSite, Const, Evidence, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.events.queries import Frame
@@ -192,7 +192,7 @@ class CompiledCall(Event):
     @property
     def evidence(self) -> Evidence | None:
         """What is known of the calls of the callable, of which this is one."""
-        return self.frame.interp.account.evidence(self.callee.target, self.callee.site)
+        return self.frame.interp.account.evidence(self.callee.target, self.callee.site.dynamic)
 
 
 class Reuse(Event):
@@ -368,6 +368,15 @@ class Compile(Event):
         self.target = target
         self.keywords = keywords
         self.positional = positional
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What is known of the calls of what is compiled here."""
+        given = self.keywords.get("dynamic")
+        target = self.target
+        while isinstance(target, Compiled):
+            target = target.target
+        return self.frame.interp.account.evidence(target, given.value if isinstance(given, Const) else None)
 
 
 class ModuleEvent(Event):

@@ -60,7 +60,7 @@ class Learned(Protocol):
 class Account(Protocol):
     """What eager code does to compiled callables, moment by moment."""
 
-    def evidence(self, target: Value, site: CompileSite) -> Evidence | None: ...
+    def evidence(self, target: Value, dynamic: bool | None) -> Evidence | None: ...
 
 
 class Interpretation(Protocol):

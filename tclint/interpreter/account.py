@@ -6,7 +6,7 @@ import ast
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tclint.values import CompileSite, Const, Evidence, Instance, Value
+from tclint.values import Const, Evidence, Instance, Value
 from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, Place, Walk, Write
 
 if TYPE_CHECKING:
@@ -37,13 +37,17 @@ class Account:
         """All entries have been walked: what is walked from here on is known already."""
         self._settled = True
 
-    def evidence(self, target: Value, site: CompileSite) -> Evidence | None:
-        """What is known of the calls of a compiled callable, without its parameters."""
-        key = (target.key, site.dynamic)
+    def evidence(self, target: Value, dynamic: bool | None) -> Evidence | None:
+        """What is known of the calls of a compiled callable; arguments by position go by `argument 0`, …"""
+        key = (target.key, dynamic)
         if self._settled and key in self._evidence:
             return self._evidence[key]
-        found = [Evidence(target.key, walk, (), site.dynamic) for walk in self.walks(target.key)]
-        best = max(found, key=lambda each: (each.mode.programs, len(each.calls)), default=None)
+        found: list[Evidence] = []
+        for walk in self.walks(target.key):
+            calls = (m for m in walk if isinstance(m, Call) and m.callee == target.key)
+            rows = [{**{f"argument {i}": a for i, a in enumerate(c.args)}, **c.keywords} for c in calls]
+            found.append(Evidence(target.key, walk, rows, dynamic))
+        best = max(found, key=lambda each: (each.mode.programs, *each.weight), default=None)
         if self._settled:
             self._evidence[key] = best
         return best

@@ -53,7 +53,7 @@ class Tensor:
     static: bool = False
     """Parameters and buffers: their sizes never become dynamic."""
     strides: tuple[int, ...] | None = None
-    """None where they follow from the sizes: a contiguous tensor, or one of which nobody knows."""
+    """None where they follow from the sizes: a contiguous tensor. `()` where nobody knows them."""
     marked: frozenset[int] = frozenset()
     """Dimensions that `mark_dynamic` named."""
     maybe: frozenset[int] = frozenset()

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tclint.timeline.guarded import Exact, Guarded, Items, Moment, Number, Table, Tensor, Unknown, Varies
+from tclint.torch_facts.layouts import UNKNOWN_STRIDES, contiguous
 
 LIMIT: Final = 8
 """Programs of one code object before Dynamo gives up and runs it eagerly (`recompile_limit`)."""
@@ -139,17 +140,9 @@ def _tensor_parts(place: str, tensor: Tensor) -> Iterator[tuple[str, _Atom]]:
             continue
         mark = "unbacked" if dim in tensor.unbacked else "dynamic" if dim in tensor.marked | tensor.maybe else ""
         yield f"{place}.size({dim})", _Size(size, "static" if tensor.static else mark)
-    if None not in tensor.sizes:
+    if None not in tensor.sizes and (tensor.strides != UNKNOWN_STRIDES or not tensor.sizes):
         sizes = tuple(size for size in tensor.sizes if size is not None)
         yield f"{place}.stride()", _Strides(tensor.strides or contiguous(sizes), sizes)
-
-
-def contiguous(sizes: Sequence[int]) -> tuple[int, ...]:
-    """The strides of a contiguous tensor."""
-    strides = [1]
-    for size in reversed(sizes[1:]):
-        strides.append(strides[-1] * max(size, 1))
-    return tuple(reversed(strides)) if sizes else ()
 
 
 # --- one program --------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,6 +30,22 @@ class Variation:
     @property
     def hazard(self) -> bool:
         return self.programs > SETTLES
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The programs of some calls, and the facts that made them: `x.dtype`, `x.size(0)`, `type(mask)`."""
+
+    programs: int
+    because: tuple[str, ...]
+
+    @property
+    def hazard(self) -> bool:
+        return self.programs > SETTLES
+
+    def blames(self, name: str) -> tuple[str, ...]:
+        """What of one argument is to blame."""
+        return tuple(each for each in self.because if re.search(rf"(^|\(){re.escape(name)}($|[.\[)])", each))
 
 
 _NOTHING: Final = Variation(0, "")
@@ -82,6 +99,19 @@ class Evidence:
         told = [_told(value.guarded(), "argument", burned) for value in values]
         count = len(policy.programs([{name: each} for each in told], self._policy))
         return Variation(count, self._passed(name, told))
+
+    def together(self, names: Iterable[str], dynamic: bool | None | str = "as compiled") -> Costs:
+        """What several arguments cost together, and which of their facts are to blame."""
+        told = [
+            {name: _told(row[name].guarded(), "argument", False) for name in names if name in row} for row in self.rows
+        ]
+        rules = self._policy if isinstance(dynamic, str) else policy.Policy(dynamic)
+        made = policy.programs(told, rules)
+        return Costs(len(made), tuple(dict.fromkeys(place for program in made for place in program.because)))
+
+    def shown(self, name: str) -> str:
+        """The values of an argument, as a message tells them."""
+        return self._passed(name, [value.guarded() for value in self.values.get(name, ())])
 
     def distinct(self, name: str) -> int:
         """How many different values a parameter takes. What is not known differs from nothing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from tclint.torch_facts import dtypes as facts
 from tclint.values import (
     ARRAY,
     BOOL,
@@ -92,6 +93,12 @@ def dtype_argument(args: Args, keywords: Keywords) -> str:
             if found:
                 return found
     return ""
+
+
+def exact_argument(args: Args, keywords: Keywords) -> str:
+    """The name of the dtype that is asked for, nothing where none is or it is not known which."""
+    given = [keywords["dtype"]] if "dtype" in keywords else args
+    return next((facts.exact(v.name) for v in given if isinstance(v, External) and facts.exact(v.name)), "")
 
 
 def has_dim(args: Args, keywords: Keywords) -> bool:
