@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from tclint.events import Compile, CompiledCall, Enter, Event
 from tclint.model.finding import Confidence, Effect, Finding, Severity
@@ -84,10 +85,13 @@ class MissingDynamicMark(Rule):
         if not costs.hazard:
             return
         name = max(names, key=lambda name: len(costs.blames(name)))
-        what, help_ = _aspect(costs.blames(name), name)
+        aspect = _aspect(costs.blames(name))
+        if aspect == "requires_grad" and event.compiled:
+            return  # TCL213
+        what, help_ = _WORDS[aspect]
         yield self.finding(
             event,
-            f"{what} differs from call to call: {costs.programs} compilations ({evidence.shown(name)})",
+            f"{what} `{name}` differs from call to call: {costs.programs} compilations ({evidence.shown(name, aspect)})",
             node=node,
             confidence=Confidence.HIGH,
             help=help_,
@@ -136,21 +140,32 @@ def _by_choice(evidence: Evidence, dynamic: object) -> bool:
     return evidence.together(names).hazard and not evidence.together(names, None).hazard
 
 
-def _aspect(blamed: Sequence[str], name: str) -> tuple[str, str]:
-    """What of an argument differs, and what to do about it."""
+def _aspect(blamed: Sequence[str]) -> str:
+    """What of an argument differs, the plainest thing first."""
     joined = " ".join(blamed)
-    if ".dtype" in joined:
-        return f"the dtype of `{name}`", "cast in the caller: one dtype for all calls"
-    if ".dim()" in joined:
-        return f"the number of dimensions of `{name}`", "flatten the leading dimensions in the caller"
+    for aspect in ("dtype", "dim()", "requires_grad"):
+        if f".{aspect}" in joined:
+            return aspect
     if "type(" in joined:
-        return f"whether `{name}` is a parameter", "pass parameters and plain tensors to functions compiled apart"
-    if ".requires_grad" in joined:
-        return f"whether `{name}` requires a gradient", "ask for the same gradients in every call"
-    if ".stride()" in joined and ".size(" not in joined:
-        return f"the memory layout of `{name}`", "call .contiguous() in the caller"
-    mark = f"mark every dimension of `{name}` that varies with torch._dynamo.mark_dynamic before the call"
-    return f"the shape of `{name}`", mark
+        return "type"
+    return "stride()" if ".stride()" in joined and ".size(" not in joined else "size()"
+
+
+_WORDS: Final = {
+    "dtype": ("the dtype of", "cast in the caller, so that all calls have one dtype"),
+    "dim()": (
+        "the number of dimensions of",
+        "flatten the leading dimensions in the caller: x.reshape(-1, x.shape[-1])",
+    ),
+    "requires_grad": ("whether a gradient is required of", "ask for the same gradients in every call"),
+    "type": ("whether a parameter is passed for", "compile a function apart for parameters and for plain tensors"),
+    "stride()": ("the memory layout of", "call .contiguous() in the caller"),
+    "size()": (
+        "the shape of",
+        "mark every dimension that varies with torch._dynamo.mark_dynamic before the call, or pad to a few shapes",
+    ),
+}
+"""What differs, as a message says it, and what to do about it."""
 
 
 def _marked_names(event: CompiledCall) -> Iterator[str]:

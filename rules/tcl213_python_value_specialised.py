@@ -304,13 +304,7 @@ def _shape_of(value: Guarded) -> Hashable:
 
 def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.expr | None:
     """Where a function reads a parameter first; of an object a field that differs."""
-    fields = {
-        field
-        for value in values
-        if isinstance(value, Instance) and value.fields is not None
-        for field in value.fields
-        if len({_key((other.fields or {}).get(field)) for other in values if isinstance(other, Instance)}) > 1
-    }
+    fields = _differing(values)
     found: list[ast.expr] = []
     for node in ast.walk(function):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
@@ -319,6 +313,16 @@ def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.ex
         elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and not fields:
             found.append(node)
     return min(found, key=lambda node: (node.lineno, node.col_offset), default=None)
+
+
+def _differing(values: Sequence[Value]) -> set[Hashable]:
+    """The fields of objects that are not the same in all calls."""
+    tables = [told for value in values if isinstance(told := value.guarded(), guarded.Table)]
+    found: dict[Hashable, set[Hashable]] = {}
+    for table in tables:
+        for name, field in table.items:
+            found.setdefault(name, set()).add(_shape_of(field))
+    return {name for name, keys in found.items() if len(keys) > 1}
 
 
 def _is_none(value: Value) -> bool:

@@ -111,6 +111,10 @@ def _attribute(
             again = _again(statement, value)
             frame.interp.account.write_attribute(frame, statement, owner, target.value.attr, told, again)
     if isinstance(target.value, ast.Name):
+        if frame.region is None:
+            updated = receiver.with_fields({target.attr: value})
+            if updated is not receiver:
+                frame.set(target.value.id, updated)
         frame.set_path(f"{target.value.id}.{target.attr}", value)
 
 

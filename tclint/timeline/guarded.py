@@ -76,6 +76,8 @@ class Table:
 
     kind: str
     items: tuple[tuple[Hashable, Guarded], ...]
+    some: bool = False
+    """Whether it has more than these, the same ones in every call."""
 
 
 Guarded = Unknown | Exact | Number | Varies | Tensor | Items | Table
@@ -100,3 +102,19 @@ def text(guarded: Guarded) -> str:
     if isinstance(guarded, Table):
         return "{" + ", ".join(str(key) for key, _ in guarded.items) + "}"
     return ""
+
+
+def aspect_text(guarded: Guarded, aspect: str) -> str:
+    """One thing about a tensor, as a message shows it: its `dtype`, `dim()`, `stride()`, `requires_grad` or `type`."""
+    if not isinstance(guarded, Tensor):
+        return text(guarded)
+    if aspect == "dtype":
+        return guarded.dtype
+    if aspect == "requires_grad":
+        return "one that requires a gradient" if guarded.requires_grad else "one that requires none"
+    if aspect == "type":
+        return "a parameter" if guarded.static else "a plain tensor"
+    if aspect == "stride()" and guarded.sizes is not None:
+        strides = guarded.strides
+        return "contiguous" if strides is None else f"strides {'×'.join(map(str, strides))}" if strides else ""
+    return text(guarded)

@@ -256,7 +256,7 @@ JOINS: Final = {"torch.cat": False, "torch.concat": False, "torch.concatenate": 
 
 _SAME: Final = frozenset(
     "abs acos add add_ asin atan bernoulli bfloat16 bool byte ceil celu char clamp clip clone copy cos cosh cpu cuda "
-    "detach div div_ double elu erf exp expm1 fill float floor gelu half hardswish int leaky_relu log log10 log1p log2 "
+    "detach div div_ double elu erf exp expm1 fill flip float floor gelu half hardswish int leaky_relu log log10 log1p log2 "
     "logit long mish mul mul_ nan_to_num neg normal normal_ pow random random_ reciprocal relu relu6 requires_grad_ "
     "round rsqrt selu short sigmoid sign silu sin sinh softplus sqrt square sub sub_ tan tanh trunc uniform uniform_ "
     "zero zero_ fill_ rand_like randn_like zeros_like ones_like empty_like full_like pin_memory".split()
@@ -269,7 +269,7 @@ _RULES: Final[dict[str, Callable[[Layout, Arguments, Mapping[str, Any]], Layout 
     **dict.fromkeys(("t", "T"), _reversed),
     **dict.fromkeys(("mT", "mH"), _matrix_transpose),
     "contiguous": _contiguous,
-    **dict.fromkeys(("softmax", "log_softmax", "cumsum", "flip", "roll", "tril", "triu", "dropout"), _shuffled),
+    **dict.fromkeys(("softmax", "log_softmax", "cumsum", "roll", "tril", "triu", "dropout"), _shuffled),
     **dict.fromkeys(("view", "reshape"), _reshape),
     "flatten": _flatten,
     "unsqueeze": _unsqueeze,

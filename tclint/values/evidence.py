@@ -109,9 +109,13 @@ class Evidence:
         made = policy.programs(told, rules)
         return Costs(len(made), tuple(dict.fromkeys(place for program in made for place in program.because)))
 
-    def shown(self, name: str) -> str:
-        """The values of an argument, as a message tells them."""
-        return self._passed(name, [value.guarded() for value in self.values.get(name, ())])
+    def shown(self, name: str, aspect: str = "") -> str:
+        """The values of an argument, as a message tells them; of tensors perhaps one `aspect` of them."""
+        told = [value.guarded() for value in self.values.get(name, ())]
+        if not aspect:
+            return self._passed(name, told)
+        rows = [guarded.Exact(None, guarded.aspect_text(each, aspect)) for each in told]
+        return self._passed(name, rows)
 
     def distinct(self, name: str) -> int:
         """How many different values a parameter takes. What is not known differs from nothing."""
@@ -126,7 +130,7 @@ class Evidence:
                 found.add((told.why, turn))
             elif isinstance(told, guarded.Items):
                 found.add(len(told.items))
-            elif isinstance(told, guarded.Table):
+            elif isinstance(told, guarded.Table) and not told.some:
                 found.add(tuple(key for key, _ in told.items))
         return len(found)
 
@@ -287,7 +291,8 @@ def _told(value: guarded.Guarded, place: guarded.Place, burned: bool) -> guarded
     if isinstance(value, guarded.Items):
         return guarded.Items(value.kind, tuple(_told(item, place, burned) for item in value.items))
     if isinstance(value, guarded.Table):
-        return guarded.Table(value.kind, tuple((key, _told(item, place, burned)) for key, item in value.items))
+        told = tuple((key, _told(item, place, burned)) for key, item in value.items)
+        return guarded.Table(value.kind, told, value.some)
     return value
 
 

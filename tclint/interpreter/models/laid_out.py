@@ -57,7 +57,7 @@ def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keyw
     layout: Layout | None = Layout(tensor.shape, tensor.strides)
     assert layout is not None
     if name == "to":
-        if any(isinstance(value, External) and "format" in value.name for value in keywords.values()):
+        if "memory_format" in keywords:
             layout = _formatted(layout, keywords)
     elif others:
         layout = _broadcast([tensor, *others])
