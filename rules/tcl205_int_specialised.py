@@ -128,7 +128,8 @@ class IntSpecialised(Rule):
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
         if isinstance(event.receiver, Object) and event.receiver.name == "torch.nn.ModuleList":
-            yield from self._check(event, [event.index])
+            bounds = event.index.items if isinstance(event.index, Seq) and event.index.kind == "slice" else None
+            yield from self._check(event, list(bounds) if bounds else [event.index])
             if isinstance(event.index, Scalar) and event.index.source == "data" and event.index.type != "float":
                 yield self.finding(
                     event,
@@ -152,6 +153,8 @@ class IntSpecialised(Rule):
 
     def _check(self, event: Event, values: list[Value], what: str = "") -> Iterator[Finding]:
         for value in values:
+            if isinstance(value, Seq) and value.items and _burns_tuples(event):
+                value = next((item for item in value.items if isinstance(item, Scalar)), value)
             if not (isinstance(value, Scalar) and value.source == "arg" and value.type in ("int", "number")):
                 continue
             confidence, said = variation.burned(event, value)
@@ -166,6 +169,10 @@ class IntSpecialised(Rule):
                 help="make it a constant, or use a tensor index",
             )
             return
+
+
+def _burns_tuples(event: Event) -> bool:
+    return isinstance(event, Call) and event.name in facts.named("burns the numbers of a tuple")
 
 
 def _source(node: ast.AST) -> str:

@@ -110,6 +110,7 @@ class PythonValueSpecialised(Rule):
         told = {name: keys for name, keys in told.items() if len(keys) == len(evidence.rows) and len(set(keys)) > 1}
         combinations = {row for row in zip(*told.values(), strict=True) if "?" not in row}
         if len(combinations) <= variation.SETTLES:
+            yield from self._together(event, evidence, function.node)
             return
         for name in told:
             node = _first_read(function.node, name, evidence.values[name])
@@ -123,6 +124,19 @@ class PythonValueSpecialised(Rule):
                     f"`{name}` {kind}, and the calls in sight pass {len(combinations)} combinations of such arguments"
                 )
                 yield self._finding(event, what, node)
+
+    def _together(self, event: Enter, evidence: Evidence, function: ast.AST) -> Iterator[Finding]:
+        """What no argument costs by itself, but several do together, or what a container holds."""
+        others = [n for n, values in evidence.values.items() if not all(isinstance(v, Tensor) for v in values)]
+        costs = evidence.together(evidence.values)
+        blamed = [name for name in others if _guarded_part(costs.blames(name))]
+        if not costs.hazard or not blamed or not evidence.together(others).hazard:
+            return
+        name = max(blamed, key=lambda name: len(costs.blames(name)))
+        node = _first_read(function, name, evidence.values[name])
+        if node is not None:
+            what = f"`{name}` is guarded by what it holds, and that differs from call to call ({evidence.shown(name)})"
+            yield self._finding(event, what, node)
 
     def _gradients(self, event: Enter, evidence: Evidence) -> Iterator[Finding]:
         """Which of the tensors require a gradient."""
@@ -237,6 +251,11 @@ class PythonValueSpecialised(Rule):
             confidence=Confidence.HIGH,
             help="keep it outside the compiled callable",
         )
+
+
+def _guarded_part(blamed: Sequence[str]) -> bool:
+    """Whether it is a part of an argument that is to blame, and not how many it has: that is TCL206."""
+    return bool(blamed) and not any(each.startswith(("len(", "keys(")) for each in blamed)
 
 
 def _is_flag(value: object) -> bool:

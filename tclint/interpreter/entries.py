@@ -15,6 +15,7 @@ from tclint.values import (
     CompileSite,
     Evidence,
     FunctionValue,
+    Instance,
     Object,
     Origin,
     Region,
@@ -57,6 +58,9 @@ class Entries:
         seen = known or seen
         if not seen:
             return self.by_signature(function, receiver, Region(site))
+        if receiver is None and self._is_method(function, seen):
+            assert function.cls is not None
+            receiver = Instance(function.cls)
         bound = [receiver] if receiver is not None else []
         envs = [parameters.bind(self._interp, function, [*bound, *args], keywords, False) for args, keywords in seen]
         region = Region(site, self._evidence(function, bound, site, target))
@@ -70,9 +74,16 @@ class Entries:
                     continue
                 env[name] = joined.as_input(name, Origin(function.node.lineno, None))
         decorated = self._uncompiled(function)
-        if isinstance(decorated, FunctionValue) and decorated.function is not function:
+        compiled_itself = isinstance(target, FunctionValue) and target.function is function
+        if isinstance(decorated, FunctionValue) and decorated.function is not function and not compiled_itself:
             return self.by_signature(function, receiver, region)
         return self._run(function, env, region)
+
+    def _is_method(self, function: Function, seen: Sequence[Arguments]) -> bool:
+        """Whether a compiled method (`@torch.compile` in a class) is called on its objects."""
+        if function.cls is None or self._interp.classes.method_kind(function):
+            return False
+        return not any(args and isinstance(args[0], Instance) and args[0].cls is function.cls for args, _ in seen)
 
     def _evidence(
         self, function: Function, bound: Sequence[Value], site: CompileSite | None, target: Value

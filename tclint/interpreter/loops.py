@@ -70,11 +70,12 @@ def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable
 def _for(frame: Frame, node: ast.For) -> None:
     iterable = expressions.evaluate(frame, node.iter)
     frame.interp.emitter.emit(events.Loop, frame, node, iterable, False)
-    if isinstance(node.iter, (ast.Tuple, ast.List)) and isinstance(iterable, Seq) and iterable.items is not None:
+    walks = frame.region is None and not frame.constructing
+    if not walks and isinstance(node.iter, (ast.Tuple, ast.List)) and isinstance(iterable, Seq) and iterable.items:
         if _unroll(frame, node, iterable.items):
             return
 
-    if frame.region is None and not frame.constructing:
+    if walks:
         items, exact = iterable.turns(frame, node, _TURNS, _LATER)
         left = iter(items)
 

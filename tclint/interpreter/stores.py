@@ -75,8 +75,10 @@ def _again(statement: ast.AST, value: Value) -> str:
 def _made_with(frame: Frame, layer: Object, made: ast.Call) -> Value:
     """What another layer in the place of one is told apart by: the arguments it is made with. Alike it costs nothing."""
     with frame.interp.emitter.silence:
-        given = [evaluate(frame, node) for node in (*made.args, *(keyword.value for keyword in made.keywords))]
-    return Seq("tuple", (Const(layer.name), *given))
+        nodes = (*made.args, *(keyword.value for keyword in made.keywords))
+        given = [(node, evaluate(frame, node)) for node in nodes]
+    told = [_made_with(frame, v, n) if isinstance(v, Object) and isinstance(n, ast.Call) else v for n, v in given]
+    return Seq("tuple", (Const(layer.name), *told))
 
 
 def _attribute(

@@ -153,7 +153,8 @@ def _product(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
 def _chosen(choose: Callable[[Sequence[Value], int], Iterable[Sequence[Value]]]) -> _Handler:
     def handler(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
         known = _known(frame, node, args[:1])
-        many = args[1].value if len(args) > 1 and isinstance(args[1], Const) else None
+        given = args[1] if len(args) > 1 else keywords.get("r")
+        many = given.value if isinstance(given, Const) else len(known[0]) if known and given is None else None
         if known is not None and isinstance(many, int):
             return _listed(choose(known[0], many))
         return Seq("list", None, Seq("tuple", None, args[0].iterate(frame, node) if args else UNKNOWN))
