@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tclint.events.queries import Queries
 from tclint.model.finding import Span
 from tclint.values import Compiled, CompileSite, Const, Evidence, Tensor, Value
+from tclint.values.compiled import code_of
 
 if TYPE_CHECKING:
     from tclint.events.queries import Frame
@@ -192,7 +193,7 @@ class CompiledCall(Event):
     @property
     def evidence(self) -> Evidence | None:
         """What is known of the calls of the callable, of which this is one."""
-        return self.frame.interp.account.evidence(self.callee.target, self.callee.site.dynamic)
+        return self.frame.interp.account.evidence(self.callee.code, self.callee.site.dynamic)
 
 
 class Reuse(Event):
@@ -376,7 +377,8 @@ class Compile(Event):
         target = self.target
         while isinstance(target, Compiled):
             target = target.target
-        return self.frame.interp.account.evidence(target, given.value if isinstance(given, Const) else None)
+        code = code_of(target, self.frame.module.path, getattr(self.node, "lineno", 0))
+        return self.frame.interp.account.evidence(code, given.value if isinstance(given, Const) else None)
 
 
 class ModuleEvent(Event):

@@ -37,16 +37,16 @@ class Account:
         """All entries have been walked: what is walked from here on is known already."""
         self._settled = True
 
-    def evidence(self, target: Value, dynamic: bool | None) -> Evidence | None:
+    def evidence(self, code: Hashable, dynamic: bool | None) -> Evidence | None:
         """What is known of the calls of a compiled callable; arguments by position go by `argument 0`, …"""
-        key = (target.key, dynamic)
+        key = (code, dynamic)
         if self._settled and key in self._evidence:
             return self._evidence[key]
         found: list[Evidence] = []
-        for walk in self.walks(target.key):
-            calls = (m for m in walk if isinstance(m, Call) and m.callee == target.key)
+        for walk in self.walks(code):
+            calls = (m for m in walk if isinstance(m, Call) and m.callee == code)
             rows = [{**{f"argument {i}": a for i, a in enumerate(c.args)}, **c.keywords} for c in calls]
-            found.append(Evidence(target.key, walk, rows, dynamic))
+            found.append(Evidence(code, walk, rows, dynamic))
         best = max(found, key=lambda each: (each.mode.programs, *each.weight), default=None)
         if self._settled:
             self._evidence[key] = best
@@ -69,10 +69,10 @@ class Account:
         return len(self._current)
 
     def call(
-        self, frame: Frame, node: ast.AST, target: Value, args: Sequence[Value], keywords: Mapping[str, Value]
+        self, frame: Frame, node: ast.AST, code: Hashable, args: Sequence[Value], keywords: Mapping[str, Value]
     ) -> None:
         """Eager code calls a compiled callable."""
-        self._add(Call(target.key, frame.module.path, node, tuple(args), dict(keywords), frame.modes))
+        self._add(Call(code, frame.module.path, node, tuple(args), dict(keywords), frame.modes))
 
     def write(self, frame: Frame, node: ast.AST, place: Place, value: Value, again: str = "") -> None:
         """Eager code binds something that compiled code may read. What constructors bind is no change."""

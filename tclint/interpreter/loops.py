@@ -82,6 +82,7 @@ def _for(frame: Frame, node: ast.For) -> None:
         def turn() -> tuple[bool, Env | None]:
             item = next(left, None)
             if item is None:
+                frame.inexact |= not exact
                 return False, None
             leaves = None if exact else dict(frame.env)
             if isinstance(iterable, Seq) and iterable.kind == "generator" and item.contains(OWNED) is not None:
@@ -119,10 +120,10 @@ def _walk(
     while frame.budget[0] > 0:
         more, leaves = turn()
         if leaves is not None:
-            frame.inexact = True
             exits = join_env(exits, leaves)
         if not more:
             break
+        frame.inexact |= leaves is not None  # the loop may have ended before this turn
         frame.budget[0] -= 1
         frame.breaks.append([])
         frame.continues.append([])
@@ -180,6 +181,7 @@ def _while(frame: Frame, node: ast.While) -> None:
             then, otherwise = expressions.branch(frame, node.test, "while")
             left[otherwise is not None] -= 1
             if then is None or min(left) < 0:
+                frame.inexact |= then is not None
                 return False, otherwise
             frame.env = dict(then)
             return True, otherwise

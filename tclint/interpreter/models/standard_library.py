@@ -245,7 +245,10 @@ def _passes_on(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
 
 
 def _drawn(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
-    return measured(frame, name, None, args, keywords, frame.origin(node))
+    drawn = measured(frame, name, None, args, keywords, frame.origin(node))
+    if frame.region is None and isinstance(drawn, Scalar) and drawn.python_type in ("int", "float", "number"):
+        return Scalar(drawn.type, "random", drawn.origin)  # from one of what it is given, perhaps
+    return drawn
 
 
 def _random(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
