@@ -25,7 +25,8 @@ _BOTH: Final = (
     "both sides are computed: wrong where one of them fails or is expensive, or where they differ in shape or dtype"
 )
 _LONGEST: Final = 16
-"""Branches of one `if`: nobody reads more `torch.where` in each other, and each would hold all that follow."""
+"""Branches of one `if`: nobody reads more `torch.where` in each other, and each would hold all that follow. For links of
+one condition it is the same: each link is a finding, and its repair all of the condition."""
 
 
 def fix_branch(event: Event, tests: Tests) -> Fix | None:
@@ -39,6 +40,8 @@ def fix_branch(event: Event, tests: Tests) -> Fix | None:
             continue
         owner = outer
         break
+    if _links(asked) > _LONGEST:
+        return None
     if isinstance(owner, ast.IfExp) and same(owner.test, asked):
         return _conditional(place, owner, tests)
     if isinstance(owner, ast.Assert) and same(owner.test, asked):
@@ -46,6 +49,21 @@ def fix_branch(event: Event, tests: Tests) -> Fix | None:
     if isinstance(owner, ast.If) and same(owner.test, asked):
         return _If(place, owner, tests).fix()
     return None
+
+
+def _links(test: ast.AST) -> int:
+    """How many parts a condition has, no further than it matters."""
+    links = 0
+    stack = [test]
+    while stack and links <= _LONGEST:
+        node = stack.pop()
+        if isinstance(node, ast.BoolOp):
+            stack.extend(node.values[: _LONGEST + 1])
+        elif isinstance(node, ast.UnaryOp):
+            stack.append(node.operand)
+        else:
+            links += len(node.ops) if isinstance(node, ast.Compare) else 1
+    return links
 
 
 def without_bool(event: Event, dtype: str) -> Fix | None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
-from tclint.program import Module, Program
+from tclint.events import GRADIENTS, Call, CompiledCall, Event, Return, Reuse, Store
+from tclint.program import Class, Function, Module, Program
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
-from tclint.values import DETACHED, NONE, OWNED, PARAMETER, STALE, STATIC_OUT, Seq, Tensor, Value, contains
+from tclint.values import NONE, OWNED, PARAMETER, PENDING, STALE, STATIC_OUT, Instance, Seq, Tensor, Value, contains
 
 MATERIALISE = facts.named("holds all values of an iterable")
 KEEPING_CALLS = (
@@ -29,17 +30,25 @@ class KeptOutputs:
         self._manual = manual
         self._kept: dict[tuple[str, str, str], list[Event]] = {}
         """The stores that put an output where a name of a function (or `self.name`) still holds it."""
+        self._kept_on: dict[str, list[Event]] = {}
+        """The stores that put an output into an attribute of that name, told where it is read too late."""
         self._yielded: dict[object, Event] = {}
         """By the call that made it, where a generator hands an output out."""
-        self._called: dict[tuple[str, str, object], set[int]] = {}
+        self._called: dict[object, dict[ast.AST, bool]] = {}
+        """By site, the calls in the order in which they came, and whether they are in a loop."""
         self._last_run: tuple[str, int] = ("", 0)
+        self._returned: dict[object, Event] = {}
+        """By the call that made it (or the graph that was captured), where a method hands an output out."""
         self._told: set[object] = set()
         """The calls whose outputs were told."""
 
     def at_store(self, event: Store) -> Iterator[Kept]:
-        tensor = self.owned(event, event.value)
+        tensor = self.owned(event.value)
         if event.target == "name":
-            self._bind(event, tensor)
+            self._bind(event, tensor or self._pending(event.value))
+            return
+        if tensor is None and event.target == "subscript" and self._pending(event.value) is not None:
+            self._in_local(event, event.receiver.with_item(event.index or NONE, event.value))
             return
         if tensor is None or event.target == "subscript" and isinstance(event.receiver, Tensor):
             return
@@ -50,6 +59,7 @@ class KeptOutputs:
         ):
             return
         if event.target == "attribute" and self._read_in_step(event, tensor):
+            self._kept_on[event.name] = [event]
             return
         where = {
             "attribute": f"in `.{event.name}`",
@@ -57,8 +67,9 @@ class KeptOutputs:
             "comprehension": "for every element",
             "global": f"in the global `{event.name}`",
             "nonlocal": f"in `{event.name}`",
+            "default": "as the default of a lambda's parameter",
         }[event.target]
-        yield self._told_of((event, tensor, f"is kept {where} without a copy"))
+        yield from self._told_of((event, tensor, f"is kept {where} without a copy"))
 
     def at_call(self, event: Call) -> Iterator[Kept]:
         if event.name == "builtins.setattr":
@@ -68,55 +79,79 @@ class KeptOutputs:
         if event.name in MATERIALISE:
             yield from self._materialised(event)
             return
+        grows = event.name.startswith("list.") and event.method in facts.named("adds a value to a sequence")
         for value in (*event.args, *event.keywords.values()):
-            tensor = self.owned(event, value)
+            tensor = self.owned(value)
+            if tensor is None and grows and self._pending(value) is not None:
+                self._in_local(event, Seq("list", tuple(event.args)))
             if tensor is not None:
-                grows = event.name.startswith("list.") and event.method in facts.named("adds a value to a sequence")
                 if grows and self._in_local(event, Seq("list", tuple(event.args))):
                     return
-                yield self._told_of((event, tensor, "is kept in a container without a copy"))
+                yield from self._told_of((event, tensor, "is kept in a container without a copy"))
                 return
 
     def at_reuse(self, event: Reuse) -> Iterator[Kept]:
         tensor = event.value
         if not self._mine(tensor):
             return
+        if event.name == GRADIENTS:
+            what = "is a gradient that parameters still hold, and this backward pass adds to it"
+            yield from self._told_of((event, tensor, f"{what}{self._after(event)}"))
+            return
         kept = self._kept.get(self._place(event, event.name), [])
+        if not kept and "." in event.name:
+            kept = self._kept_on.get(event.name.rpartition(".")[2], [])
         if not kept and tensor.origin.node in self._told:
             return  # an element of what was told, under another name
-        after = f", after the run at line {self._last_run[1]}" if self._last_run[0] == event.module.path else ""
         for at in kept or [event]:
-            yield self._told_of((at, tensor, f"is still read at line {line_of(event)} (`{event.name}`){after}"))
+            read = f"is still read at line {line_of(event)} (`{event.name}`)"
+            yield from self._told_of((at, tensor, f"{read}{self._after(event)}"))
+
+    def _after(self, event: Event) -> str:
+        return f", after the run at line {self._last_run[1]}" if self._last_run[0] == event.module.path else ""
 
     def at_compiled_call(self, event: CompiledCall) -> Iterator[Kept]:
-        """A CUDA-graph output handed straight to the next call, while the graph is still being recorded."""
-        if not event.callee.site.cudagraphs:
+        """A CUDA-graph output handed to the next run, which frees it first while graphs are still being recorded."""
+        site = event.callee.site
+        if not site.cudagraphs:
             return
-        self._last_run = (event.module.path, line_of(event))
-        key = (event.module.path, function_name(event), event.callee.key)
-        lines = self._called.setdefault(key, set())
-        warmed = any(line < line_of(event) for line in lines)
-        lines.add(line_of(event))
-        if warmed:
+        if event.overwrites:
+            self._last_run = (event.module.path, line_of(event))
+        self._called.setdefault(site.key, {}).setdefault(event.node, any(b in ("for", "while") for b in event.blocks))
+        for value in (*event.args, *event.keywords.values()) if event.overwrites else ():
+            tensor = self.owned(value)
+            if tensor is None or tensor.flags & STALE or tensor.site is None or tensor.site.alone:
+                continue
+            if self._warmed(tensor.site.key, tensor.origin.node, event.node):
+                continue
+            kept = next((s for s in self._stores() if _same(s.value, tensor) and s.same_call(event)), None)
+            what = "fed back into the next call" if tensor.site is site else "handed to another CUDA graph"
+            yield from self._told_of((kept or event, tensor, f"is {what} without a copy"))
             return
-        for value in (*event.args, *event.keywords.values()):
-            if isinstance(value, Tensor) and value.flags & OWNED and value.flags & DETACHED:
-                if value.site is not event.callee.site:
-                    continue
-                kept = next((s for s in self._stores() if s.value is value and s.same_call(event)), None)
-                yield self._told_of((kept or event, value, "is fed back into the next call without a copy"))
-                return
+
+    def _warmed(self, site: object, made: ast.AST | None, fed: ast.AST) -> bool:
+        """Whether the graph that made an output was recorded before, in a loop or by two calls: then it is replayed."""
+        calls = self._called.get(site, {})
+        earlier = list(itertools.takewhile(lambda node: node is not made, calls)) if made in calls else list(calls)
+        earlier = [node for node in earlier if node is not fed]
+        return len(earlier) > 1 or any(calls[node] for node in earlier)
 
     def at_return(self, event: Return) -> Iterator[Kept]:
-        tensor = self.owned(event, event.value)
+        tensor = self.owned(event.value)
         if tensor is None:
             return
         if event.yields:
             self._yielded[tensor.origin.node] = event
         elif event.enclosing is not None and any(_caches(d) for d in event.enclosing.decorators):
-            yield self._told_of((event, tensor, "is kept in the function's cache without a copy"))
-        elif event.cls is not None and _calls_it(event):
-            yield self._told_of((event, tensor, "is returned without a copy"))
+            yield from self._told_of((event, tensor, "is kept in the function's cache without a copy"))
+        elif event.cls is not None or event.enclosing is not None and event.enclosing.parent is not None:
+            if self._manual or _calls_it(event):
+                self._returned[tensor.origin.node] = event
+                calls = event.ask.of_program(_KeptCalls)
+                kept = calls.of(event.enclosing, event.cls) if event.enclosing is not None and event.cls else None
+                if kept is not None:
+                    self._told.add(tensor.origin.node)
+                    yield event, tensor, f"is returned without a copy and kept by the caller ({kept})"
 
     def _bind(self, event: Store, tensor: Tensor | None) -> None:
         """A name of a function is bound: to an output, or to something else that takes its place."""
@@ -157,15 +192,20 @@ class KeptOutputs:
             or not isinstance(target.value, ast.Name)
         ):
             return False
-        reads = event.ask.of_program(_AttributeReads).of(event.module, event.name)
+        reads = event.ask.of_program(_AttributeReads).of(event)
+        followed = isinstance(event.receiver, Instance) and target.value.id == _first_parameter(function.node)
         first, last = function.node.lineno, function.node.end_lineno or 0
         stored = (event.node.lineno, event.node.col_offset) if isinstance(event.node, ast.stmt) else (0, 0)
-        if not reads or not first <= made.lineno <= last:
-            return False
+        if not reads:
+            return True
+        if not first <= made.lineno <= last:
+            return followed
         if any(isinstance(a, ast.Attribute) and a.attr == event.name for a in made.args):
             return False  # fed back into the next call
         for path, line, column in reads:
             if path != event.module.path or not first <= line <= last:
+                if followed:
+                    continue  # the walk tells whether a run comes between
                 return False
             if (made.end_lineno, made.end_col_offset) <= (line, column) < stored:
                 return False  # what an earlier step left there, after this step's run
@@ -177,28 +217,39 @@ class KeptOutputs:
         for value in event.args[:1]:
             if not isinstance(value, Seq) or value.kind != "generator":
                 continue
-            tensor = self.owned(event, value)
+            tensor = self.owned(value)
             if tensor is not None:
                 at = self._yielded.get(tensor.origin.node, event)
-                yield self._told_of(
+                yield from self._told_of(
                     (at, tensor, f"is collected by `{event.method}` at line {line_of(event)} without a copy")
                 )
 
     def _stores(self) -> Iterator[Store]:
         return (e for events in self._kept.values() for e in events if isinstance(e, Store))
 
-    def owned(self, event: Event, value: Value) -> Tensor | None:
+    def owned(self, value: Value) -> Tensor | None:
         """The output of a graph in a value, if nothing but its reader keeps it alive."""
         tensor = contains(value, OWNED)
         return tensor if tensor is not None and not tensor.flags & PARAMETER and self._mine(tensor) else None
 
-    def _mine(self, tensor: Tensor) -> bool:
-        # Without DETACHED autograd holds on to it, and the graph waits for the backward pass.
-        return bool(tensor.flags & STATIC_OUT) is self._manual and bool(tensor.flags & DETACHED)
+    def _pending(self, value: Value) -> Tensor | None:
+        """The output of a graph in a value that is kept until the backward pass, and no longer."""
+        return contains(value, PENDING) if not self._manual else None
 
-    def _told_of(self, kept: Kept) -> Kept:
-        self._told.add(kept[1].origin.node)
-        return kept
+    def _mine(self, tensor: Tensor) -> bool:
+        return bool(tensor.flags & STATIC_OUT) is self._manual and not tensor.flags & PENDING
+
+    def _told_of(self, kept: Kept) -> Iterator[Kept]:
+        """What is kept, and the method that handed it out: there a copy would serve every caller."""
+        event, tensor, _ = kept
+        self._told.add(tensor.origin.node)
+        handed = self._returned.get(tensor.origin.node)
+        if handed is not None and handed.node is not event.node:
+            where = (
+                f"line {line_of(event)}" if event.module is handed.module else f"{event.module.path}:{line_of(event)}"
+            )
+            yield handed, tensor, f"is returned without a copy and kept by the caller ({where})"
+        yield kept
 
     def _place(self, event: Event, name: str) -> tuple[str, str, str]:
         return (event.module.path, function_name(event), name)
@@ -209,20 +260,82 @@ class _AttributeReads:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._found: dict[str, list[tuple[str, int, int]]] = {}
+        self._found: dict[tuple[str, str, str], list[tuple[str, int, int]]] = {}
 
-    def of(self, module: Module, name: str) -> list[tuple[str, int, int]]:
-        """File, line and column of every `.name` that is read."""
-        if name not in self._found:
+    def of(self, event: Store) -> list[tuple[str, int, int]]:
+        """File, line and column of every `.name` that is read, of the attribute that is stored."""
+        module, name = event.module, event.name
+        cls = event.receiver.cls if isinstance(event.receiver, Instance) else None
+        place = (name, module.path, cls.qualname if cls is not None else "")
+        if place not in self._found:
             written = re.compile(rb"\.\s*" + name.encode() + rb"\b")
-            self._found[name] = [
+            self._found[place] = [
                 (m.path, node.lineno, node.col_offset)
                 for m in {module, *self._program.modules}
-                if written.search(m.data)
+                if written.search(m.data) and (cls is None or m is module or _knows(m, cls))
                 for node in nodes(m.tree)
                 if type(node) is ast.Attribute and node.attr == name and type(node.ctx) is ast.Load
             ]
-        return self._found[name]
+        return self._found[place]
+
+
+class _KeptCalls:
+    """Where what a method returns is put into a container, in all files; looked for when first asked.
+
+    Who calls a method is not always in sight: a function that is handed on, a test.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._found: dict[Function, tuple[str, int] | None] = {}
+
+    def of(self, method: Function, cls: Class) -> str | None:
+        """The first place, as the method's file would name it."""
+        if method not in self._found:
+            places = [place for m in {cls.module, *self._program.modules} for place in self._places(m, method, cls)]
+            self._found[method] = min(places, default=None)
+        place = self._found[method]
+        if place is None:
+            return None
+        return f"line {place[1]}" if place[0] == method.module.path else f"{place[0]}:{place[1]}"
+
+    @staticmethod
+    def _places(module: Module, method: Function, cls: Class) -> Iterator[tuple[str, int]]:
+        """In one file that knows the class."""
+        if not _knows(module, cls):
+            return
+        if re.search(rb"\.\s*" + method.name.encode() + rb"\s*\(", module.data) is None:
+            return
+        for node in nodes(module.tree):
+            for call in _put_away(node):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                    if call.func.attr == method.name:
+                        yield module.path, call.lineno
+
+
+def _knows(module: Module, cls: Class) -> bool:
+    """Whether a file may hold objects of a class: it names it, and has no other one by that name."""
+    if module is cls.module:
+        return True
+    return cls.name.encode() in module.data and not isinstance(module.names.get(cls.name), Class)
+
+
+def _first_parameter(node: ast.AST) -> str:
+    arguments = getattr(node, "args", None)
+    return arguments.args[0].arg if isinstance(arguments, ast.arguments) and arguments.args else ""
+
+
+def _put_away(node: ast.AST) -> Sequence[ast.expr]:
+    """What a node puts into a container, as it is."""
+    if isinstance(node, (ast.ListComp, ast.SetComp)):
+        return (node.elt,)
+    if isinstance(node, ast.DictComp):
+        return (node.value,)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.args if node.func.attr in facts.named("puts a value into a container") else ()
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Subscript, ast.Attribute)):
+        return (node.value,)
+    return ()
 
 
 def _own_containers(root: ast.AST) -> frozenset[str]:
@@ -274,6 +387,12 @@ def _attribute_target(node: ast.AST, name: str) -> ast.Attribute | None:
         if isinstance(target, ast.Attribute) and target.attr == name:
             return target
     return None
+
+
+def _same(value: Value, tensor: Tensor) -> bool:
+    """Whether a value holds the output that a later one is, a backward pass or a run between them."""
+    held = value.contains(OWNED)
+    return held is not None and held.origin.node is tensor.origin.node
 
 
 def _caches(decorator: ast.expr) -> bool:

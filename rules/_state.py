@@ -14,7 +14,7 @@ from tclint.sources.tree import FUNCTIONS, own
 from tclint.torch_facts import facts
 from tclint.values import Const, Instance, Value
 from tclint.values.evidence import Variation
-from tclint.values.moments import Place
+from tclint.values.moments import StatePlace
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -148,20 +148,20 @@ def attribute_change(event: Event, owner: Instance, name: str, burned: bool = Fa
     """What an attribute costs that eager code writes between the calls in sight."""
     if event.evidence is None:
         return Variation(0, "")
-    place: Place = ("attribute", owner.cls.module.path, owner.cls.qualname, name)
+    place: StatePlace = ("attribute", owner.cls.module.path, owner.cls.qualname, name)
     first = event.ask.attributes(owner).get(name)
     settles = not event.ask.is_nn_module(owner.cls)
     return event.evidence.change(place, first, burned, settles)
 
 
-def changed_reads(event: Event, burned: bool = False) -> Iterator[tuple[Place, ast.expr, Variation]]:
+def changed_reads(event: Event, burned: bool = False) -> Iterator[tuple[StatePlace, ast.expr, Variation]]:
     """What the function reads of its file, or captures, that is written between the calls in sight and costs programs."""
     evidence, function = event.evidence, event.enclosing
     if evidence is None or function is None:
         return
     path = event.module.path
     outer = function.parent.qualname if function.parent is not None else None
-    names: dict[str, Place] = {}
+    names: dict[str, StatePlace] = {}
     for place in (*evidence.writes("global"), *evidence.writes("cell")):
         if place[1] == path and place[2] in ("", outer):
             names[place[3]] = place

@@ -13,7 +13,7 @@ from tclint.rules._conditions import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
-from tclint.values import ARRAY, RAW, Scalar, Seq, Tensor, tensor_of
+from tclint.values import ARRAY, Seq, Tensor, tensor_of
 
 
 class ScalarExtraction(Rule):
@@ -98,9 +98,6 @@ class ScalarExtraction(Rule):
             confidence=confidence,
             help="keep the 0-d tensor and compute with it",
         )
-
-
-__all__ = ["ARRAY", "RAW", "Scalar", "ScalarExtraction"]
 
 
 def _compared(event: Call, node: ast.Call) -> Fix | None:

@@ -10,7 +10,7 @@ from tclint.fixes.recipes import display
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls
-from tclint.values import Const, Seq, tensor_of
+from tclint.values import Const, tensor_of
 
 _NAMES: Final = tuple(
     name
@@ -102,6 +102,3 @@ class DynamicShapeOp(Rule):
         if method == "where":
             return display("keep the mask and select with torch.where(mask, a, b)")
         return None
-
-
-__all__ = ["DynamicShapeOp", "Seq"]

@@ -9,7 +9,6 @@ from tclint.fixes.recipes import remove_statement, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
-from tclint.values import Const
 
 
 class DisabledCall(Rule):
@@ -77,6 +76,3 @@ class DisabledCall(Rule):
                 event, event.node, "the step is no longer marked here: mark it in the eager caller"
             )
         return None
-
-
-__all__ = ["Const", "DisabledCall"]

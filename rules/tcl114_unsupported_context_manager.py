@@ -120,6 +120,3 @@ def _from_outside(event: With) -> bool:
 
 def _is_generator(value: FunctionValue) -> bool:
     return any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(value.function.node))
-
-
-__all__ = ["External", "UnsupportedContextManager"]

@@ -12,7 +12,7 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
-from tclint.values import ARRAY, External, Seq, Tensor
+from tclint.values import ARRAY, External, Tensor
 
 # Values or shapes are read: TCL103 and TCL105 say it.
 _DATA: Final = ("GB0036", "GB0033", "GB0124", "GB0109")
@@ -107,8 +107,6 @@ class NumpyUnsupported(Rule):
             help="use the torch function",
         )
 
-
-__all__ = ["NumpyUnsupported", "Seq"]
 
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 

@@ -11,7 +11,7 @@ from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import ARRAY, INPUT, PARAMETER, Const, Scalar, Tensor, tensor_of
+from tclint.values import INPUT, PARAMETER, Scalar, Tensor, tensor_of
 
 _NAMES: Final = tuple(name for name in asked.breaking_somewhere() if name.startswith("Tensor."))
 # Values or shapes are read: TCL103 and TCL105 say it. A pointer is nothing until it is compared.
@@ -102,6 +102,3 @@ class UnsupportedTensorMethod(Rule):
             confidence=None if tensor is not None else Confidence.HIGH,
             help="use a functional op, or do it outside the region",
         )
-
-
-__all__ = ["ARRAY", "Const", "UnsupportedTensorMethod"]

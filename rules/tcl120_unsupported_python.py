@@ -22,7 +22,6 @@ from tclint.values import (
     Object,
     Scalar,
     Seq,
-    Tensor,
     Value,
     tensor_of,
 )
@@ -207,9 +206,6 @@ def _yields(node: ast.AST) -> bool:
         if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             stack.extend(ast.iter_child_nodes(inner))
     return False
-
-
-__all__ = ["Instance", "Tensor", "UnsupportedPython"]
 
 
 def _as_dict(event: ProgramCall) -> Fix | None:

@@ -8,7 +8,7 @@ from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
-from tclint.values import SPARSE, Const, External, Tensor
+from tclint.values import SPARSE, External, Tensor
 
 
 class SparseOrNested(Rule):
@@ -58,6 +58,3 @@ class SparseOrNested(Rule):
             confidence=None if about is not None else Confidence.HIGH,
             help="keep it outside the compiled region",
         )
-
-
-__all__ = ["Const", "SparseOrNested"]

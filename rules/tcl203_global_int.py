@@ -47,7 +47,7 @@ class GlobalInt(Rule):
         function = event.enclosing
         if function is None or event.inside:
             return
-        counted = dict.fromkeys(event.ask.of_scope(_counted))
+        counted = dict.fromkeys(event.ask.of_scope(_counted)) if event.module.rebound else {}
         for _, node in reads(function, counted) if counted else ():
             yield self.finding(
                 event,

@@ -115,7 +115,7 @@ class CudagraphOutputEscape(Rule):
             node = node.value
         if isinstance(event, Call) and isinstance(node, ast.Call):
             values = zip(node.args, event.args, strict=False)
-            owned = [n for n, v in values if isinstance(v, Tensor) and self._outputs.owned(event, v) is not None]
+            owned = [n for n, v in values if isinstance(v, Tensor) and self._outputs.owned(v) is not None]
             return owned[0] if len(owned) == 1 and not isinstance(owned[0], ast.Starred) else None
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
             return None

@@ -44,7 +44,6 @@ class CpuTensorInRegion(Rule):
     calls = (
         *("torch.from_numpy", "Tensor.cpu", "Tensor.to", "Tensor.cuda"),
         *("torch.cond", "torch.ops.higher_order.cond", "torch.while_loop", "torch._higher_order_ops.while_loop"),
-        "Tensor.item",
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
@@ -65,8 +64,6 @@ class CpuTensorInRegion(Rule):
                 yield self._finding(event, "a CPU tensor kept as a plain attribute is moved to the device inside")
             elif _goes_to_cpu(event.args):
                 yield self._finding(event, '`.to("cpu")` leaves the device')
-        elif name == "Tensor.item" and _captures_scalars(event):
-            yield self._finding(event, "`.item()` is kept in the graph (capture_scalar_outputs) and reads the device")
 
     def on_return(self, event: Return) -> Iterator[Finding]:
         if not event.cudagraphs or not event.at_entry:
@@ -95,7 +92,3 @@ def _is_attribute(node: ast.AST) -> bool:
 
 def _goes_to_cpu(args: object) -> bool:
     return isinstance(args, (list, tuple)) and any(isinstance(a, Const) and a.value == "cpu" for a in args)
-
-
-def _captures_scalars(event: Call) -> bool:
-    return b"capture_scalar_outputs = True" in event.module.data

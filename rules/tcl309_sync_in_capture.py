@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
-from tclint.events import Branch, Call, Event, ModuleEvent, Subscript
+from tclint.events import Branch, Call, Event, ModuleEvent, Store, Subscript
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._captures import TRIGGERS, captures
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
 from tclint.torch_facts import calls, facts
-from tclint.values import DATA_SIZED, Const, Tensor, Value, tensor_of
+from tclint.values import DATA_SIZED, HOST, Const, Object, Tensor, Value, tensor_of
 
 _WAITS: Final = tuple(name for name in facts.named("waits for the device") if name.startswith(("Tensor.", "builtins.")))
 _SYNCS: Final = frozenset(name.partition(".")[2] for name in _WAITS if name.startswith("Tensor."))
 _BUILDS: Final = facts.named("copies from the host")
+_CHANGES: Final = (*facts.named("draws a number on the host"), *facts.named("reads a clock"))
+_COUNTS: Final = facts.named("counts its steps on the host")
 _SIZED: Final = frozenset(calls.breaking_with("GB0036"))
 
 
 class SyncInCapture(Rule):
     """Synchronisation, host tensors or Python side effects inside `with torch.cuda.graph(g):`.
 
-    `.item()`, `.cpu()`, `torch.cuda.synchronize()`, a tensor built on the host fail during capture. Python statements run
-    once, at capture, and never at replay: a counter stays where it was.
+    `.item()`, `.cpu()`, `torch.cuda.synchronize()`, a tensor built on or copied from the host fail during capture, and so does
+    `step()` of an optimizer that counts its steps on the host (`torch.optim.Adam` without `capturable=True`). Python
+    statements run once, at capture, and never at replay: a counter stays where it was, `random.random()` gives one number for ever.
 
     Bad::
 
@@ -58,12 +61,18 @@ class SyncInCapture(Rule):
         *("Tensor.to", "Tensor.cuda"),
         *_SIZED,
         *_BUILDS,
+        *_CHANGES,
+        *(f"{name}.step" for name in _COUNTS),
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         what = _waits(event)
         if what and event.capturing:
             yield self._finding(event, event.node, what)
+
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        if event.augmented and event.capturing and event.old is not None and event.old.python_type:
+            yield self._finding(event, event.node, f"`{text(event.node)}` runs once, at capture, and never at replay:")
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         if isinstance(event.test, Tensor) and event.capturing:
@@ -79,7 +88,7 @@ class SyncInCapture(Rule):
         for capture in captures(event.node):
             for statement in capture.block.body:
                 for node in ast.walk(statement):
-                    what = _fault(node)
+                    what = _fault(node, capture.outputs)
                     if what:
                         yield self._finding(event, node, what)
 
@@ -98,7 +107,15 @@ def _waits(event: Call) -> str:
     if event.name in ("Tensor.to", "Tensor.cuda"):
         if any(isinstance(a, Const) and a.value == "cpu" for a in event.args):
             return '`.to("cpu")` waits for the device'
+        asynchronous = event.keywords.get("non_blocking")
+        if isinstance(event.receiver, Tensor) and event.receiver.flags & HOST:
+            if not (isinstance(asynchronous, Const) and asynchronous.value is True):
+                return f"`.{event.method}()` copies a tensor of the host, and waits for it"
         return ""
+    if event.method == "step":
+        return _counts(event)
+    if event.name.startswith(("random.", "numpy.random.", "time.")):
+        return f"`{event.name}` runs once, at capture, and gives every replay the same number:"
     if event.name.startswith("Tensor.") and event.name not in _SIZED:
         return f"`.{event.method}()` waits for the device"
     if event.name.startswith("builtins."):
@@ -115,6 +132,14 @@ def _waits(event: Call) -> str:
     return ""
 
 
+def _counts(event: Call) -> str:
+    """An optimizer that keeps its step count on the host, where it was not told otherwise."""
+    made = event.receiver.origin.node if isinstance(event.receiver, Object) else None
+    if not isinstance(made, ast.Call) or any(k.arg in ("capturable", None) for k in made.keywords):
+        return ""
+    return f"`{text(made.func)}` without capturable=True counts its steps on the host: `step()` raises"
+
+
 def _is_tensor(value: Value) -> bool:
     return isinstance(value, Tensor)
 
@@ -123,9 +148,8 @@ def _fresh(event: Call) -> bool:
     return not (event.args and isinstance(event.args[0], Tensor))
 
 
-def _fault(node: ast.AST) -> str:
-    if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.Constant):
-        return f"`{text(node)}` runs once, at capture, and never at replay:"
+def _fault(node: ast.AST, bound: Collection[str]) -> str:
+    """What the text of a capture alone tells; `bound` are the names that the capture binds itself."""
     if not isinstance(node, ast.Call):
         return ""
     func = text(node.func)
@@ -135,6 +159,6 @@ def _fault(node: ast.AST) -> str:
         return f"`{func}` builds a tensor on the host"
     if isinstance(node.func, ast.Attribute) and node.func.attr in _SYNCS and not node.args:
         return f"`.{node.func.attr}()` waits for the device"
-    if func == "print" or func.endswith(".append"):
+    if func == "print" or func.endswith(".append") and func.removesuffix(".append") not in bound:
         return f"`{func}` runs once, at capture, and never at replay:"
     return ""

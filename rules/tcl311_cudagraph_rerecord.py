@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
-from tclint.events import CompiledCall, Store, variation
+from tclint.events import CompiledCall, Store
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import nodes, text
 from tclint.values import PARAMETER, Const, Scalar, Tensor, tensor_of
+
+_DYNAMIC: Final = 2
+"""The sizes that one program for all sizes is recorded for before that is a habit."""
+_STATIC: Final = 3
+"""The same where the first size is compiled by itself."""
 
 
 class CudagraphRerecord(Rule):
@@ -55,6 +62,8 @@ class CudagraphRerecord(Rule):
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         if not event.callee.site.cudagraphs or not isinstance(event.node, ast.Call):
             return
+        goes_on = any(first <= event.node.lineno <= last for first, last in event.ask.of_scope(_counting_loops))
+        limit = _DYNAMIC if event.callee.site.dynamic is True or goes_on else _STATIC
         place = (event.module.path, event.node.lineno, event.node.col_offset, event.callee.key)
         for argument, value in (*enumerate(event.args), *event.keywords.items()):
             if isinstance(value, Scalar) and _in_loop(event):
@@ -64,7 +73,8 @@ class CudagraphRerecord(Rule):
             seen = self._passed.setdefault((*place, argument), [])
             if isinstance(value, Const) and type(value.value) in (int, float) and value.value not in seen:
                 seen.append(value.value)
-                if len(seen) > variation.SETTLES:
+                # The second float is an input already, and one on the CPU.
+                if len(seen) > (limit if type(value.value) is int else 1):
                     numbers = ", ".join(map(str, seen))
                     kind = type(value.value).__name__
                     yield self._finding(
@@ -74,14 +84,17 @@ class CudagraphRerecord(Rule):
             if isinstance(value, Tensor) and value.shape is not None:
                 shapes = value.shape if isinstance(value.shape, frozenset) else {value.shape}
                 seen.extend(shape for shape in shapes if shape not in seen)
-                if len(seen) > variation.SETTLES:
+                if len(seen) > (_DYNAMIC if value.marks else limit):
                     some = ", ".join(map(_sizes, sorted(map(str, seen))[:3]))
                     yield self._finding(
                         event, f"a CUDA-graph callable gets {len(seen)} shapes ({some}, …), each recorded anew"
                     )
                     return
-            if isinstance(value, Tensor) and value.marks:
+            if isinstance(value, Tensor) and value.marks and value.shape is None:
                 yield self._finding(event, "a CUDA-graph callable gets a tensor with a dimension marked dynamic")
+                return
+            if isinstance(value, Tensor) and _in_loop(event) and _sized_at_random(event, value):
+                yield self._finding(event, "a CUDA-graph callable gets a tensor of a random size in every turn")
                 return
         growing = event.ask.of_scope(_grown) if event.enclosing is not None else {}
         for argument in event.node.args:
@@ -108,6 +121,28 @@ class CudagraphRerecord(Rule):
 
 def _sizes(shape: str) -> str:
     return shape.replace("None", "?").strip("(),").replace(", ", "×")
+
+
+def _counting_loops(root: ast.AST) -> list[tuple[int, int]]:
+    """The lines of loops that count, and nobody knows how far: of these only the first turns are walked."""
+    return [
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in nodes(root)
+        if isinstance(node, ast.While)
+        or isinstance(node, ast.For)
+        and isinstance(node.iter, ast.Call)
+        and text(node.iter.func) in ("range", "enumerate", "itertools.count", "count", "tqdm")
+        and not all(isinstance(argument, ast.Constant) for argument in node.iter.args)
+    ]
+
+
+def _sized_at_random(event: CompiledCall, value: Tensor) -> bool:
+    """Whether the expression that made a tensor uses a random number for a size: `torch.randn(2, n)`, `x[:, :n]`."""
+    made = value.origin.node
+    if value.shape is None or None not in value.shape or not isinstance(made, (ast.Call, ast.Subscript)):
+        return False
+    names = (node.id for node in ast.walk(made) if isinstance(node, ast.Name))
+    return any(isinstance(size := event.ask.local(name), Scalar) and size.source == "random" for name in names)
 
 
 def _in_loop(event: CompiledCall) -> bool:

@@ -19,28 +19,27 @@ WIDTH, HEIGHT = 984, 420
 
 # Name, what it does, module, column, row.
 STAGES = (
-    ("files", "paths, excludes, git", "tclint/sources/files.py", 0, 0),
-    ("sources", "text and ast", "tclint/sources/text.py", 1, 0),
-    ("program", "who is who, across files", "tclint/program/", 2, 0),
-    ("regions", "what is compiled, and why", "tclint/values/region.py", 3, 0),
-    ("interpreter", "a tensor, a size, a constant …", "tclint/interpreter/", 3, 1),
-    ("rules", "one class each, listening", "rules/", 2, 1),
-    ("findings", "line, chain, help, fix", "tclint/model/finding.py", 1, 1),
-    ("suppress", "comments, baseline", "tclint/run/suppress.py", 0, 1),
+    ("sources", "files, text, trees, cells", "tclint/sources/", 0, 0),
+    ("program", "who is who, across files", "tclint/program/", 1, 0),
+    ("interpreter", "a static Dynamo, with values", "tclint/interpreter/", 2, 0),
+    ("torch facts", "what torch does, by release", "tclint/torch_facts/", 3, 0),
+    ("findings", "line, chain, help, fix", "tclint/model/finding.py", 0, 1),
+    ("rules", "one class each, listening", "rules/", 1, 1),
+    ("events", "what rules hear and may ask", "tclint/events/", 2, 1),
+    ("timeline", "how many programs a call makes", "tclint/timeline/", 3, 1),
     ("output", "text, JSON, SARIF, review …", "tclint/output/", 0, 2),
-    ("fix", "edits, checked and written", "tclint/fixes/apply.py", 1, 2),
+    ("fixes", "edits, checked and written", "tclint/fixes/", 1, 2),
     ("verify", "the compiler's verdict", "tclint/verify/", 2, 2),
 )
 ARROWS = (
-    ("files", "sources"),
     ("sources", "program"),
-    ("program", "regions"),
-    ("regions", "interpreter"),
-    ("interpreter", "rules"),
+    ("program", "interpreter"),
+    ("torch facts", "interpreter"),
+    ("interpreter", "events"),
+    ("timeline", "events"),
+    ("events", "rules"),
     ("rules", "findings"),
-    ("findings", "suppress"),
-    ("suppress", "output"),
-    ("findings", "fix"),
+    ("findings", "output"),
 )
 BOX, TALL, LEFT, TOP, RIGHT_STEP, DOWN_STEP = 196, 84, 28, 34, 244, 134
 
@@ -50,7 +49,7 @@ def render() -> str:
     font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="{font}" role="img" '
-        'aria-label="files, sources, program, regions, interpreter, rules, findings; then suppress, fix, verify, output">',
+        'aria-label="sources, program, interpreter, events, rules, findings; beside them torch facts and timeline; then fixes, verify, output">',
         '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto-start-reverse">'
         '<path d="M0 0L10 5L0 10z" fill="#57606a"/></marker></defs>',
         f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" fill="#ffffff"/>',
@@ -71,7 +70,12 @@ def render() -> str:
     # Two ways: what is asked goes down, the verdict comes back up.
     x, y = place["verify"]
     fx, fy = place["findings"]
-    middle = fy + TALL + (DOWN_STEP - TALL) / 2
+    middle = fy + TALL + (DOWN_STEP - TALL) / 2 - 6
+    cx, cy = place["fixes"]
+    parts.append(
+        f'<path d="M{fx + BOX - 60} {fy + TALL} V{middle + 12} H{cx + 40} V{cy - 3}" fill="none" stroke="#57606a" '
+        'stroke-width="1.6" marker-end="url(#tip)"/>'
+    )
     parts.append(
         f'<path d="M{fx + BOX - 30} {fy + TALL} V{middle} H{x + 40} V{y}" fill="none" stroke="#bc4c00" stroke-width="1.6" '
         'stroke-dasharray="6 4" marker-start="url(#tip)" marker-end="url(#tip)"/>'

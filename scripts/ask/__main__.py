@@ -4,7 +4,7 @@
 
 makes an environment with it under FOLDER/venvs, asks it (minutes to an hour, one core; a run that was stopped goes on where it
 was), writes FOLDER/raw/2.16.json, prints what the release does otherwise than the one before it, and packs the answers of all
-releases there into tclint/torch_facts/table.json. Review the differences, then set NEWEST in tclint/torch_facts/facts.py.
+releases there into tclint/torch_facts/table.json. Review the differences, then set NEWEST in tclint/torch_facts/releases.py.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-GIGABYTES = 6
 #: What the child is at, for the parent to read after a crash.
 TRYING = mmap.mmap(-1, 4096)
 

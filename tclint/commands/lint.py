@@ -174,8 +174,11 @@ def command(
         raise click.UsageError("--stdin-filename needs the path '-'")
     fixes = fix_ or fix_only or diff
 
+    shows_fixes = not statistics and output_format not in output.WITHOUT_FIXES
+    keeps_all = add_ignore is not None or update_baseline
+
     def opened() -> Project:
-        return Project.open(
+        project = Project.open(
             ((stdin_filename,) if stdin_filename else ()) if stdin else paths,
             cwd=here(),
             config=config_file,
@@ -187,6 +190,9 @@ def command(
             around=None if no_project else project_root or AUTO,
             say=say,
         )
+        if fixes or (shows_fixes and not keeps_all):
+            return project
+        return replace(project, settings=replace(project.settings, fixes=False))
 
     if watch_:
         if fixes or verify_ or add_ignore is not None or update_baseline or stdin:
@@ -226,7 +232,6 @@ def command(
         raise click.UsageError("--unsafe-fixes and --show-fixes need --fix, --fix-only or --diff")
     else:
         report = _linted(project, ends=bool(click.get_current_context().obj) and not verify_)
-    keeps_all = add_ignore is not None or update_baseline
     report = narrowed(report, project, diff_base, None if keeps_all else baseline)
     if add_ignore is not None:
         return add_ignores(report, project, add_ignore)

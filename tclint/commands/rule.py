@@ -67,12 +67,12 @@ def _doc(each: Rule) -> str:
 def _page(each: Rule) -> str:
     from tclint.output.words import ONE
 
-    facts = [each.severity.value, ONE[each.effect], "on by default" if each.default else "off by default"]
+    traits = [each.severity.value, ONE[each.effect], "on by default" if each.default else "off by default"]
     if each.torch:
-        facts.append(f"torch {each.torch}")
-    facts += each.graph_breaks
+        traits.append(f"torch {each.torch}")
+    traits += each.graph_breaks
     title = f"{each.code} {each.name}"
-    return f"{title}\n{'=' * len(title)}\n{' · '.join(facts)}\n\n{_doc(each)}{_changes(each)}"
+    return f"{title}\n{'=' * len(title)}\n{' · '.join(traits)}\n\n{_doc(each)}{_changes(each)}"
 
 
 def _changes(each: Rule) -> str:

@@ -390,7 +390,7 @@ def states(diagnosis: Diagnosis) -> list[str]:
     ]
 
 
-def facts(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+def circumstances(diagnosis: Diagnosis) -> list[tuple[str, str]]:
     where = diagnosis.gpu or diagnosis.device
     found: Sequence[tuple[str, str]] = (
         ("device", f"{diagnosis.device} ({diagnosis.gpu})" if diagnosis.gpu else where),

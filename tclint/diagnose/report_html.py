@@ -77,7 +77,7 @@ def render(diagnosis: Diagnosis) -> str:
     body = [
         f"<header><p>torch.compile diagnosis</p><h1>{escape(diagnosis.target)}</h1></header>",
         _verdicts(diagnosis),
-        f"<section><h2>Run</h2>{_facts(diagnosis)}</section>",
+        f"<section><h2>Run</h2>{_circumstances(diagnosis)}</section>",
     ]
     if diagnosis.breaks is not None:
         body.append(_section(figures.severity_table(diagnosis), ""))
@@ -125,8 +125,10 @@ def _verdicts(diagnosis: Diagnosis) -> str:
     return f'<div class="verdicts">{"".join(cards)}</div>'
 
 
-def _facts(diagnosis: Diagnosis) -> str:
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in figures.facts(diagnosis))
+def _circumstances(diagnosis: Diagnosis) -> str:
+    rows = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in figures.circumstances(diagnosis)
+    )
     return f"<dl>{rows}</dl>"
 
 

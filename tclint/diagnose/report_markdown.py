@@ -9,7 +9,7 @@ from tclint.diagnose.verdict import headline, verdicts_of
 
 def render(diagnosis: Diagnosis) -> str:
     out = ["# torch.compile diagnosis", "", f"**Target**: {_code(diagnosis.target)}  "]
-    out += [f"**{name.capitalize()}**: {_cell(value)}  " for name, value in figures.facts(diagnosis)]
+    out += [f"**{name.capitalize()}**: {_cell(value)}  " for name, value in figures.circumstances(diagnosis)]
     out += ["", f"**Verdict**: {_cell(headline(diagnosis))}", ""]
     out += [f"- {verdict.kind}: **{verdict.word}**: {_cell(verdict.words)}" for verdict in verdicts_of(diagnosis)]
     if diagnosis.breaks is not None:

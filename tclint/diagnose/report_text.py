@@ -22,7 +22,7 @@ def render(diagnosis: Diagnosis, width: int, colour: bool) -> str:
         file=out, width=width, force_terminal=colour, color_system="auto" if colour else None, highlight=False
     )
     console.print(Text.assemble(("diagnosis of ", "dim"), (diagnosis.target, "bold")))
-    for name, value in figures.facts(diagnosis):
+    for name, value in figures.circumstances(diagnosis):
         console.print(Text.assemble((f"  {name:<11}", "dim"), value))
     console.print()
     line = headline(diagnosis)

@@ -2,6 +2,7 @@
 
 from tclint.events.kinds import (
     EVENTS,
+    GRADIENTS,
     Assert,
     Attribute,
     Branch,
@@ -27,6 +28,7 @@ from tclint.events.kinds import (
 
 __all__ = [
     "EVENTS",
+    "GRADIENTS",
     "Assert",
     "Attribute",
     "Branch",

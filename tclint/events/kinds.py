@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tclint.events.queries import Queries
 from tclint.model.finding import Span
@@ -172,7 +172,7 @@ class ProgramCall(Event):
 class CompiledCall(Event):
     """Eager code calls a compiled callable: a graph boundary."""
 
-    __slots__ = ("args", "callee", "keywords", "result")
+    __slots__ = ("args", "callee", "keywords", "overwrites", "result")
     kind = "compiled_call"
 
     def __init__(
@@ -183,17 +183,24 @@ class CompiledCall(Event):
         args: Sequence[Value],
         keywords: Mapping[str, Value],
         result: Value,
+        overwrites: bool = False,
     ) -> None:
         super().__init__(frame, node)
         self.callee = callee
         self.args = args
         self.keywords = keywords
         self.result = result
+        self.overwrites = overwrites
+        """Whether its CUDA graph writes over what earlier runs gave: not within a step that is marked."""
 
     @property
     def evidence(self) -> Evidence | None:
         """What is known of the calls of the callable, of which this is one."""
         return self.frame.interp.account.evidence(self.callee.code, self.callee.site.dynamic)
+
+
+GRADIENTS: Final = ".grad"
+"""The name of a `Reuse` of gradients that a backward pass adds to."""
 
 
 class Reuse(Event):

@@ -252,13 +252,18 @@ def write(absolute: str, before: bytes, after: bytes, root: str) -> str:
         return f"a link that leads out of the project, to {target}; left alone: fix that file under its own name"
     temporary = ""
     try:
-        mode = stat.S_IMODE(os.stat(target).st_mode)
+        status = os.stat(target)
+        mode = stat.S_IMODE(status.st_mode)
+        if not mode & 0o222 or not os.access(target, os.W_OK):
+            return "read-only; left alone"
         descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".tclint-")
         with os.fdopen(descriptor, "wb") as out:
             out.write(after)
             out.flush()
             # Or a machine that stops now could find an empty file under the name.
             os.fsync(out.fileno())
+        if not _owned_alike(temporary, status):
+            return "it belongs to somebody else, whom the new file would not belong to; left alone"
         os.chmod(temporary, mode)
         # The last thing before the file is replaced: the user may have saved it while all else was done.
         if regular.read(target) != before:
@@ -273,6 +278,18 @@ def write(absolute: str, before: bytes, after: bytes, root: str) -> str:
         if temporary:
             os.unlink(temporary)
     return ""
+
+
+def _owned_alike(path: str, status: os.stat_result) -> bool:
+    """Give a file the owner and the group of another one, where that can be done."""
+    made = os.stat(path)
+    if (made.st_uid, made.st_gid) == (status.st_uid, status.st_gid) or not hasattr(os, "chown"):
+        return True
+    try:
+        os.chown(path, status.st_uid, status.st_gid)
+    except OSError:
+        return False
+    return True
 
 
 def _leads_out(absolute: str, target: str, root: str) -> bool:

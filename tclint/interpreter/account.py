@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.values import Const, Evidence, Instance, Value
-from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, Place, Walk, Write
+from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, StatePlace, Walk, Write
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -74,7 +74,7 @@ class Account:
         """Eager code calls a compiled callable."""
         self._add(Call(code, frame.module.path, node, tuple(args), dict(keywords), frame.modes))
 
-    def write(self, frame: Frame, node: ast.AST, place: Place, value: Value, again: str = "") -> None:
+    def write(self, frame: Frame, node: ast.AST, place: StatePlace, value: Value, again: str = "") -> None:
         """Eager code binds something that compiled code may read. What constructors bind is no change."""
         if frame.region is None and not frame.constructing:
             if again in (COUNTED_UP, GROWS):
@@ -97,7 +97,7 @@ class Account:
     def write_attribute(
         self, frame: Frame, node: ast.AST, owner: Instance, name: str, value: Value, again: str = ""
     ) -> None:
-        place: Place = ("attribute", owner.cls.module.path, owner.cls.qualname, name)
+        place: StatePlace = ("attribute", owner.cls.module.path, owner.cls.qualname, name)
         if frame.region is None and not frame.constructing:
             self._rebound.add(place[1:])
         self.write(frame, node, place, value, again)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import execute, parameters
 from tclint.interpreter.frame import Frame
 from tclint.program import Function
 from tclint.values import (
+    STATIC_OUT,
     Instance,
+    Object,
     Value,
     join,
 )
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
+
+CAPTURED: Final = "torch.cuda.CUDAGraph"
 
 
 class InstanceAttributes:
@@ -55,11 +59,16 @@ class InstanceAttributes:
 
     def store(self, frame: Frame, instance: Instance, name: str, value: Value, replace: bool = False) -> None:
         """Remember that an attribute was stored; in a constructor it joins what was stored before, unless it replaces it."""
-        if frame.constructing:
+        if frame.constructing or value.contains(STATIC_OUT) is not None or captured_into(value):
             attrs = self._memo.attributes.setdefault(instance.key, {})
             old = attrs.get(name)
-            attrs[name] = value if old is None or replace else join(old, value)
+            attrs[name] = value if old is None or replace or not frame.constructing else join(old, value)
         elif value.holds_compiled():
             late = self._learned.late.setdefault((instance.cls.module.path, instance.cls.qualname), {})
             old = late.get(name)
             late[name] = value if old is None else join(old, value)
+
+
+def captured_into(value: Value) -> bool:
+    """Whether it is a CUDA graph that the program captures by hand."""
+    return isinstance(value, Object) and value.name == CAPTURED

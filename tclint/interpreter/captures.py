@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.interpreter.attributes import CAPTURED as _GRAPH
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
-from tclint.values import DETACHED, NONE, STATIC_OUT, UNKNOWN, External, Object, Tensor, Value
+from tclint.values import NONE, STATIC_OUT, UNKNOWN, External, Instance, Object, Tensor, Value
 
-_GRAPH: Final = "torch.cuda.CUDAGraph"
 _CAPTURES: Final = frozenset({"torch.cuda.graph", "torch.cuda.graphs.graph"})
 
 
@@ -33,7 +33,11 @@ def finish(frame: Frame, graph: Object, before: Env) -> None:
     for name, value in frame.env.items():
         if before.get(name) is not value:
             made = Tensor(origin=graph.origin) if value is UNKNOWN else value
-            frame.env[name] = made.owned(STATIC_OUT | DETACHED, graph.origin, graph.origin)  # type: ignore[arg-type]
+            held = frame.env[name] = made.owned(STATIC_OUT, graph.origin, graph.origin)  # type: ignore[arg-type]
+            base, _, attribute = name.partition(".")
+            owner = frame.env.get(base)
+            if attribute and isinstance(owner, Instance):
+                frame.interp.instance_attributes.store(frame, owner, attribute, held, replace=True)
 
 
 def _graph_method(
@@ -41,7 +45,7 @@ def _graph_method(
 ) -> Value | None:
     if name != "replay" or frame.region is not None:
         return None
-    frame.interp.compile_sites.run_graph(frame, receiver.origin)
+    frame.interp.graph_memory.run(frame, receiver.origin)
     frame.interp.emitter.call(frame, node, f"{_GRAPH}.replay", args, keywords, receiver, NONE)
     return NONE
 

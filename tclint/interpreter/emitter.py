@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tclint import events
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.modes import set_mode
+from tclint.interpreter.modes import set_mode, train
 from tclint.values import Instance, Object, Scalar, Seq, Tensor, Union, Value
 
 if TYPE_CHECKING:
@@ -70,8 +70,10 @@ class Emitter:
         result: Value,
     ) -> None:
         """A call of something outside the program, by its dotted name."""
-        if frame.region is None and name.startswith("torch."):
-            set_mode(frame, node, name, args, receiver)
+        if frame.region is None:
+            if name.startswith("torch."):
+                set_mode(frame, node, name, args, receiver)
+            train(frame, node, name, keywords)
         if self.quiet or not frame.module.report:
             return
         handlers = self.dispatcher.call_handlers(name, frame.region)

@@ -216,7 +216,7 @@ class Functions:
         """Interpret a function in an environment of bound parameters, or remember what it gave."""
         function = value.function
         memo = self._memo
-        compile_sites = self._interp.compile_sites
+        graphs = self._interp.graph_memory
         region_key = region.key if region is not None else None
         if region is None and frame is not None:
             region_key = ("eager", frame.grad, frame.capturing)
@@ -226,12 +226,12 @@ class Functions:
         if known is not None:
             if region is None:
                 self._interp.account.replay(key)
-            if key in memo.graphing:
-                compile_sites.run_graph(frame)
+            if key in memo.effects:
+                graphs.repeat(frame, memo.effects[key])
             return known
         if key in memo.running:
             return UNKNOWN
-        runs = compile_sites.graph_runs
+        happened = graphs.length
         begun = self._interp.account.length
         count = memo.contexts.get(identity, 0)
         if count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
@@ -256,8 +256,8 @@ class Functions:
         memo.results[key] = result
         if region is None:
             self._interp.account.keep(key, begun)
-        if compile_sites.graph_runs != runs:
-            memo.graphing.add(key)
+        if graphs.length != happened:
+            memo.effects[key] = graphs.since(happened)
         return result
 
     def _interpret(

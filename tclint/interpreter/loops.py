@@ -23,6 +23,19 @@ _LATER: Final = 3
 """Turns that are walked of any other eager loop: the first, a later one, and one that shows whether a change goes on."""
 
 
+def _turn(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, broken: list[Env]) -> Env | None:
+    """Run a loop's body once: the environment in which it goes on to the next turn, None where it never does."""
+    frame.breaks.append([])
+    frame.continues.append([])
+    run_block(frame, node.body)
+    ends: Env | None = None if frame.dead else frame.env
+    frame.dead = False
+    for env in frame.continues.pop():
+        ends = join_env(ends, env)
+    broken.extend(frame.breaks.pop())
+    return ends
+
+
 def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable[[], Env | None], keyword: str) -> None:
     """Run a loop's body until its names stop changing. `head` gives the environment in which the body starts."""
     frame.blocks.append(keyword)
@@ -30,22 +43,13 @@ def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable
     entry = dict(frame.env)
     broken: list[Env] = []
     for _ in range(_LOOP_PASSES):
-        frame.breaks.append([])
-        frame.continues.append([])
         before = dict(frame.env)
         start = head()
         exits = join_env(exits, frame.env if keyword == "while" else before)
         if start is None:
-            frame.breaks.pop()
-            frame.continues.pop()
             break
         frame.env = start
-        run_block(frame, node.body)
-        ends: Env | None = None if frame.dead else frame.env
-        frame.dead = False
-        for env in frame.continues.pop():
-            ends = join_env(ends, env)
-        broken.extend(frame.breaks.pop())
+        ends = _turn(frame, node, broken)
         if ends is None:
             frame.env = entry
             break
@@ -86,7 +90,7 @@ def _for(frame: Frame, node: ast.For) -> None:
                 return False, None
             leaves = None if exact else dict(frame.env)
             if isinstance(iterable, Seq) and iterable.kind == "generator" and item.contains(OWNED) is not None:
-                frame.interp.compile_sites.run_graph(frame)  # the generator runs on to its next `yield`
+                frame.interp.graph_memory.run(frame)  # the generator runs on to its next `yield`
             stores.store(frame, node.target, item, node, quiet=True)
             return True, leaves
 
@@ -125,14 +129,7 @@ def _walk(
             break
         frame.inexact |= leaves is not None  # the loop may have ended before this turn
         frame.budget[0] -= 1
-        frame.breaks.append([])
-        frame.continues.append([])
-        run_block(frame, node.body)
-        ends: Env | None = None if frame.dead else frame.env
-        frame.dead = False
-        for env in frame.continues.pop():
-            ends = join_env(ends, env)
-        broken.extend(frame.breaks.pop())
+        ends = _turn(frame, node, broken)
         if ends is None:
             ended = True
             break

@@ -16,6 +16,7 @@ from tclint.interpreter.functions import Functions
 from tclint.interpreter.names import Names
 from tclint.interpreter.objects import Objects
 from tclint.interpreter.options import Options
+from tclint.interpreter.overwrites import GraphMemory
 from tclint.interpreter.sites import CompileSites
 from tclint.interpreter.state import Memo, ProgramKnowledge, Results, SiteKnowledge, TextKnowledge
 from tclint.program import Program
@@ -48,6 +49,7 @@ class Interpreter:
         # What it is made of; each part reaches the others through here.
         self.emitter = Emitter(dispatcher)
         self.account = Account(self)
+        self.graph_memory = GraphMemory()
         self.names = Names(self)
         self.classes = Classes(self)
         self.functions = Functions(self)

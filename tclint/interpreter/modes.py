@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.gradients import freeze, grad_argument
 from tclint.torch_facts import modes as facts
 from tclint.values import UNKNOWN, Const, External, Instance, Object, Value
 from tclint.values.moments import Mode
@@ -20,6 +22,11 @@ def enter_mode(frame: Frame, context: ast.expr) -> None:
         return
     if name in facts.NO_GRAD:
         frame.grad = False
+    elif name == "enable_grad":
+        frame.grad = True
+    elif name == "set_grad_enabled" and isinstance(context, ast.Call):
+        with frame.interp.emitter.silence:
+            frame.grad = grad_argument(frame, context.args[0] if context.args else None)
     given: list[object] = []
     if isinstance(context, ast.Call):
         with frame.interp.emitter.silence:
@@ -34,7 +41,11 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
     """A call that changes a mode, or throws every program away."""
     account = frame.interp.account
     method = name.rpartition(".")[2]
-    if name in facts.RESETS:
+    if name in facts.STEP_MARKS:
+        frame.interp.graph_memory.mark()
+    elif method == "set_grad_enabled" and args and isinstance(args[0], Const):
+        frame.grad = bool(args[0].value)
+    elif name in facts.RESETS:
         account.write(frame, node, ("mode", "", "", "reset"), UNKNOWN, "reset")
     elif name in facts.SETTERS:
         account.write(frame, node, ("mode", "", "", name), args[0] if args else UNKNOWN)
@@ -45,7 +56,21 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
             account.write(frame, node, ("mode", "", owner, "training"), value)
         elif method == "requires_grad_":
             account.write(frame, node, ("mode", "", owner, "requires_grad"), args[0] if args else Const(True))
+            freeze(frame, receiver, args[0] if args else Const(True))
         elif method in facts.DTYPES:
             account.write(frame, node, ("mode", "", owner, "dtype"), External(f"torch.{method}"))
         elif method == "to" and args and isinstance(args[0], External):
             account.write(frame, node, ("mode", "", owner, "dtype"), args[0])
+
+
+def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value]) -> None:
+    """A call of a training step, whatever library or optimizer it belongs to."""
+    method = name.rpartition(".")[2]
+    if method == "backward" or name in facts.BACKWARD:
+        added_to = frame.interp.graph_memory.backward(frame, frame.origin(node))
+        if added_to is not None and name == "Tensor.backward":
+            frame.interp.emitter.emit(events.Reuse, frame, node, events.GRADIENTS, added_to)
+    elif method == "zero_grad":
+        kept = keywords.get("set_to_none")
+        if not (isinstance(kept, Const) and kept.value is False):
+            frame.interp.graph_memory.drop_gradients()

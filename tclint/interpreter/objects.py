@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
 from tclint.interpreter import parameters
+from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import modules, tokenizers
 from tclint.program import Class, Function
@@ -193,6 +194,22 @@ class Objects:
             return True
         site = frame.region.site if frame.region is not None else None
         return site is not None and (site.many or site.decorator) and isinstance(value, (Scalar, Object))
+
+    def constant_attribute(self, frame: Frame, node: ast.expr | None) -> str | None:
+        """The text that a class or a constructor gives an attribute (`cfg.mode`), which others read as any text."""
+        if not isinstance(node, ast.Attribute):
+            return None
+        with self._interp.emitter.silence:
+            owner = evaluate(frame, node.value)
+        if not isinstance(owner, Instance):
+            return None
+        given = self._interp.instance_attributes.of(owner).get(node.attr)
+        for ancestor in self._interp.classes.mro(owner.cls) if given is None else ():
+            assigned = ancestor.assignments.get(node.attr)
+            if assigned is not None:
+                given = self._interp.names.assigned(ancestor.module, assigned, generalise=False)
+                break
+        return given.value if isinstance(given, Const) and isinstance(given.value, str) else None
 
     def as_read(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
         """An attribute as code elsewhere sees it: constants may have been changed by then."""

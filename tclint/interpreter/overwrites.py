@@ -1,27 +1,181 @@
-"""Runs of CUDA graphs: each overwrites what earlier runs gave, whoever still holds it."""
+"""The memory of CUDA graphs in the walk: each run overwrites what earlier runs gave, whoever still holds it.
+
+As `torch._inductor.cudagraph_trees` has it: all graphs that Inductor records share one pool. A call of a compiled callable
+begins a new generation, which frees what the last one gave. There are two things that hold that back: a backward pass
+that is still to come, and step marks. Once a program has called `cudagraph_mark_step_begin()`, only the next mark begins a
+generation, and that one waits for no backward pass.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 from tclint import events
 from tclint.interpreter.frame import Frame
-from tclint.values import OWNED, STALE, STATIC_OUT, Value, tensor_of
+from tclint.values import (
+    GRAPHED,
+    NOWHERE,
+    OWNED,
+    PENDING,
+    PROVEN,
+    STALE,
+    STATIC_OUT,
+    CompileSite,
+    Origin,
+    Tensor,
+    Value,
+    tensor_of,
+)
 
 
-def overwrite(frame: Frame | None, graph: object = None) -> None:
-    """A CUDA graph runs: what the names of this frame and of its callers hold of earlier runs is overwritten."""
-    while frame is not None and frame.region is None:
-        for name, value in frame.env.items():
-            if value.contains(OWNED | STATIC_OUT) is not None:
-                frame.env[name] = value.overwritten(graph)
-        frame = frame.parent
+class Effect(NamedTuple):
+    """Something that happens to the memory: a `run` (of `graph`, where that has its own), a `backward` pass,
+    a `mark`, a `drop` of gradients."""
+
+    kind: str
+    graph: object = None
+
+
+_MAX_EFFECTS: Final = 8
+
+
+class GraphMemory:
+    """What is known of the graphs' memory at this moment of the walk."""
+
+    def __init__(self) -> None:
+        self._overwriting: list[object] = []
+        """The runs that have overwritten what earlier ones gave, by the graphs that have memory of their own, or None."""
+        self._gradients: Tensor | None = None
+        """What the last backward pass of a graph gave: the parameters hold it, and the next run overwrites it too."""
+        self._held: dict[tuple[object, str], Value] = {}
+        self._log: list[Effect] = []
+        self._replayed: set[object] = set()
+        """The graphs captured by hand that were replayed."""
+        self._marked = False
+        self._begins = False
+        self._trained: CompileSite | None = None
+
+    def begin(self) -> None:
+        """Another entry into the program."""
+        self._marked = self._begins = False
+        self._held.clear()
+        self._trained = self._gradients = None
+
+    @property
+    def length(self) -> int:
+        """How much has happened so far."""
+        return len(self._log)
+
+    def since(self, begun: int) -> tuple[Effect, ...]:
+        """What has happened since then, each kind of thing once."""
+        return tuple(dict.fromkeys(self._log[begun:]))[:_MAX_EFFECTS]
+
+    def repeat(self, frame: Frame | None, effects: Sequence[Effect]) -> None:
+        """A call that is remembered does again what it did."""
+        for effect in effects:
+            if effect.kind == "run":
+                self.run(frame, effect.graph)
+            elif effect.kind == "mark":
+                self.mark()
+            elif effect.kind == "drop":
+                self.drop_gradients()
+            else:
+                self.backward(frame)
+
+    def run(self, frame: Frame | None, graph: object = None) -> bool:
+        """A graph runs: whether that overwrites what earlier runs gave. `graph` is the one that has its own memory."""
+        self._log.append(Effect("run", graph))
+        if graph is None and self._marked:
+            if not self._begins:
+                return False
+            self._begins = False
+            self._change(frame, PENDING, Value.released)
+        if graph is not None:
+            self._replayed.add(graph)
+        self._change(frame, GRAPHED, lambda value: value.overwritten(graph))
+        if self._gradients is not None:
+            self._gradients = self._gradients.after_run(graph)
+        self._overwriting.append(graph)
+        return True
+
+    def hold(self, owner: Value, name: str, value: Value) -> None:
+        """An attribute of an object is bound: what a graph gave is followed, whichever method reads it."""
+        place = (owner.key, name)
+        if value.contains(GRAPHED) is not None:
+            self._held[place] = value
+        else:
+            self._held.pop(place, None)
+
+    def held(self, owner: Value, name: str) -> Value | None:
+        """What an attribute holds that was given by a graph."""
+        return self._held.get((owner.key, name)) if self._held else None
+
+    @property
+    def runs(self) -> int:
+        """How often a run has overwritten what earlier ones gave."""
+        return len(self._overwriting)
+
+    def later(self, value: Value, runs: int) -> Value:
+        """What is left of a value that was taken after so many runs."""
+        for graph in dict.fromkeys(self._overwriting[runs:]):
+            value = value.overwritten(graph)
+        return value
+
+    def as_held(self, value: Value) -> Value:
+        """What an object holds: a static output of a graph is what the last replay wrote, until the next one."""
+        if not self._replayed or value.contains(STATIC_OUT) is None:
+            return value
+        return value.mapped(STATIC_OUT, lambda t: t.with_(flags=t.flags | OWNED) if t.site in self._replayed else t)
+
+    def trains(self, site: CompileSite) -> None:
+        """A graph ran whose outputs wait for a backward pass."""
+        self._trained = site
+
+    def mark(self) -> None:
+        """`torch.compiler.cudagraph_mark_step_begin()`"""
+        self._log.append(Effect("mark"))
+        self._marked = self._begins = True
+
+    def backward(self, frame: Frame | None, origin: Origin = NOWHERE) -> Tensor | None:
+        """A backward pass runs: nothing keeps the outputs of this step any longer.
+
+        What it adds to, where parameters still hold the gradients of an earlier one that a run has overwritten.
+        """
+        self._log.append(Effect("backward"))
+        self._change(frame, PENDING, Value.released)
+        held = self._gradients
+        if self._trained is not None:
+            self._gradients = Tensor(PROVEN, "f", -1, OWNED, origin, site=self._trained)
+            self._trained = None
+        return held if held is not None and held.flags & STALE else None
+
+    def _change(self, frame: Frame | None, of: int, change: Callable[[Value], Value]) -> None:
+        """Change what objects hold, and the names of a frame, of those around its function and of its callers."""
+        for place, value in self._held.items():
+            self._held[place] = change(value)
+        while frame is not None and frame.region is None:
+            for names in (frame.env, frame.closure):
+                if isinstance(names, dict):
+                    for name, value in names.items():
+                        if value.contains(of) is not None:
+                            names[name] = change(value)
+            frame = frame.parent
+
+    def drop_gradients(self) -> None:
+        """`zero_grad()`, or gradients that the program makes itself: parameters hold none of a graph's."""
+        self._log.append(Effect("drop"))
+        self._gradients = None
+
+    def gradient(self, origin: Origin) -> Tensor | None:
+        """What a parameter holds after the backward pass of a graph."""
+        return self._gradients.with_(origin=origin) if self._gradients is not None else None
 
 
 def read(frame: Frame, node: ast.AST, name: str, value: Value) -> Value:
     """Eager code reads what a name (or `self.name`) holds: told to the rules where a graph has overwritten it."""
-    if not frame.interp.compile_sites.graph_runs:
+    if not frame.interp.graph_memory.runs:
         return value
     stale = value.contains(STALE)
     if stale is not None:
@@ -29,19 +183,19 @@ def read(frame: Frame, node: ast.AST, name: str, value: Value) -> Value:
     return value.taken()
 
 
-def operands_read(frame: Frame, operands: Sequence[tuple[ast.AST, Value]]) -> None:
-    """A graph ran between the evaluation of these operands and their use: `net(a) - net(b)`."""
+def operands_read(frame: Frame, operands: Sequence[tuple[ast.AST, Value]], runs: int) -> None:
+    """Graphs ran between the evaluation of these operands, after so many `runs`, and their use: `net(a) - net(b)`."""
     for node, value in operands:
-        owned = value.contains(OWNED)
-        if owned is not None and not owned.flags & STALE:
-            frame.interp.emitter.emit(events.Reuse, frame, node, _text(node), owned)
+        stale = frame.interp.graph_memory.later(value, runs).contains(STALE)
+        if stale is not None and value.contains(STALE) is None:
+            frame.interp.emitter.emit(events.Reuse, frame, node, _text(node), stale)
 
 
-def receiver_read(frame: Frame, node: ast.AST, receiver: Value) -> None:
+def receiver_read(frame: Frame, node: ast.AST, receiver: Value, runs: int) -> None:
     """The same for `net(a).sub(net(b))`. A list is no reader of its elements when it gets one more."""
     tensor = tensor_of(receiver)
     if tensor is not None:
-        operands_read(frame, [(node, tensor)])
+        operands_read(frame, [(node, tensor)], runs)
 
 
 def _text(node: ast.AST) -> str:

@@ -68,10 +68,10 @@ class Signature:
 
 
 def signature(function: Function) -> Signature:
-    if function.facts is None:
-        function.facts = Signature(function)
-    assert isinstance(function.facts, Signature)
-    return function.facts
+    if function.signature is None:
+        function.signature = Signature(function)
+    assert isinstance(function.signature, Signature)
+    return function.signature
 
 
 def variadic(function: Function) -> tuple[str, str]:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.overwrites import overwrite
+from tclint.interpreter.gradients import needs_gradients
 from tclint.values import (
-    DETACHED,
     NOWHERE,
     OWNED,
+    PENDING,
     PROVEN,
     UNKNOWN,
     Compiled,
@@ -23,6 +23,7 @@ from tclint.values import (
     Const,
     Dict,
     External,
+    Object,
     Partial,
     Region,
     Tensor,
@@ -61,8 +62,8 @@ class CompileSites:
         self._interp = interp
         self._learned = interp.learned
         self._emitter = interp.emitter
-        self.graph_runs = 0
-        """How often a CUDA graph ran so far."""
+        self._graphed: dict[tuple[ast.AST | None, Value | None], CompileSite] = {}
+        """By the call that made them and what they run, the sites of graphed callables."""
         patterns = interp.options.cudagraph_callables
         self.configured = re.compile("|".join(fnmatch.translate(p) for p in patterns)) if patterns else None
         """Matches the callables that the configuration names, by their dotted source text."""
@@ -104,6 +105,8 @@ class CompileSites:
         if isinstance(options_value, Dict):
             options = {str(k): _plain(v) for k, v in options_value.items.items()}
         mode, backend, dynamic = (_plain(keywords.get(name)) for name in ("mode", "backend", "dynamic"))
+        if mode == "?" and isinstance(node, ast.Call):
+            mode = self._interp.objects.constant_attribute(frame, _keyword(node, "mode")) or mode
         line = getattr(node, "lineno", 0)
         path = frame.module.path
         # A wrapper (`safe_compile(model, mode=…)`) is one line that compiles in several ways.
@@ -147,14 +150,15 @@ class CompileSites:
         result = value.target.call(inside, node, inner_args, inner_keywords, open_ended)
         if result is UNKNOWN:
             result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
-        flags = 0
+        flags, overwrites = 0, False
         if value.site.cudagraphs:
             flags = OWNED
-            self.run_graph(frame)
-        if frame.grad is not True:
-            flags |= DETACHED
+            overwrites = self._interp.graph_memory.run(frame)
+            if frame.grad is True and needs_gradients(frame, value.target, (*args, *keywords.values())):
+                flags |= PENDING
+                self._interp.graph_memory.trains(value.site)
         outcome = result.owned(flags, value.site, frame.origin(node))
-        self._emitter.emit(events.CompiledCall, frame, node, value, args, keywords, outcome)
+        self._emitter.emit(events.CompiledCall, frame, node, value, args, keywords, outcome, overwrites)
         return outcome
 
     def note_call(self, target: Value, code: Any, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
@@ -176,26 +180,32 @@ class CompileSites:
         site = CompileSite("[tool.tclint.cudagraph] callables", 0, name, cudagraphs=True)
         return Compiled(value, site)
 
-    def own(self, value: Value, frame: Frame, node: ast.AST) -> Value:
-        """The output of a graphed callable: the next call overwrites it."""
-        self.run_graph(frame)
-        return value.owned(OWNED | DETACHED, None, frame.origin(node))
-
-    def run_graph(self, frame: Frame | None, graph: object = None) -> None:
-        """A CUDA graph runs, or is replayed (`graph`) where it was captured by hand: it overwrites what it gave before.
-
-        All graphs that Inductor records share one pool of memory.
-        """
-        overwrite(frame, graph)
-        self.graph_runs += 1
+    def own(self, value: Value, frame: Frame, node: ast.AST, graphed: Object) -> Value:
+        """The output of a graphed callable: its next call overwrites it, and no other."""
+        made = (graphed.origin.node, graphed.args)
+        site = self._graphed.get(made)
+        if site is None:
+            line = graphed.origin.line
+            site = CompileSite(frame.module.path, line, graphed.name, cudagraphs=True, alone=True)
+            self._graphed[made] = site
+        self._interp.graph_memory.run(frame, site)
+        return value.owned(OWNED, site, frame.origin(node))
 
 
-_TURNED_ON: Final = re.compile(rb"triton\.cudagraphs\s*=\s*True")
+def _keyword(node: ast.Call, name: str) -> ast.expr | None:
+    return next((k.value for k in node.keywords if k.arg == name), None)
+
+
+_TURNED_ON: Final = re.compile(
+    rb"""^[^#\n]*(triton\.cudagraphs\s*=\s*True|\.patch\([^#\n]*triton\.cudagraphs["']\s*[:,]\s*True"""
+    rb"""|TORCHINDUCTOR_CUDAGRAPHS["']\]?\s*[=,]\s*["']1)""",
+    re.MULTILINE,
+)
 
 
 def _turned_on(data: bytes) -> bool:
     """Whether a file turns CUDA graphs on for every compilation: `torch._inductor.config.triton.cudagraphs = True`."""
-    return b"cudagraphs" in data and _TURNED_ON.search(data) is not None
+    return (b"cudagraphs" in data or b"CUDAGRAPHS" in data) and _TURNED_ON.search(data) is not None
 
 
 def _text(node: ast.AST) -> str:

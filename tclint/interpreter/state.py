@@ -12,18 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from tclint.program import Class, Function, Module
+from tclint.program import Class, Function, FunctionPlace, Module
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.interpreter.overwrites import Effect
     from tclint.values import CompileSite, External, Value
-    from tclint.values.moments import Moment
-    from tclint.values.moments import Place as StatePlace
+    from tclint.values.moments import Moment, StatePlace
 
 Arguments = tuple[tuple["Value", ...], dict[str, "Value"]]
 """What a call passes: by position, by keyword."""
-Place = tuple[str, str, int]
-"""A function: file, qualified name, line."""
 AttributeName = tuple[str, str, str]
 """An attribute of the objects of a class: file, qualified name of the class, name."""
 
@@ -89,6 +87,8 @@ class SiteKnowledge:
     construction_count: dict[Class, int] = field(default_factory=dict)
     late: dict[tuple[str, str], dict[str, Value]] = field(default_factory=dict)
     """Compiled callables that are stored in attributes after the constructor, by file and class."""
+    frozen: set[tuple[object, ...]] = field(default_factory=set)
+    """Modules whose parameters were told to need no gradients."""
     rebound: set[AttributeName] = field(default_factory=set)
     """Attributes that eager code binds anew after the constructor."""
 
@@ -108,6 +108,7 @@ class SiteKnowledge:
             constructions=dict(self.constructions),
             construction_count=dict(self.construction_count),
             late={key: dict(values) for key, values in self.late.items()},
+            frozen=set(self.frozen),
             rebound=set(self.rebound),
         )
 
@@ -122,8 +123,8 @@ class Memo:
     """With how many different arguments a function was interpreted."""
     moments: dict[Any, tuple[Moment, ...]] = field(default_factory=dict)
     """What a function did to compiled callables and to what they read, by function and arguments."""
-    graphing: set[Any] = field(default_factory=set)
-    """The results whose computation ran a CUDA graph."""
+    effects: dict[Any, tuple[Effect, ...]] = field(default_factory=dict)
+    """What a function did to the memory of CUDA graphs, by function and arguments."""
     attributes: dict[Any, dict[str, Value]] = field(default_factory=dict)
     """What constructors gave instances, by their keys."""
     shared_setup: dict[Any, Value] = field(default_factory=dict)
@@ -141,7 +142,7 @@ class Memo:
 
     def forget(self) -> None:
         """Forget what was concluded, so that a second pass sees what the first one learned."""
-        for part in (self.results, self.contexts, self.moments, self.graphing, self.attributes):
+        for part in (self.results, self.contexts, self.moments, self.effects, self.attributes):
             part.clear()
         self.shared_setup.clear()
         self.class_values.clear()
@@ -169,9 +170,9 @@ class Failure:
 class Results:
     """What an interpreter found out for others to read."""
 
-    reached: set[Place] = field(default_factory=set)
+    reached: set[FunctionPlace] = field(default_factory=set)
     """The functions that were interpreted as compiled."""
-    reach: dict[tuple[str, int], set[Place]] = field(default_factory=dict)
+    reach: dict[tuple[str, int], set[FunctionPlace]] = field(default_factory=dict)
     """The functions that each compile site (file, line) compiles."""
     failures: list[Failure] = field(default_factory=list)
 

@@ -54,10 +54,10 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
         old = expressions.lookup(frame, target.id)
     else:
         old = expressions.evaluate(frame, target)
-    runs = frame.interp.compile_sites.graph_runs
+    memory = frame.interp.graph_memory
+    runs = memory.runs
     value = expressions.evaluate(frame, node.value)
-    if frame.interp.compile_sites.graph_runs != runs:
-        old = old.overwritten()
+    old = memory.later(old, runs)
     result = binary(frame, node, type(node.op).__name__, old, value)
     tensor = tensor_of(old)
     if tensor is not None and isinstance(result, Tensor):

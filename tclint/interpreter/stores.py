@@ -8,6 +8,7 @@ from tclint import events
 from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.gradients import freeze
 from tclint.values import (
     UNKNOWN,
     Compiled,
@@ -24,7 +25,7 @@ from tclint.values import (
     join,
 )
 from tclint.values.constant import is_none
-from tclint.values.moments import COUNTED_UP, GROWS, Place
+from tclint.values.moments import COUNTED_UP, GROWS, StatePlace
 from tclint.values.place import path_of
 
 
@@ -88,6 +89,10 @@ def _attribute(
     frame.interp.emitter.emit(
         events.Store, frame, statement, "attribute", receiver, target.attr, value, None, augmented, old
     )
+    if target.attr == "requires_grad":
+        freeze(frame, receiver, value)
+    elif target.attr == "grad" and frame.region is None:
+        frame.interp.graph_memory.drop_gradients()
     if frame.region is None and not frame.constructing:
         again, told = _again(statement, value), value
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
@@ -98,11 +103,13 @@ def _attribute(
             if isinstance(owner, Instance):
                 frame.interp.account.write_attribute(frame, statement, owner, target.attr, told, again)
             elif isinstance(owner, ModuleValue):
-                place: Place = ("global", owner.module.path, "", target.attr)
+                place: StatePlace = ("global", owner.module.path, "", target.attr)
                 frame.interp.account.write(frame, statement, place, value, again)
         if isinstance(target.value, ast.Name):
             base = target.value.id
             frame.interp.account.write_name(frame, statement, base, f"{base}.{target.attr}", value, again)
+    if isinstance(receiver, Instance) and frame.region is None and not frame.constructing:
+        frame.interp.graph_memory.hold(receiver, target.attr, value)
     if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
         frame.interp.instance_attributes.store(frame, receiver, target.attr, value)
     elif isinstance(receiver, Object) and isinstance(target.value, ast.Attribute):

@@ -35,6 +35,10 @@ IN_CELLS = FOR_PEOPLE | {"json"}
 """Formats that name the cell of a notebook; the others know lines of files only."""
 
 
+WITHOUT_FIXES = frozenset({"concise", "github", "gitlab", "junit"})
+"""Formats that say nothing of fixes: for them none is made."""
+
+
 class RuleInfo(Protocol):
     """The part of a rule that a format shows; the page is the docstring of its class."""
 

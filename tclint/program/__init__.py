@@ -3,7 +3,7 @@
 from tclint.program.index import absolute_name
 from tclint.program.module import Data, Module
 from tclint.program.program import Program
-from tclint.program.symbols import Assignment, Class, Definition, Function, FunctionNode, Import
+from tclint.program.symbols import Assignment, Class, Definition, Function, FunctionNode, FunctionPlace, Import
 
 __all__ = [
     "Assignment",
@@ -12,6 +12,7 @@ __all__ = [
     "Definition",
     "Function",
     "FunctionNode",
+    "FunctionPlace",
     "Import",
     "Module",
     "Program",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from array import array
 from collections.abc import Callable
 from itertools import accumulate
@@ -26,6 +27,8 @@ Data = bytes | Callable[[], bytes]
 """The content of a file, or where to get it."""
 
 _CLASS_LINES: Final = 300
+# The statement, not the word: comments and docstrings of models are full of "global attention".
+_GLOBAL: Final = re.compile(rb"(?:^|[;:])[ \t]*global[ \t\\]", re.M)
 
 
 class Module:
@@ -101,14 +104,19 @@ class Module:
             self._tree_indexes[build] = build(tree)
         return self._tree_indexes[build]  # type: ignore[return-value]
 
-    def rebinds(self, name: str) -> bool:
-        """Whether some function declares the name `global` (and so changes it)."""
-        if b"global " not in self.data:
-            return False
+    @property
+    def rebound(self) -> frozenset[str]:
+        """The names that some function declares `global` (and so changes)."""
+        if self._rebound is None and not _GLOBAL.search(self.data):
+            self._rebound = frozenset()
         if self._rebound is None:
             found = [n for n in nodes(self.tree) if type(n) is ast.Global]
             self._rebound = frozenset(name for node in found for name in node.names)
-        return name in self._rebound
+        return self._rebound
+
+    def rebinds(self, name: str) -> bool:
+        """Whether some function declares the name `global` (and so changes it)."""
+        return name in self.rebound
 
     @property
     def names(self) -> dict[str, Definition]:

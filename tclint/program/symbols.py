@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from tclint.program.module import Module
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+FunctionPlace = tuple[str, str, int]
+"""A function as plain data: file, qualified name, line."""
 Lookup = TypeVar("Lookup")
 """What somebody found out about a whole function, file or program, to look things up in."""
 
@@ -52,13 +54,13 @@ class Function:
         "_stored",
         "cls",
         "decorators",
-        "facts",
         "line",
         "module",
         "name",
         "ordinal",
         "parent",
         "qualname",
+        "signature",
     )
 
     def __init__(
@@ -91,7 +93,7 @@ class Function:
         self._bound: frozenset[str] | None = None
         self._indexes: dict[object, object] = {}
         self._nested: dict[int, Function] = {}
-        self.facts: object = None
+        self.signature: object = None  # the interpreter keeps here what it has read of the parameters
 
     @property
     def node(self) -> FunctionNode:
@@ -177,7 +179,7 @@ class Function:
 class Class:
     """A class: its methods, class-level assignments and bases, with inheritance resolved by the interpreter."""
 
-    __slots__ = ("assignments", "facts", "methods", "module", "name", "ordinal", "outer", "qualname")
+    __slots__ = ("assignments", "methods", "module", "name", "ordinal", "outer", "qualname")
 
     def __init__(self, module: Module, name: str, qualname: str, ordinal: int) -> None:
         self.module = module
@@ -186,7 +188,6 @@ class Class:
         self.ordinal = ordinal
         self.methods: dict[str, Function] = {}
         self.assignments: dict[str, Assignment] = {}
-        self.facts: object = None
 
     @property
     def node(self) -> ast.ClassDef:

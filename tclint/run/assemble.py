@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint.model.finding import RANK, Confidence, Effect, Finding, Severity, Span
 from tclint.model.report import Problem, Report, Site
+from tclint.program import FunctionPlace
 from tclint.run import suppress
-from tclint.run.results import Found, Place, Result
+from tclint.run.results import Found, Result
 from tclint.sources.text import Unparsable, decode
 from tclint.torch_facts import facts
 
@@ -140,7 +141,7 @@ def _with_copies(findings: list[Finding], copies: dict[int, tuple[str, int, int]
 
 def _site_rows(results: Iterable[Result]) -> Iterator[Site]:
     places: dict[tuple[str, int], tuple[str, set[str]]] = {}
-    reach: dict[tuple[str, int], set[Place]] = {}
+    reach: dict[tuple[str, int], set[FunctionPlace]] = {}
     for result in results:
         for path, line, text, mode in result.sites:
             places.setdefault((path, line), (text, set()))[1].add(mode)

@@ -114,6 +114,9 @@ def opened(settings: Settings, say: Callable[[str], None] | None = None) -> Cach
     the user's: a run without a cache is slower, not worse.
     """
     where = settings.source.get("cache-dir")
+    if where is None and not os.path.isdir(settings.root):
+        # A document that an editor has not saved yet: its folder is not ours to make.
+        return None
     try:
         _refuse_links(settings)
         return claim(settings.cache_dir)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -76,15 +77,32 @@ def _is_active(rule: Rule, target: tuple[int, int], settings: Settings) -> bool:
     return settings.selects(rule.code, rule.name, rule.default) and rule.holds()
 
 
-@contextmanager
-def _deep_stack() -> Iterator[None]:
-    """Interpretation nests a few Python frames for each nested expression and call."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, 12_000 if sys.version_info >= (3, 11) else 4_000))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
+class _Depth:
+    """The recursion limit, which all threads share: the first run raises it, the last one puts it back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._runs = 0
+        self._before = 0
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Interpretation nests a few Python frames for each nested expression and call."""
+        with self._lock:
+            if not self._runs:
+                self._before = sys.getrecursionlimit()
+                sys.setrecursionlimit(max(self._before, 12_000 if sys.version_info >= (3, 11) else 4_000))
+            self._runs += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._runs -= 1
+                if not self._runs:
+                    sys.setrecursionlimit(self._before)
+
+
+_deep_stack = _Depth()
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tclint.program import Class, Function, Module, Program
+from tclint.sources.tree import names_read
 from tclint.values import Instance, Origin
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _lessons(interp: Interpreter) -> Iterator[Lesson]:
         if isinstance(target, Instance):
             yield _lesson([target.cls.module.path], "called", target, learned.calls_seen.get(key))
     for function, closure in learned.closures.items():
-        yield _lesson([function.module.path], "closure", function, closure)
+        yield _lesson([function.module.path], "closure", function, _captured(function, closure))
     for (path, name), values in learned.late.items():
         yield _lesson([path], "late", name, values)
     for path, *names in learned.rebound:
@@ -73,7 +74,7 @@ def _paths(program: Program, key: Any) -> list[str]:
 
 
 _PLAIN: Final = (str, int, float, complex, bytes, bool, type(None), type(...))
-_PRIVATE: Final = frozenset({"_key", "_nesting", "key", "facts", "depth"})
+_PRIVATE: Final = frozenset({"_key", "_nesting", "key", "depth"})
 """Derived from the rest of a value, or no part of it."""
 
 
@@ -99,9 +100,25 @@ def _text(value: Any, above: list[int]) -> str:
     elif isinstance(value, (tuple, list)):
         inner = [_text(each, above) for each in value]
     else:
-        inner = [_text(getattr(value, name, None), above) for name in _fields(type(value))]
+        inner = [_text(_part(value, name), above) for name in _fields(type(value))]
     above.pop()
     return f"{type(value).__name__}({', '.join(inner)})"
+
+
+def _part(value: Any, name: str) -> Any:
+    part = getattr(value, name, None)
+    return _captured(value.function, part) if name == "closure" else part
+
+
+def _captured(function: Function, closure: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """What a function sees of the names around it: of a long function around it, most are nothing to it."""
+    if closure is None:
+        return None
+    return {name: closure[name] for name in function.index(_read) if name in closure}
+
+
+def _read(function: Function) -> list[str]:
+    return sorted(names_read([function.node]))
 
 
 def _fields(kind: type[Any]) -> list[str]:

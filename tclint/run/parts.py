@@ -24,10 +24,10 @@ from tclint.interpreter.options import Options
 from tclint.interpreter.state import TOP_LEVEL, Failure
 from tclint.model.finding import RANK, Finding
 from tclint.model.report import Problem
-from tclint.program import Class, Function, Module, Program
+from tclint.program import Class, Function, FunctionPlace, Module, Program
 from tclint.ruleset.rule import Rule
 from tclint.run import knowledge
-from tclint.run.results import Entered, EnteredFile, Found, Place, Result, Root, Sites
+from tclint.run.results import Entered, EnteredFile, Found, Result, Root, Sites
 from tclint.sources import glance
 from tclint.sources.text import TOO_DEEP
 from tclint.torch_facts import facts
@@ -239,7 +239,7 @@ class PartRunner:
         interp.emitter.dispatcher.forget()
         return Sites(result, precise, unresolved, knowledge.lessons(interp))
 
-    def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[Place]) -> Result:
+    def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[FunctionPlace]) -> Result:
         """The eager code around compiled callables, now that they are known; what is compiled is not entered again."""
         interp = self.main
         interp.results.reached |= reached
@@ -258,6 +258,7 @@ class PartRunner:
         interp = self.main
         frame = Frame(interp, module, None, {}, None)
         interp.account.begin(module.path)
+        interp.graph_memory.begin()
         with interp.results.guarded(module):
             for statement in module.tree.body:
                 if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
@@ -274,6 +275,7 @@ class PartRunner:
                 source = b"" if only is None else source_of(module, function.node)
                 if only is None or only.search(source) or any(name in source for name in shorthands):
                     interp.account.begin(place_of(function))
+                    interp.graph_memory.begin()
                     interp.entries.by_signature(function, _receiver(interp, function), None)
 
     # -- results ------------------------------------------------------------------------------------------------
@@ -300,7 +302,7 @@ class PartRunner:
         )
 
     def _with_fix(self, dispatcher: Dispatcher, finding: Finding, rule: Rule, event: Event) -> Finding:
-        if RANK[finding.confidence.value] < RANK[self.settings.min_confidence]:
+        if not self.settings.fixes or RANK[finding.confidence.value] < RANK[self.settings.min_confidence]:
             return finding
         # Several parts reach a place in the same way; the repair is the same too.
         key = (finding.code, finding.path, finding.span, finding.message, finding.confidence, finding.labels)
@@ -316,7 +318,7 @@ class PartRunner:
         return replace(finding, fix=fix) if fix is not None else finding
 
 
-def place_of(function: Function) -> Place:
+def place_of(function: Function) -> FunctionPlace:
     return (function.module.path, function.qualname, function.line)
 
 

@@ -12,11 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tclint.model.report import Problem
-from tclint.program import Module
+from tclint.program import FunctionPlace, Module
 from tclint.run.links import Components, alone, links_of
 from tclint.run.memo import Memo
 from tclint.run.parts import Part, PartRunner, divided
-from tclint.run.results import Entered, Place, Result, Sites
+from tclint.run.results import Entered, Result, Sites
 from tclint.run.store import digest_of
 from tclint.run.workers import processes, run_parts
 from tclint.sources import glance
@@ -83,7 +83,7 @@ class Plan:
         """Interpret all parts, or recall what they gave."""
         sites = self._sites()
         results = [sites.result, *self._assumed(sites)]
-        reached: set[Place] = set().union(*(r.reached for r in results))
+        reached: set[FunctionPlace] = set().union(*(r.reached for r in results))
         if self.around:
             results.append(self._around_sites({place for place in reached if place[0] in self.around}))
         listening = [
@@ -109,7 +109,7 @@ class Plan:
             self.runner.find_sites(self.eager)
             return self.runner.compiled()
 
-    def _around_sites(self, reached: set[Place]) -> Result:
+    def _around_sites(self, reached: set[FunctionPlace]) -> Result:
         def look() -> Any:
             if self.sites_read is None:
                 self._read_sites()
@@ -141,7 +141,7 @@ class Plan:
             module.problem = file.problem
         self.assumed = any(file.roots for file in files)
         results = [each.result for each in entered]
-        reached: set[Place] = sites.result.reached.union(*(r.reached for r in results))
+        reached: set[FunctionPlace] = sites.result.reached.union(*(r.reached for r in results))
         rest = {
             module.path: ordinals
             for module, file in zip(modules, files, strict=True)

@@ -8,11 +8,10 @@ from typing import Any
 
 from tclint.model.finding import Finding
 from tclint.model.report import Problem
+from tclint.program import FunctionPlace
 from tclint.run.knowledge import Lesson
 from tclint.run.store import decode, encode
 
-Place = tuple[str, str, int]
-"""A function: file, qualified name, line."""
 SitePlace = tuple[str, int]
 
 
@@ -30,9 +29,9 @@ class Result:
 
     found: list[Found] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    reached: set[Place] = field(default_factory=set)
+    reached: set[FunctionPlace] = field(default_factory=set)
     sites: list[tuple[str, int, str, str]] = field(default_factory=list)
-    reach: dict[SitePlace, set[Place]] = field(default_factory=dict)
+    reach: dict[SitePlace, set[FunctionPlace]] = field(default_factory=dict)
 
     def packed(self) -> Any:
         """As plain values, for the cache and for other processes."""
@@ -53,7 +52,7 @@ class Root:
 
     ordinal: int
     name: str
-    place: Place | None
+    place: FunctionPlace | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class EnteredFile:
     alone: bool
     """No file outside the part leads there: what the outermost roots left was entered too."""
 
-    def roots_left(self, reached: Container[Place]) -> tuple[int, ...]:
+    def roots_left(self, reached: Container[FunctionPlace]) -> tuple[int, ...]:
         """The roots that are still to be entered."""
         return tuple(
             root.ordinal

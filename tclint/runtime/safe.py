@@ -204,6 +204,12 @@ class _Guarded:
             self.method == "auto"
             and (threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"))
         )
+        if _stuck and self._may_compile(on_thread, args, kwargs) and _lock_is_held(record.timeout):
+            # This call only: the lock may be free by the next one.
+            record.events.append(
+                f"call {record.calls}: eager: another compilation that was given up holds Dynamo's lock"
+            )
+            return self.plain(*args, **kwargs)
         _listen()
         clock = _Clock(record.timeout) if on_thread else _Alarm(record.timeout)
         try:
@@ -225,6 +231,11 @@ class _Guarded:
             record.status = "compiled"
             return result
         return self.plain(*args, **kwargs)
+
+    def _may_compile(self, on_thread: bool, args: Any, kwargs: Any) -> bool:
+        if on_thread:
+            return _key(self.plain, args, kwargs) not in self.known
+        return self.record.status != "compiled"
 
     def _note(self, clock: _Clock) -> None:
         if clock.compilations:
@@ -251,6 +262,20 @@ class _Guarded:
         return result
 
 
+_stuck: list[threading.Thread] = []
+"""Helpers that were given up: one that is inside a long call of C code still holds Dynamo's lock."""
+
+
+def _lock_is_held(patience: float) -> bool:
+    """Whether a compilation that was given up is still in the way, after waiting for it as long as a call may take."""
+    end = time.monotonic() + patience
+    for thread in tuple(_stuck):
+        thread.join(max(0.0, end - time.monotonic()))
+        if not thread.is_alive() and thread in _stuck:
+            _stuck.remove(thread)
+    return bool(_stuck)
+
+
 class _Helper:
     """One call on another thread, under the caller's grad, autocast and device settings."""
 
@@ -270,6 +295,7 @@ class _Helper:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_TimedOut)
                 )
+                _stuck.append(thread)
                 raise _TimedOut
         if self.error is not None:
             raise self.error

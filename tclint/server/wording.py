@@ -59,10 +59,10 @@ def message(finding: Finding) -> str:
 
 def hover(finding: Finding, linted: Linted, rule: Rule | None) -> str:
     """What is wrong here, why the line is compiled, and the rule's page; in Markdown."""
-    facts = f"{finding.severity.value} · {words.ONE[finding.effect]}"
+    heading = f"{finding.severity.value} · {words.ONE[finding.effect]}"
     if finding.confidence.value != "high":
-        facts += f" · {finding.confidence.value} confidence"
-    parts = [f"**{finding.code} {finding.name}** ({facts})", words.message(finding)]
+        heading += f" · {finding.confidence.value} confidence"
+    parts = [f"**{finding.code} {finding.name}** ({heading})", words.message(finding)]
     if finding.chain and not (finding.eager and len(finding.chain) == 1):
         title = "Reached from" if finding.eager else "Compiled because"
         links = [

@@ -79,10 +79,17 @@ def _built(data: bytes) -> frozenset[str]:
 def _import_words(data: bytes) -> frozenset[str]:
     """The words of all lines that import, and of the brackets that follow."""
     found: set[bytes] = set()
+    read = 0
     for match in _IMPORT.finditer(data):
-        start = data.rfind(b"\n", 0, match.start()) + 1
-        end = data.find(b"\n", match.end())
-        if data[match.end() : match.end() + 8].lstrip(b" \t\\").startswith(b"("):
-            end = data.find(b")", match.end())
-        found.update(_WORD.findall(data, start, end if end >= 0 else len(data)))
+        bracket = data[match.end() : match.end() + 8].lstrip(b" \t\\").startswith(b"(")
+        if match.end() <= read and not bracket:
+            continue  # the word again on a line that was read
+        start = max(read, data.rfind(b"\n", 0, match.start()) + 1)
+        end = data.find(b")" if bracket else b"\n", match.end())
+        end = end if end >= 0 else len(data)
+        if end > start:
+            found.update(_WORD.findall(data, start, end))
+            read = end
+        if end == len(data):
+            break
     return frozenset(word.decode() for word in found)

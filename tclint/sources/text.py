@@ -101,8 +101,12 @@ def parse(path: str, data: bytes) -> ast.Module:
         raise Unparsable(Problem(path, where, SYNTAX, f"syntax error: {error.msg}; not analysed")) from None
     except ValueError as error:
         raise Unparsable(Problem(path, 1, SYNTAX, f"cannot be parsed: {error}; not analysed")) from None
-    except (RecursionError, MemoryError):
+    except RecursionError:
         raise Unparsable(Problem(path, 1, TOO_DEEP, "nested too deeply to be parsed; not analysed")) from None
+    except MemoryError:
+        # Python's parser says so of its own stack, too.
+        why = "nested too deeply to be parsed, or there is too little memory; not analysed"
+        raise Unparsable(Problem(path, 1, TOO_DEEP, why)) from None
 
 
 def broken(path: str, data: bytes) -> Problem | None:

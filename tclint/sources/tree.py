@@ -18,6 +18,8 @@ _SKIPPED: Final = frozenset(
     "arg attr asname conversion ctx id is_async kind level module op ops simple type_comment type_ignores".split()
 )
 _CHILDREN: Final[dict[type[ast.AST], tuple[str, ...]]] = {ast.Constant: ()}
+_IN_ORDER: Final[dict[type[ast.AST], str]] = {ast.BoolOp: "values", ast.Compare: "comparators"}
+"""Lists of expressions that can be long, stand one after the other and have a place each."""
 _MANY: Final = 16  # statements in a block, from which on looking for a line beats looking at each
 
 
@@ -84,7 +86,7 @@ def ancestors(root: ast.AST, node: ast.AST) -> list[ast.AST]:
 
 
 def _descend(root: ast.AST, node: ast.AST, here: Position, found: list[ast.AST]) -> bool:
-    for child in _children(root, here[0], here[2]):
+    for child in _children(root, here):
         first: int | None = getattr(child, "lineno", None)
         if first is not None:
             # Most siblings stand on other lines.
@@ -102,8 +104,9 @@ def _descend(root: ast.AST, node: ast.AST, here: Position, found: list[ast.AST])
     return False
 
 
-def _children(root: ast.AST, line: int, last: int) -> Iterator[ast.AST]:
-    """The children of a node, without the statements of long blocks that stand on other lines."""
+def _children(root: ast.AST, here: Position) -> Iterator[ast.AST]:
+    """The children of a node, without those of long lists that stand elsewhere."""
+    line, last = here[0], here[2]
     for name in root._fields:
         value = getattr(root, name, None)
         if isinstance(value, ast.AST):
@@ -111,10 +114,18 @@ def _children(root: ast.AST, line: int, last: int) -> Iterator[ast.AST]:
         elif isinstance(value, list):
             if len(value) > _MANY and isinstance(value[0], ast.stmt):
                 yield from _on_lines(value, line, last)
+            elif len(value) > _MANY and name == _IN_ORDER.get(type(root)):
+                yield from _at(value, here)
             else:
                 for item in value:
                     if isinstance(item, ast.AST):
                         yield item
+
+
+def _at(items: Sequence[ast.expr], here: Position) -> Sequence[ast.expr]:
+    """The last of some neighbouring expressions that begins at a place or before."""
+    end = bisect_right(items, here[:2], key=attrgetter("lineno", "col_offset"))
+    return items[max(end - 1, 0) : end]
 
 
 def _on_lines(block: Sequence[ast.stmt], line: int, last: int) -> Sequence[ast.stmt]:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Place = Literal["argument", "attribute", "global", "cell"]
+ReadFrom = Literal["argument", "attribute", "global", "cell"]
 """Where a number is read from. Arguments and cells become dynamic; attributes of modules and globals do not."""
 
 
@@ -29,7 +29,7 @@ class Number:
     """A Python int or float. `burned`: an operation writes its value into the program."""
 
     value: int | float
-    place: Place = "argument"
+    place: ReadFrom = "argument"
     burned: bool = False
 
 
@@ -39,7 +39,7 @@ class Varies:
 
     why: str
     type: str = "int"
-    place: Place = "argument"
+    place: ReadFrom = "argument"
     burned: bool = False
 
 

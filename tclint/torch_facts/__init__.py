@@ -19,10 +19,6 @@ class GraphBreak(NamedTuple):
     visibility: str
     family: str | None
 
-    @property
-    def is_static(self) -> bool:
-        return self.visibility == "static"
-
 
 @functools.cache
 def graph_breaks() -> Mapping[str, GraphBreak]:

@@ -25,11 +25,6 @@ def always_breaks(answer: Answer) -> bool:
     return answer.breaks == "always" and not all(form.only_on_input for form in answer.forms)
 
 
-def breaks_on_input(answer: Answer) -> bool:
-    """Breaks the graph on an input of it, and not on a tensor made in it."""
-    return any(form.only_on_input for form in answer.forms)
-
-
 def breaks(answer: Answer) -> bool:
     """Breaks the graph in some way of calling that was tried."""
     return answer.breaks != "never"
@@ -38,11 +33,6 @@ def breaks(answer: Answer) -> bool:
 def raises(answer: Answer) -> bool:
     """Fine eagerly, an exception under torch.compile, in some way of calling."""
     return any(form.outcome == "raises" for form in answer.forms)
-
-
-def burned_in(answer: Answer) -> bool:
-    """Some Python number among its arguments compiles again for each new value."""
-    return bool(answer.burned) or any(form.burns_number for form in answer.forms)
 
 
 def mutates(answer: Answer) -> bool:
@@ -58,8 +48,3 @@ def aliases(answer: Answer) -> bool:
 def unsteady(answer: Answer) -> bool:
     """Not the same twice for the same arguments: random, a clock, an address."""
     return any(form.unsteady for form in answer.forms)
-
-
-def returns_tensor(answer: Answer) -> bool:
-    """A tensor, in every way of calling that was tried."""
-    return all(form.result.is_tensor for form in answer.forms)

@@ -39,11 +39,6 @@ class Kind:
         return self.name in NUMBERS
 
     @property
-    def is_floating(self) -> bool | None:
-        """Whether its elements are floats; None where it has no elements."""
-        return None if self.dtype is None else self.dtype in "fdh"
-
-    @property
     def holds_tensors(self) -> bool:
         """Whether it is a tensor, or a list or tuple with one in it."""
         return self.is_tensor or any(member.holds_tensors for member in self.members)

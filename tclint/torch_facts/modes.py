@@ -9,6 +9,10 @@ GRAD: Final = NO_GRAD | {"enable_grad", "set_grad_enabled"}
 CONTEXTS: Final = GRAD | {"autocast"}
 """Contexts and decorators, by the last part of their names."""
 
+STEP_MARKS: Final = frozenset({"torch.compiler.cudagraph_mark_step_begin", "torch._inductor.cudagraph_mark_step_begin"})
+"""Tell CUDA graphs that a step begins."""
+BACKWARD: Final = frozenset({"torch.autograd.grad"})
+"""Run a backward pass, as every method called `backward` does."""
 RESETS: Final = frozenset({"torch.compiler.reset", "torch._dynamo.reset"})
 """Throw every program away."""
 SETTERS: Final = frozenset({"torch.set_default_dtype", "torch.set_num_threads"})

@@ -8,6 +8,26 @@ from tclint.values.constant import FALSE, NONE, TRUE, Const
 from tclint.values.dict import Dict
 from tclint.values.evidence import Evidence
 from tclint.values.external import External
+from tclint.values.flags import (
+    ARRAY,
+    CONSTANT,
+    DATA_SIZED,
+    EXPANDED,
+    GRAPHED,
+    HOST,
+    INPUT,
+    NEEDS_GRAD,
+    NO_GRADIENT,
+    OWNED,
+    PARAMETER,
+    PENDING,
+    RAW,
+    REPLAYED,
+    SPARSE,
+    STALE,
+    STATIC_OUT,
+    STRIDED,
+)
 from tclint.values.function import FunctionValue
 from tclint.values.instance import Instance
 from tclint.values.method import Method
@@ -20,30 +40,7 @@ from tclint.values.region import CompileSite, Region, uses_cudagraphs
 from tclint.values.scalar import BOOL, COUNTED, FLOAT, INT, SIZE, STR, Scalar, scalar_type
 from tclint.values.sequence import Seq
 from tclint.values.super_value import Super
-from tclint.values.tensor import (
-    ARRAY,
-    CONSTANT,
-    DATA_SIZED,
-    DETACHED,
-    EXPANDED,
-    HOST,
-    INPUT,
-    NAMED,
-    NEEDS_GRAD,
-    OWNED,
-    PARAMETER,
-    PROVEN,
-    RAW,
-    REPLAYED,
-    SPARSE,
-    STALE,
-    STATIC_OUT,
-    STRIDED,
-    UNBACKED,
-    USED,
-    Tensor,
-    is_tensor,
-)
+from tclint.values.tensor import NAMED, PROVEN, UNBACKED, USED, Tensor, is_tensor
 from tclint.values.union import Union, join, join_all, tensor_of
 from tclint.values.value import UNKNOWN, Unknown, Value
 
@@ -57,11 +54,11 @@ __all__ = [
     "CONSTANT",
     "COUNTED",
     "DATA_SIZED",
-    "DETACHED",
     "ENUM",
     "EXPANDED",
     "FALSE",
     "FLOAT",
+    "GRAPHED",
     "HOST",
     "INPUT",
     "INT",
@@ -69,8 +66,10 @@ __all__ = [
     "NEEDS_GRAD",
     "NONE",
     "NOWHERE",
+    "NO_GRADIENT",
     "OWNED",
     "PARAMETER",
+    "PENDING",
     "PROVEN",
     "RAW",
     "REPLAYED",

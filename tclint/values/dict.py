@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.timeline import guarded
@@ -14,7 +14,6 @@ from tclint.values.origin import Origin
 from tclint.values.place import rebind
 from tclint.values.scalar import STR
 from tclint.values.sequence import MAX_NESTING, Seq
-from tclint.values.tensor import OWNED, REPLAYED, STATIC_OUT
 from tclint.values.types import TENSOR_TYPES
 from tclint.values.union import first_containing, join, join_all
 from tclint.values.value import UNKNOWN, Value
@@ -191,17 +190,11 @@ class Dict(Value):
         items = {k: v.owned(flags, site, origin) for k, v in self.items.items()}
         return Dict(items, self.elem.owned(flags, site, origin) if self.elem is not None else None, self.kind)
 
-    def overwritten(self, graph: object = None) -> Value:
-        if self.contains(OWNED | STATIC_OUT) is None:
+    def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
+        if self.contains(of) is None:
             return self
-        items = {k: v.overwritten(graph) for k, v in self.items.items()}
-        return Dict(items, self.elem.overwritten(graph) if self.elem is not None else None, self.kind)
-
-    def taken(self) -> Value:
-        if self.contains(REPLAYED) is None:
-            return self
-        items = {k: v.taken() for k, v in self.items.items()}
-        return Dict(items, self.elem.taken() if self.elem is not None else None, self.kind)
+        items = {k: v.mapped(of, change) for k, v in self.items.items()}
+        return Dict(items, self.elem.mapped(of, change) if self.elem is not None else None, self.kind)
 
     def guarded(self) -> Guarded:
         if self.elem is not None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from tclint.timeline import guarded, policy
 from tclint.values.constant import TRUE
-from tclint.values.moments import GROWS, Call, Mode, Place, Walk, Write, spot
+from tclint.values.moments import GROWS, Call, Mode, StatePlace, Walk, Write, spot
 from tclint.values.tensor import Tensor
 from tclint.values.value import Value
 
@@ -155,7 +155,7 @@ class Evidence:
     # -- state --------------------------------------------------------------------------------------------------
 
     def change(
-        self, place: Place, first: Value | None = None, burned: bool = False, settles: bool = False
+        self, place: StatePlace, first: Value | None = None, burned: bool = False, settles: bool = False
     ) -> Variation:
         """What a piece of state costs that is written between calls. What is written before the first is set-up.
 
@@ -169,8 +169,8 @@ class Evidence:
             self._changes[key] = self._change(place, first, burned, settles)
         return self._changes[key]
 
-    def _change(self, place: Place, first: Value | None, burned: bool, settles: bool) -> Variation:
-        kind: guarded.Place = "argument" if settles else "global" if place[0] == "mode" else place[0]
+    def _change(self, place: StatePlace, first: Value | None, burned: bool, settles: bool) -> Variation:
+        kind: guarded.ReadFrom = "argument" if settles else "global" if place[0] == "mode" else place[0]
         start = first.guarded() if first is not None else guarded.UNKNOWN
         static = isinstance(start, guarded.Tensor) and start.static
         current, states, writes = start, [], list[Write]()
@@ -194,14 +194,14 @@ class Evidence:
         return Variation(count, f"written at {where} between the calls at {self._where}{how}")
 
     @cached_property
-    def _written(self) -> dict[Place, list[Write]]:
-        found: dict[Place, list[Write]] = {}
+    def _written(self) -> dict[StatePlace, list[Write]]:
+        found: dict[StatePlace, list[Write]] = {}
         for moment in self._walk:
             if isinstance(moment, Write):
                 found.setdefault(moment.place, []).append(moment)
         return found
 
-    def writes(self, kind: str) -> Iterator[Place]:
+    def writes(self, kind: str) -> Iterator[StatePlace]:
         """What is written of one kind."""
         yield from (place for place in self._written if place[0] == kind)
 
@@ -287,7 +287,7 @@ def _nth(write: Write, turn: int) -> guarded.Guarded:
     return guarded.Number(turn + 2.5 if write.value.python_type == "float" else turn + 2)
 
 
-def _told(value: guarded.Guarded, place: guarded.Place, burned: bool) -> guarded.Guarded:
+def _told(value: guarded.Guarded, place: guarded.ReadFrom, burned: bool) -> guarded.Guarded:
     """A value as it is held at a place; `burned` where an operation writes it into the program."""
     if isinstance(value, guarded.Number):
         return guarded.Number(value.value, place, burned)
@@ -301,7 +301,7 @@ def _told(value: guarded.Guarded, place: guarded.Place, burned: bool) -> guarded
     return value
 
 
-def _mode_name(place: Place) -> str:
+def _mode_name(place: StatePlace) -> str:
     return f"{place[2]}.{place[3]}" if place[2] else place[3]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.timeline import guarded
@@ -12,7 +12,6 @@ from tclint.values.external import External
 from tclint.values.function import FunctionValue
 from tclint.values.library import MODELS
 from tclint.values.method import Method
-from tclint.values.tensor import OWNED, STATIC_OUT
 from tclint.values.types import TENSOR_TYPES
 from tclint.values.union import first_containing, join
 from tclint.values.value import OBJECT, UNKNOWN, Value
@@ -130,10 +129,10 @@ class Instance(Value):
         fields = {k: v.owned(flags, site, origin) for k, v in self.fields.items()}
         return Instance(self.cls, self.context, fields, self._nesting)
 
-    def overwritten(self, graph: object = None) -> Value:
-        if self.fields is None or self.contains(OWNED | STATIC_OUT) is None:
+    def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
+        if self.fields is None or self.contains(of) is None:
             return self
-        fields = {k: v.overwritten(graph) for k, v in self.fields.items()}
+        fields = {k: v.mapped(of, change) for k, v in self.fields.items()}
         return Instance(self.cls, self.context, fields, self._nesting)
 
     def with_fields(self, fields: Mapping[str, Value]) -> Value:

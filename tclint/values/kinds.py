@@ -11,12 +11,13 @@ from tclint.values.class_value import ClassValue
 from tclint.values.constant import Const
 from tclint.values.dict import Dict
 from tclint.values.external import External
+from tclint.values.flags import ARRAY, PARAMETER
 from tclint.values.function import FunctionValue
 from tclint.values.instance import Instance
 from tclint.values.object import Object
 from tclint.values.scalar import Scalar
 from tclint.values.sequence import Seq
-from tclint.values.tensor import ARRAY, PARAMETER, Tensor
+from tclint.values.tensor import Tensor
 from tclint.values.value import Value
 
 _PLAIN: Final = {name: Kind(name) for name in ("int", "float", "bool", "str", "complex", "bytes", "none", "dict")}

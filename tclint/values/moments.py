@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tclint.values.value import Value
 
 Kind = Literal["attribute", "global", "cell", "mode"]
-Place = tuple[Kind, str, str, str]
+StatePlace = tuple[Kind, str, str, str]
 """Something that a program can guard on: its kind, the file, the class or function it belongs to, and its name there.
 
 Names are `x`, `x['key']`, `x.attribute`, `x()` for how long a list is, and `x{}` for the keys of a dict."""
@@ -49,7 +49,7 @@ class Call:
 class Write:
     """Something that compiled code may read is bound anew."""
 
-    place: Place
+    place: StatePlace
     path: str
     node: ast.AST
     value: Value

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tclint.values.union import first_containing
 from tclint.values.value import MAX_NESTING, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.values.tensor import Tensor
 
 
 class Partial(Value):
@@ -46,6 +48,15 @@ class Partial(Value):
         open_ended: bool = False,
     ) -> Value:
         return self.func.call(frame, node, [*self.args, *args], {**self.keywords, **keywords}, open_ended)
+
+    def contains(self, flag: int, depth: int = 3) -> Tensor | None:
+        return first_containing((*self.args, *self.keywords.values()), flag, depth)
+
+    def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
+        if self.contains(of) is None:
+            return self
+        keywords = {name: value.mapped(of, change) for name, value in self.keywords.items()}
+        return Partial(self.func, tuple(value.mapped(of, change) for value in self.args), keywords)
 
     def truth(self) -> bool | None:
         return True

@@ -30,6 +30,8 @@ class CompileSite:
     decorator: bool = False
     many: bool = False
     """The site runs in a loop: it compiles several callables, one after the other."""
+    alone: bool = False
+    """Its graphs share no memory with those of other sites: `torch.cuda.make_graphed_callables`."""
     test: bool = False
     """The site stands in a test or an example: it compiles, but says nothing about the rest of the program."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.timeline import guarded
@@ -14,7 +14,6 @@ from tclint.values.moments import GROWS
 from tclint.values.origin import NOWHERE, Origin
 from tclint.values.place import rebind
 from tclint.values.scalar import INT, SIZE, Scalar
-from tclint.values.tensor import OWNED, REPLAYED, STATIC_OUT
 from tclint.values.types import SEQUENCE_TYPES
 from tclint.values.union import first_containing, join, join_all
 from tclint.values.value import NUMBER, SEQUENCE, UNKNOWN, Value
@@ -284,19 +283,12 @@ class Seq(Value):
             return Seq(self.kind, tuple(v.owned(flags, site, origin) for v in self.items))
         return Seq(self.kind, None, self.elem.owned(flags, site, origin), self.length)
 
-    def overwritten(self, graph: object = None) -> Value:
-        if self.contains(OWNED | STATIC_OUT) is None:
+    def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
+        if self.contains(of) is None:
             return self
         if self.items is not None:
-            return Seq(self.kind, tuple(v.overwritten(graph) for v in self.items), UNKNOWN, self.length)
-        return Seq(self.kind, None, self.elem.overwritten(graph), self.length)
-
-    def taken(self) -> Value:
-        if self.contains(REPLAYED) is None:
-            return self
-        if self.items is not None:
-            return Seq(self.kind, tuple(v.taken() for v in self.items), UNKNOWN, self.length)
-        return Seq(self.kind, None, self.elem.taken(), self.length)
+            return Seq(self.kind, tuple(v.mapped(of, change) for v in self.items), UNKNOWN, self.length)
+        return Seq(self.kind, None, self.elem.mapped(of, change), self.length)
 
     def guarded(self) -> Guarded:
         if self.length == GROWS:

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.timeline import guarded
 from tclint.values.class_value import ClassValue
 from tclint.values.external import External
+from tclint.values.flags import (
+    ARRAY,
+    CONSTANT,
+    DATA_SIZED,
+    HOST,
+    INPUT,
+    NEEDS_GRAD,
+    NO_GRADIENT,
+    OWNED,
+    PARAMETER,
+    PENDING,
+    RAW,
+    REPLAYED,
+    STALE,
+    STATIC_OUT,
+    STRIDED,
+)
 from tclint.values.library import MODELS
 from tclint.values.origin import NOWHERE, Origin
 from tclint.values.types import PYTHON_TYPES, TENSOR_TYPES
@@ -24,29 +41,11 @@ NAMED: Final = 1  # only its name says so
 USED: Final = 2  # it is used, or passed by a caller, as one
 PROVEN: Final = 3  # produced by torch, or annotated
 
-# Facts of a tensor, as bits.
-EXPANDED: Final = 1  # strides depend on whether an expanded size is 1
-OWNED: Final = 2  # storage belongs to a CUDA graph: the next replay overwrites it
-PARAMETER: Final = 4  # nn.Parameter or registered buffer
-INPUT: Final = 8  # an argument of the compiled callable, or a view of one
-DATA_SIZED: Final = 16  # its shape depends on values
-HOST: Final = 32  # built on the CPU inside the region
-STRIDED: Final = 64  # a view that is surely not contiguous
-NEEDS_GRAD: Final = 128  # requires_grad was asked for
-RAW: Final = 256  # not derived: a fresh input of the root
-STATIC_OUT: Final = 512  # bound inside a manual CUDA-graph capture: `site` is the graph
-SPARSE: Final = 1024  # a sparse layout
-ARRAY: Final = 2048  # a numpy array, which Dynamo traces as a tensor
-CONSTANT: Final = 4096  # built from constants alone: Dynamo can fold some reads
-REPLAYED: Final = 8192  # bound inside a manual capture that was replayed since
-STALE: Final = 16384  # owned by a CUDA graph that has run again since
-DETACHED: Final = 32768  # cut off from autograd, so nothing keeps its storage alive
-
 UNBACKED: Final = 1000
 """Added to a dimension among a tensor's marks where it is marked unbacked: no special case for sizes 0 and 1."""
 
 # What survives an operation that returns fresh storage.
-_DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | CONSTANT
+_DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | CONSTANT | NO_GRADIENT
 
 
 class Tensor(Value):
@@ -175,17 +174,19 @@ class Tensor(Value):
             return Tensor(self.conf, self.dtype, self.ndim, self.flags & ~INPUT, origin)
         return Tensor(self.conf, self.dtype, self.ndim, flags, origin, "", site)
 
-    def overwritten(self, graph: object = None) -> Value:
+    def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
+        return change(self) if self.flags & of else self
+
+    def after_run(self, graph: object) -> Tensor:
+        """An output of a CUDA graph after a run: of the one that is given, or of any that shares its memory."""
         if self.flags & STATIC_OUT:
             if self.site != graph:
                 return self
             return self.with_(flags=self.flags | (STALE if self.flags & OWNED else REPLAYED))
-        if graph is not None or self.flags & (OWNED | STALE) != OWNED:
+        memory = self.site if self.site is not None and self.site.alone else None
+        if memory is not graph or self.flags & (PENDING | STALE):
             return self
         return self.with_(flags=self.flags | STALE)
-
-    def taken(self) -> Value:
-        return self.with_(flags=self.flags | OWNED) if self.flags & REPLAYED else self
 
     def guarded(self) -> Guarded:
         shape = self.shape if isinstance(self.shape, tuple) else None
@@ -202,7 +203,7 @@ class Tensor(Value):
         )
 
     def as_input(self, name: str, origin: Origin) -> Value:
-        flags = self.flags & ~(CONSTANT | OWNED | STALE) | INPUT | RAW
+        flags = self.flags & ~(CONSTANT | OWNED | STALE | PENDING | NO_GRADIENT) | INPUT | RAW
         return self.with_(flags=flags, base=name, origin=origin, site=None, exact="", strides=None)
 
     def join_alike(self, other: Tensor) -> Value | None:
@@ -216,6 +217,8 @@ class Tensor(Value):
         ):
             return self
         either, both = self.flags | other.flags, self.flags & other.flags
+        if any(t.flags & (OWNED | PENDING) == OWNED for t in (self, other)):
+            either &= ~PENDING  # one of them no backward pass keeps
         return Tensor(
             min(self.conf, other.conf),
             self.dtype if self.dtype == other.dtype else "",
@@ -248,7 +251,7 @@ _TENSOR_FIELDS: Final = (
     "strides",
 )
 # What a join keeps only where both have it.
-_IN_BOTH: Final = RAW | CONSTANT | STRIDED
+_IN_BOTH: Final = RAW | CONSTANT | STRIDED | NO_GRADIENT
 
 
 def _join_shapes(a: Any, b: Any) -> Any:

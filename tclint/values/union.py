@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tclint.values.constant import Const, is_none
@@ -115,8 +115,8 @@ class Union(Value):
     def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
         return Union(tuple(o.owned(flags, site, origin) for o in self._options))
 
-    def overwritten(self, graph: object = None) -> Value:
-        return Union(tuple(o.overwritten(graph) for o in self._options))
+    def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
+        return Union(tuple(o.mapped(of, change) for o in self._options)) if self.contains(of) is not None else self
 
     def as_input(self, name: str, origin: Origin) -> Value:
         return Union(tuple(o.as_input(name, origin) for o in self._options))

@@ -7,10 +7,11 @@ memoisation compares. Unknown is a value of its own and stays unknown: nothing i
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from tclint.timeline import guarded
+from tclint.values.flags import GRAPHED, OWNED, PENDING, REPLAYED
 from tclint.values.library import MODELS
 
 if TYPE_CHECKING:
@@ -205,16 +206,24 @@ class Value:
         """
         return self
 
+    def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
+        """The value with every tensor in it that has one of the flags `of` changed."""
+        return self
+
     def overwritten(self, graph: object = None) -> Value:
         """The value once a CUDA graph has run again: what the graph owns of it holds another run's numbers.
 
-        `graph` is the one that ran where it was captured by hand; all others share one pool of memory.
+        `graph` is the one that ran where its memory is its own; all others share one pool of memory.
         """
-        return self
+        return self.mapped(GRAPHED, lambda tensor: tensor.after_run(graph))
+
+    def released(self) -> Value:
+        """The value once the backward pass has run that kept graphs from writing over it."""
+        return self.mapped(PENDING, lambda tensor: tensor.with_(flags=tensor.flags & ~PENDING))
 
     def taken(self) -> Value:
         """The value as a reader takes it: what a replayed graph wrote is there until the next replay."""
-        return self
+        return self.mapped(REPLAYED, lambda tensor: tensor.with_(flags=tensor.flags | OWNED))
 
     def with_fields(self, fields: Mapping[str, Value]) -> Value:
         """The object with other values in some of its fields, where it is one that is known by them."""

@@ -19,7 +19,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Goal:
     """A finding as the child needs it: the lines to reach, and which experiment they call for."""
 
     path: str
@@ -35,7 +35,7 @@ class Job:
     root: str
     candidates: tuple[Candidate, ...]
     """In order of preference: the head of the chain first, then the function that holds the finding."""
-    places: tuple[Place, ...]
+    places: tuple[Goal, ...]
     device: str = "cpu"
     seed: int = 0
     factories: Mapping[str, str] = field(default_factory=dict)

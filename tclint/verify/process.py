@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import queue
@@ -29,6 +30,8 @@ OUTPUT_LIMIT = 4 * 1024 * 1024
 """A target may print more; it is thrown away as it comes."""
 POLL = 0.05
 START_LIMIT = 300.0
+OBEYS = 10.0
+"""Seconds after which a server has ended a job that it was told to end."""
 GONE = "the target ended the process that had started it"
 
 _DROPPED = ("TORCH_LOGS", "TORCH_TRACE", "TORCHDYNAMO_", "TORCHINDUCTOR_", "TORCH_COMPILE", "PYTORCH_", "PYTHONSTARTUP")
@@ -230,18 +233,24 @@ class Server:
         end = time.monotonic() + timeout
         pid = 0
         trouble = ""
+        told = 0.0
         output = _Output(folder / "output.txt")
         while True:
             try:
                 event = events.get(timeout=POLL)
             except queue.Empty:
                 output.check()
+                if trouble and time.monotonic() > told + OBEYS:
+                    # A target can stop the server, which then neither hears nor reaps.
+                    self._kill(pid)
+                    return _unheard(folder, output, trouble if pid else GONE)
                 if not trouble and time.monotonic() > end:
                     trouble = f"still running after {timeout:g} s: stopped"
                 elif not trouble and pid and (used := group_memory_mb(pid, memory)) > memory:
                     trouble = f"used {used} MB of memory, {memory} MB are allowed: stopped"
                 else:
                     continue
+                told = time.monotonic()
                 try:
                     self._send({"kill": number})
                 except (OSError, ValueError):
@@ -250,9 +259,16 @@ class Server:
             if event["event"] == "started":
                 pid = int(event["pid"])
             elif event["event"] == "gone":
-                return Answer(_so_far(folder / "answer.json"), trouble or GONE)
+                return _unheard(folder, output, trouble or GONE)
             elif event["event"] == "ended":
                 return _outcome(folder / "answer.json", int(event["code"]), output, trouble)
+
+    def _kill(self, pid: int) -> None:
+        """End a server that does not listen, and one of its forks; the others hear of its end as well."""
+        for leader in (self._process.pid, pid):
+            if leader:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(leader, signal.SIGKILL)
 
     def stop(self) -> None:
         """End the server and everything it started. Safe to call twice, and from an exit handler."""
@@ -335,6 +351,12 @@ def _outcome(path: Path, code: int, output: _Output, trouble: str) -> Answer:
     last = next((line for line in reversed(output.tail().splitlines()) if line.strip()), "")
     said = f" (its last words: {last.strip()[:200]})" if last else ""
     return Answer(_so_far(path), f"the target ended its own process with status {code}{said}")
+
+
+def _unheard(folder: Path, output: _Output, trouble: str) -> Answer:
+    """What a child left that nobody saw end: a whole answer, or what it had until then."""
+    path = folder / "answer.json"
+    return _outcome(path, 0, output, "" if path.is_file() else trouble)
 
 
 def _so_far(path: Path) -> Mapping[str, Any] | None:

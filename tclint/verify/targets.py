@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tclint.model.finding import Compiled, Effect, Finding
 from tclint.verify.claims import claim_of
-from tclint.verify.job import Candidate, Job, Place
+from tclint.verify.job import Candidate, Goal, Job
 from tclint.verify.options import VerifyOptions
 from tclint.verify.spans import outline
 
@@ -114,7 +114,7 @@ def _target(members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str,
     for finding, _ in members:
         path = absolute(finding.path, root)
         lines = outline(path).statement(finding.span.line, max(finding.span.line, finding.span.end_line))
-        places.append(Place(path, lines.start, lines.stop - 1, finding.effect.value, _varies(finding)))
+        places.append(Goal(path, lines.start, lines.stop - 1, finding.effect.value, _varies(finding)))
     factories: Mapping[str, str] = dict(options.factories)
     job = Job(
         root=root,

@@ -43,9 +43,8 @@ def uses_of(name: str, root: str, nearest: str = "") -> Iterator[Use]:
         text = _text(path)
         if name not in text or not needle.search(text):
             continue
-        for tree in _trees(path, text):
-            for use in _uses_in(tree, path, name):
-                found.append((_rank(use, nearest), use.line, use))
+        for use in _calls(path).get(name, ()):
+            found.append((_rank(use, nearest), use.line, use))
     for _, _, use in sorted(found, key=lambda item: (item[0], item[2].path, item[1])):
         yield use
 
@@ -103,15 +102,26 @@ def _trees(path: str, text: str) -> tuple[ast.Module, ...]:
     return tuple(found)
 
 
-def _uses_in(tree: ast.Module, path: str, name: str) -> Iterator[Use]:
-    def visit(node: ast.AST, scopes: tuple[Scope, ...]) -> Iterator[Use]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Call) and _called(child.func) == name:
-                yield Use(path, tree, scopes, child)
-            inner = (*scopes, child) if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) else scopes
-            yield from visit(child, inner)
+@lru_cache(maxsize=FILES)
+def _calls(path: str) -> dict[str, tuple[Use, ...]]:
+    """Every call of a file by the name that it calls: a target asks for several names, and each by several sources."""
+    found: dict[str, list[Use]] = {}
+    for tree in _trees(path, _text(path)):
+        waiting: list[tuple[ast.AST, tuple[Scope, ...]]] = [(tree, (tree,))]
+        while waiting:
+            node, scopes = waiting.pop()
+            if isinstance(node, ast.Call) and (name := _called(node.func)):
+                found.setdefault(name, []).append(Use(path, tree, scopes, node))
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                scopes = (*scopes, node)
+            waiting += [(child, scopes) for child in ast.iter_child_nodes(node)]
+    return {name: tuple(uses) for name, uses in found.items()}
 
-    yield from visit(tree, (tree,))
+
+def read_ahead(root: str) -> None:
+    """Index every file now: for a process that forks for many targets of one project."""
+    for path in _files(os.path.realpath(root)):
+        _calls(path)
 
 
 def _called(function: ast.expr) -> str:
@@ -128,6 +138,12 @@ def _called(function: ast.expr) -> str:
 
 def literals_of(name: str, parameters: Sequence[str], root: str) -> dict[str, list[object]]:
     """The constants that the program passes for each parameter of a callable, the most frequent first."""
+    found = _literals(name, tuple(parameters), os.path.realpath(root))
+    return {parameter: list(values) for parameter, values in found.items()}
+
+
+@lru_cache(maxsize=64)
+def _literals(name: str, parameters: tuple[str, ...], root: str) -> dict[str, list[object]]:
     counts: dict[str, dict[str, int]] = {}
     values: dict[str, dict[str, object]] = {}
     for use in uses_of(name, root):

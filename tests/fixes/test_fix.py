@@ -360,6 +360,24 @@ def test_a_link_out_of_the_project_is_not_followed(
     assert (other / "m.py").read_bytes() == SAFE
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX permissions")
+def test_a_read_only_file_is_left_alone(hazard: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = hazard.read_bytes()
+    hazard.chmod(0o444)
+    assert run("m.py", "--fix", "--unsafe-fixes") == 2
+    assert "m.py: read-only; left alone" in capsys.readouterr().err
+    assert hazard.read_bytes() == before
+    assert [path.name for path in hazard.parent.iterdir()] == ["m.py"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_the_owner_stays(hazard: Path) -> None:
+    os.chown(hazard, 12345, 23456)
+    run("m.py", "--fix", "--unsafe-fixes")
+    assert b"is_compiling" in hazard.read_bytes()
+    assert (hazard.stat().st_uid, hazard.stat().st_gid) == (12345, 23456)
+
+
 def test_another_name_of_the_file_keeps_the_old_text(hazard: Path) -> None:
     """A hard link may lead anywhere, into the store of a package manager say."""
     other = hazard.with_name("other.txt")

@@ -127,7 +127,7 @@ def test_a_result_is_remembered() -> None:
 def test_one_function_that_fails_costs_itself() -> None:
     interp = interpreter(a="def g(x): return x\ndef f(): return g(1), 'f'\n")
     broken = function(interp, "g")
-    broken.facts = "no signature"
+    broken.signature = "no signature"
     assert given(interp, "f") is UNKNOWN
     assert [failure.name for failure in interp.results.failures] == ["f"]
     assert not interp.memo.running

@@ -66,8 +66,3 @@ def test_the_parts_of_the_interpreter_do_not_import_each_other() -> None:
     assert crossing <= ALLOWED
     within = [name for name in PATHS if name.startswith("tclint.interpreter.")]
     assert not [name for name in within if "tclint.interpreter.machine" in IMPORTS[name]]
-
-
-def test_modules_are_short() -> None:
-    long = [name for name in PATHS if name.startswith(ROOMS) and len(PATHS[name].read_text().splitlines()) > 500]
-    assert long == []

@@ -97,6 +97,7 @@ def test_what_a_fresh_one_learns_is_its_own() -> None:
     old.learned.walks["a.py"] = []
     old.learned.set_globals[("a.py", "x")] = Const(1)
     old.learned.counted.add(("global", "a.py", "", "x"))
+    old.learned.frozen.add(("a.py", "Net"))
     new = old.learned.copy()
     for part in dataclasses.fields(SiteKnowledge):
         mine, theirs = getattr(old.learned, part.name), getattr(new, part.name)
@@ -111,7 +112,7 @@ def test_forgetting_leaves_nothing_concluded() -> None:
     value(interp, "TRAINING")
     memo = interp.memo
     memo.shared_setup["x"] = Const(1)
-    memo.graphing.add("x")
+    memo.effects["x"] = ()
     memo.class_values["a.py", "Net.x"] = Const(1)
     memo.defaults[function(interp, "train"), "x"] = Const(1)
     reader = memo.reader

@@ -66,7 +66,8 @@ def published(name: str) -> Any:
 
 def test_the_fixtures_say_enough() -> None:
     codes = {f.code for f in report().findings}
-    assert len(codes) > 70
+    # These need settings or a release that the fixtures name one by one; this run has one for all.
+    assert {rule.code for rule in load_rules()} - codes <= {"TCL312", "TCL313", "TCL510"}
     assert sum(f.fix is not None and bool(f.fix.edits) for f in report().findings) > 100
 
 

@@ -85,10 +85,85 @@ def test_the_wheel_holds_every_module(wheel: Path) -> None:
     sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tclint").rglob("*.py")}
     sources |= {f"tclint/rules/{path.name}" for path in (ROOT / "rules").glob("*.py")}
     assert sources - names == set()
-    assert {"tclint/py.typed", "tclint/torch_facts/graph_breaks.json"} <= names
+    data = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tclint").rglob("*.json")}
+    assert "tclint/torch_facts/table.json" in data
+    assert ({"tclint/py.typed"} | data) - names == set()
     assert any(name.endswith("licenses/LICENSE") for name in names)
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"tclint"}
+
+
+def test_the_source_distribution_builds_the_same_wheel(checkout: Path, wheel: Path, tmp_path: Path) -> None:
+    pytest.importorskip("build")
+    done = run(sys.executable, "-m", "build", "--sdist", "--outdir", str(tmp_path), str(checkout))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (packed,) = tmp_path.glob("*.tar.gz")
+    done = run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--wheel-dir", str(tmp_path), str(packed))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (again,) = tmp_path.glob("*.whl")
+    assert sorted(zipfile.ZipFile(again).namelist()) == sorted(zipfile.ZipFile(wheel).namelist())
+
+
+IMPORTS = """
+import sys
+import tclint, tclint.api, tclint.verify
+from tclint.api import Call, Fix, Place, Rule
+assert callable(tclint.example) and "torch" not in sys.modules
+for name in ("safe_compile", "cudagraph"):
+    try:
+        getattr(tclint, name)
+    except ModuleNotFoundError as error:
+        assert error.name == "torch", error
+    else:
+        assert "torch" in sys.modules
+"""
+
+
+def test_the_public_names_can_be_imported(installed: Path, tmp_path: Path) -> None:
+    done = run(str(installed / "python"), "-c", IMPORTS, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+OWN_RULE = '''
+from tclint.api import Call, Rule
+
+class Clock(Rule):
+    """A clock."""
+
+    code, name = "ACME001", "clock"
+    calls = owns = ("time.*",)
+
+    def on_call(self, event: Call):
+        yield self.finding(event, "a clock")
+'''
+
+
+def own_rule(tclint_command: Path, folder: Path) -> None:
+    """Lint a file with a rule of one's own."""
+    (folder / "lint").mkdir()
+    (folder / "lint" / "clock.py").write_text(OWN_RULE)
+    code = "import time, torch\n\n@torch.compile\ndef f(x):\n    time.time()\n    return x\n"
+    (folder / "m.py").write_text(code)
+    (folder / "tclint.toml").write_text('rules = ["lint"]\n')
+    command = (str(tclint_command), "m.py", "--allow-rules", "--no-cache", "--output-format", "concise")
+    done = run(*command, cwd=folder)
+    assert "m.py:5:5: ACME001" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_installed_command_takes_rules_of_ones_own(installed: Path, tmp_path: Path) -> None:
+    own_rule(installed / "tclint", tmp_path)
+
+
+def test_an_editable_install(installed: Path, checkout: Path, tmp_path: Path) -> None:
+    home = tmp_path / "env"
+    venv.create(home, with_pip=True)
+    scripts = home / ("Scripts" if os.name == "nt" else "bin")
+    done = run(str(scripts / "python"), "-m", "pip", "install", "--quiet", "-e", str(checkout))
+    assert done.returncode == 0, done.stdout + done.stderr
+    where = run(str(scripts / "python"), "-c", "import tclint.rules; print(tclint.rules.__file__)", cwd=tmp_path)
+    assert where.stdout.strip().startswith(str(checkout)), where.stdout + where.stderr
+    (tmp_path / "project").mkdir()
+    own_rule(scripts / "tclint", tmp_path / "project")
 
 
 def test_the_command_works_without_torch(installed: Path, tmp_path: Path) -> None:

@@ -159,6 +159,46 @@ def _cached_sizes(n: int) -> Sources:
     }
 
 
+def _import_words(n: int) -> Sources:
+    """The word "import", as often as you like, on one line and in brackets that never end."""
+    words = "import " * n
+    opened = "# import (\n" * n
+    return {"m.py": f"{HEAD}# {words}\n{opened}\n@torch.compile\ndef f(x):\n    return x + 1\n"}
+
+
+def _compiled_lambdas(n: int) -> Sources:
+    """What is learned of compiled functions: lambdas in one function, each of which captures one name of many."""
+    code = "".join(
+        f"    k{i} = [{i}]\n    f{i} = torch.compile(lambda x: x * len(k{i}))\n    f{i}(x)\n" for i in range(n)
+    )
+    return {"m.py": f"{HEAD}def outer(x):\n{code}    return x\n\nouter(torch.ones(3))\n"}
+
+
+def _comparisons(n: int) -> Sources:
+    """TCL101: a chain of comparisons on tensors."""
+    test = " < ".join(["x.sum()"] * n)
+    return {"m.py": f"{HEAD}@torch.compile\ndef f(x):\n    if {test}:\n        return x + 1\n    return x\n"}
+
+
+def _conditions(n: int) -> Sources:
+    """TCL101: one `and` after the other, each a finding."""
+    test = " and ".join(f"x.sum() > {i}" for i in range(n))
+    return {"m.py": f"{HEAD}@torch.compile\ndef f(x):\n    if {test}:\n        return x + 1\n    return x\n"}
+
+
+def _inheritance(n: int) -> Sources:
+    """Classes that inherit from each other, one below the other."""
+    classes = "".join(f"class C{i}(C{i - 1}):\n    def m{i}(self):\n        return {i}\n\n" for i in range(1, n))
+    root = "class C0(nn.Module):\n    def forward(self, x):\n        return x.item()\n\n"
+    return {"m.py": f"{HEAD}{root}{classes}"}
+
+
+def _copies(n: int) -> Sources:
+    """The same function again and again: every finding names the copies of its code."""
+    code = "".join(f"class N{i}(nn.Module):\n    def forward(self, x):\n        return x.item()\n\n" for i in range(n))
+    return {"m.py": f"{HEAD}{code}"}
+
+
 FAMILIES: list[tuple[Callable[[int], Sources], int, str]] = [
     (_module_assignments, 4000, "2.13"),
     (_changed_globals, 150, "2.13"),
@@ -176,6 +216,12 @@ FAMILIES: list[tuple[Callable[[int], Sources], int, str]] = [
     (_stamps, 40, "2.13"),
     (_tokens, 150, "2.13"),
     (_cached_sizes, 80, "2.13"),
+    (_import_words, 2000, "2.13"),
+    (_compiled_lambdas, 40, "2.13"),
+    (_comparisons, 250, "2.13"),
+    (_conditions, 150, "2.13"),
+    (_inheritance, 200, "2.13"),
+    (_copies, 300, "2.13"),
 ]
 
 

@@ -6,6 +6,8 @@ must not be.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from lintkit import PRELUDE, Project, lines, told
 
@@ -648,3 +650,21 @@ def test_a_call_that_python_would_refuse_is_not_followed(project: Project) -> No
         """,
     )
     check(project)
+
+
+def test_fixes_are_made_only_where_somebody_shows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tclint.cli import main
+    from tclint.rules import tcl101_data_dependent_branch
+
+    (tmp_path / "m.py").write_text(
+        "import torch\n\n@torch.compile\ndef f(x):\n    if x.sum() > 0:\n        x = x + 1\n    return x\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    asked: list[str] = []
+    monkeypatch.setattr(tcl101_data_dependent_branch, "fix_branch", lambda event, tests: asked.append("asked"))
+    for arguments in (["--output-format", "concise"], ["--statistics"], ["--output-format", "junit"]):
+        assert main(["m.py", "--isolated", *arguments]) == 1
+        assert asked == []
+    # What was kept without fixes is nothing to those who show them.
+    assert main(["m.py", "--isolated"]) == 1
+    assert asked == ["asked"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 from lintkit import ROOT, Project
@@ -81,3 +83,20 @@ print(resident() - before)
     )
     # It was more than 8 MB for each lint of a small project.
     assert float(done.stdout) < 10, f"{done.stdout.strip()} MB more after twenty lints"
+
+
+def test_the_recursion_limit_is_left_as_it_was(project: Project) -> None:
+    """Runs in several threads at once: the limit is one for all of them."""
+    project.write({"net.py": MODEL})
+    before = sys.getrecursionlimit()
+
+    def lint() -> None:
+        Opened.open(["net.py"], cwd=str(project.root), isolated=True, overrides=OVERRIDES).lint()
+
+    threads = [threading.Thread(target=lint) for _ in range(4)]
+    for number, thread in enumerate(threads):
+        thread.start()
+        time.sleep(0.02 * number)
+    for thread in threads:
+        thread.join()
+    assert sys.getrecursionlimit() == before

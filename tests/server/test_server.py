@@ -566,3 +566,10 @@ def test_opening_a_hostile_folder_runs_nothing_of_it(project: Project, monkeypat
         process.kill()
         process.communicate()
     assert list(project.root.rglob("*.ran")) == []
+
+
+def test_a_document_that_is_not_saved_makes_no_folder(tmp_path: Path) -> None:
+    document = session.Document(str(tmp_path / "no" / "such" / "m.py"), MODEL)
+    (linted,) = session.Session().lint([document])
+    assert linted.findings
+    assert list(tmp_path.iterdir()) == []

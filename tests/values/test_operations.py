@@ -63,6 +63,8 @@ OPERATIONS: dict[str, tuple[Callable[[Value, Frame], Any], Any]] = {
     "turns": (lambda v, f: v.turns(f, NODE, 8, 3), tuple),
     "overwritten": (lambda v, f: [v.overwritten(), v.overwritten("graph")], list),
     "taken": (lambda v, f: v.taken(), Value),
+    "released": (lambda v, f: v.released(), Value),
+    "mapped": (lambda v, f: v.mapped(1, lambda tensor: tensor), Value),
     "guarded": (lambda v, f: v.guarded(), Guarded),
     "known_items": (lambda v, f: v.known_items(f), tuple | None),
     "known_length": (lambda v, f: v.known_length(), int | None),

@@ -22,7 +22,7 @@ from tclint.verify import VerifyOptions
 from tclint.verify.answers import Cache
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
 from tclint.verify.heard import Heard, Run
-from tclint.verify.job import Candidate, Job, Place
+from tclint.verify.job import Candidate, Goal, Job
 from tclint.verify.parent import executor_for
 from tclint.verify.process import Limits, environment, visible_gpus
 from tclint.verify.registered import example, registered
@@ -118,9 +118,7 @@ def test_statements_and_functions() -> None:
 
 
 def test_jobs_cross_the_process_boundary() -> None:
-    job = Job(
-        "/r", (Candidate("/r/m.py", "Model"),), (Place("/r/m.py", 3, 4, "graph-break"),), factories={"a:B": "c:d"}
-    )
+    job = Job("/r", (Candidate("/r/m.py", "Model"),), (Goal("/r/m.py", 3, 4, "graph-break"),), factories={"a:B": "c:d"})
     assert codec.decode(Job, codec.encode(job)) == job
 
 
@@ -218,7 +216,7 @@ def test_the_cache_holds_until_a_source_changes(tmp_path: Path) -> None:
     source, helper = tmp_path / "m.py", tmp_path / "h.py"
     source.write_text("a")
     helper.write_text("b")
-    job = Job(str(tmp_path), (Candidate(str(source), "M"),), (Place(str(source), 1, 1, "graph-break"),))
+    job = Job(str(tmp_path), (Candidate(str(source), "M"),), (Goal(str(source), 1, 1, "graph-break"),))
     told = Heard(torch="2.13.0", runs=(Run("breaks", "train", "s"),), sources=(str(helper),))
     cache = Cache(str(tmp_path / "cache"))
     assert cache.get(job, "2.13.0") is None

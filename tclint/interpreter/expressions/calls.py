@@ -8,10 +8,13 @@ from typing import Final
 from tclint.interpreter.evaluate import evaluate, handles, holder
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import operands_read, receiver_read
+from tclint.sources.tree import nodes
+from tclint.torch_facts import facts
 from tclint.values import (
     UNKNOWN,
     Dict,
     External,
+    Instance,
     Seq,
     Super,
     Value,
@@ -19,8 +22,11 @@ from tclint.values import (
 
 Args = list[Value]
 Keywords = dict[str, Value]
-_FILL: Final = frozenset({"append", "appendleft", "extend", "extendleft", "insert", "add", "update", "clear", "put"})
-"""Methods that put something into a container, or empty it, and read nothing that is in it."""
+_NO_READ: Final = frozenset(
+    {"append", "appendleft", "extend", "extendleft", "insert", "add", "update", "clear", "put"}
+    | {name.removeprefix("Tensor.") for name in facts.named("gives a size")}
+)
+"""Methods that put something into a container, or empty it, or ask a tensor for its sizes: they read nothing that is in it."""
 
 
 def _call(frame: Frame, node: ast.Call) -> Value:
@@ -40,18 +46,44 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         if type(base) is ast.Call and type(base.func) is ast.Name and base.func.id == "super":
             receiver = _super(frame, base)
         else:
-            receiver = holder(frame, base) if func_node.attr in _FILL else evaluate(frame, base)
-        runs = frame.interp.compile_sites.graph_runs
+            receiver = holder(frame, base) if func_node.attr in _NO_READ else evaluate(frame, base)
+        memory = frame.interp.graph_memory
+        runs = memory.runs
         args, keywords, open_ended = arguments(frame, node)
-        if frame.interp.compile_sites.graph_runs != runs:
-            receiver_read(frame, base, receiver)
-            receiver = receiver.overwritten()
-        return receiver.call_method(frame, node, func_node.attr, args, keywords, open_ended)
+        if memory.runs != runs:
+            receiver_read(frame, base, receiver, runs)
+            receiver = memory.later(receiver, runs)
+        result = receiver.call_method(frame, node, func_node.attr, args, keywords, open_ended)
+        if frame.region is None and type(base) is ast.Name and base.id in frame.paths and type(receiver) is Instance:
+            _forget_paths(frame, base.id, receiver, func_node.attr)
+        return result
     func = evaluate(frame, func_node)
     if type(func) is External and func.name == "builtins.super":
         return _super(frame, node)
     args, keywords, open_ended = arguments(frame, node)
     return func.call(frame, node, args, keywords, open_ended)
+
+
+def _forget_paths(frame: Frame, name: str, receiver: Instance, called: str) -> None:
+    """A method may have bound attributes anew of which this frame knows what they held before."""
+    method = frame.interp.classes.find_method(receiver.cls, called)
+    if method is not None:
+        for attribute in method.node_index(_bound_on_self):
+            frame.env.pop(f"{name}.{attribute}", None)
+
+
+def _bound_on_self(root: ast.AST) -> frozenset[str]:
+    """The attributes that a method binds on its receiver."""
+    arguments = getattr(root, "args", None)
+    first = arguments.args[0].arg if isinstance(arguments, ast.arguments) and arguments.args else ""
+    return frozenset(
+        node.attr
+        for node in nodes(root)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == first
+    )
 
 
 def _super(frame: Frame, node: ast.Call) -> Value:
@@ -74,8 +106,8 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
     args: Args = []
     keywords: Keywords = {}
     open_ended = False
-    sites = frame.interp.compile_sites
-    runs = sites.graph_runs
+    memory = frame.interp.graph_memory
+    runs = memory.runs
     for i, argument in enumerate(node.args):
         if type(argument) is ast.Starred:
             value = evaluate(frame, argument.value)
@@ -86,19 +118,19 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
                 args.append(Seq("star", None, value.iterate(frame, argument)))
         else:
             args.append(evaluate(frame, argument))
-        if sites.graph_runs != runs:
-            runs = sites.graph_runs
+        if memory.runs != runs:
             if i and len(args) == i + 1:
-                operands_read(frame, list(zip(node.args, args[:-1], strict=False)))
-                args[:-1] = [a.overwritten() for a in args[:-1]]
+                operands_read(frame, list(zip(node.args, args[:-1], strict=False)), runs)
+                args[:-1] = [memory.later(a, runs) for a in args[:-1]]
+            runs = memory.runs
     for keyword in node.keywords:
         value = evaluate(frame, keyword.value)
-        if sites.graph_runs != runs:
-            runs = sites.graph_runs
+        if memory.runs != runs:
             given = {k.arg: k.value for k in node.keywords}
-            operands_read(frame, [(given[k], v) for k, v in keywords.items() if k in given])
+            operands_read(frame, [(given[k], v) for k, v in keywords.items() if k in given], runs)
             if len(args) == len(node.args):
-                operands_read(frame, list(zip(node.args, args, strict=True)))
+                operands_read(frame, list(zip(node.args, args, strict=True)), runs)
+            runs = memory.runs
         if keyword.arg is not None:
             keywords[keyword.arg] = value
         elif isinstance(value, Dict):

@@ -26,13 +26,13 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
     kind = {"ListComp": "list", "SetComp": "set", "GeneratorExp": "generator"}[type(node).__name__]
     saved = frame.env
     frame.env = dict(saved)
-    sites, ran = frame.interp.compile_sites, False
+    memory, ran = frame.interp.graph_memory, False
 
     def element() -> Value:
         nonlocal ran
-        runs = sites.graph_runs
+        runs = memory.runs
         value = evaluate(frame, node.elt)
-        ran = ran or sites.graph_runs != runs
+        ran = ran or memory.runs != runs
         return value
 
     items, length = _generators(frame, node.generators, element)
@@ -50,14 +50,14 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
 def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
     saved = frame.env
     frame.env = dict(saved)
-    sites, ran = frame.interp.compile_sites, False
+    memory, ran = frame.interp.graph_memory, False
 
     def pair() -> Value:
         nonlocal ran
         key = evaluate(frame, node.key)
-        runs = sites.graph_runs
+        runs = memory.runs
         value = evaluate(frame, node.value)
-        ran = ran or sites.graph_runs != runs
+        ran = ran or memory.runs != runs
         return Seq("tuple", (key, value))
 
     items, _ = _generators(frame, node.generators, pair)

@@ -55,8 +55,8 @@ def _set(frame: Frame, node: ast.Set) -> Value:
 def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
     items: list[Value] = []
     known = True
-    sites = frame.interp.compile_sites
-    runs = sites.graph_runs
+    memory = frame.interp.graph_memory
+    runs = memory.runs
     for element in elements:
         if type(element) is ast.Starred:
             value = evaluate(frame, element.value)
@@ -68,13 +68,13 @@ def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
                 items.append(value.iterate(frame, element))
         else:
             items.append(evaluate(frame, element))
-        if sites.graph_runs != runs:
-            runs = sites.graph_runs
+        if memory.runs != runs:
             before = items[:-1]
             if len(before) < len(elements) and any(v.contains(OWNED) is not None for v in before):
                 # Both outputs are made before either is used.
-                operands_read(frame, list(zip(elements, before, strict=False)))
-                items[:-1] = [v.overwritten() for v in before]
+                operands_read(frame, list(zip(elements, before, strict=False)), runs)
+                items[:-1] = [memory.later(v, runs) for v in before]
+            runs = memory.runs
     if known and len(items) <= 64:
         return Seq(kind, tuple(items))
     return Seq(kind, None, join_all(items))
@@ -83,15 +83,15 @@ def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
 def _dict(frame: Frame, node: ast.Dict) -> Value:
     items: dict[Any, Value] = {}
     elem: Value | None = None
-    sites = frame.interp.compile_sites
-    runs = sites.graph_runs
+    memory = frame.interp.graph_memory
+    runs = memory.runs
     for key, value_node in zip(node.keys, node.values, strict=True):
         value = evaluate(frame, value_node)
-        if sites.graph_runs != runs:
-            runs = sites.graph_runs
+        if memory.runs != runs:
             given = {k.value: v for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant)}
-            operands_read(frame, [(given[k], v) for k, v in items.items() if k in given])
-            items = {k: v.overwritten() for k, v in items.items()}
+            operands_read(frame, [(given[k], v) for k, v in items.items() if k in given], runs)
+            items = {k: memory.later(v, runs) for k, v in items.items()}
+            runs = memory.runs
         if key is None:
             if isinstance(value, Dict):
                 items.update(value.items)
@@ -121,6 +121,14 @@ def _starred(frame: Frame, node: ast.Starred) -> Value:
 
 
 def _lambda(frame: Frame, node: ast.Lambda) -> Value:
+    if frame.region is None:
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                value = evaluate(frame, default)
+                if value.contains(OWNED) is not None:
+                    frame.interp.emitter.emit(
+                        events.Store, frame, default, "default", UNKNOWN, "", value, None, False, None
+                    )
     parent = frame.function
     if parent is None:
         return frame.interp.functions.module_lambda(frame, node)

@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
-from tclint.interpreter.evaluate import evaluate, handles, lookup
+from tclint.interpreter.evaluate import evaluate, handles, holder, lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import read
+from tclint.torch_facts import facts
 from tclint.values import (
+    Instance,
     Value,
 )
+
+_WITHOUT_VALUES: Final = frozenset(facts.named("is known without the values"))
 
 
 def _name(frame: Frame, node: ast.Name) -> Value:
     value = frame.env.get(node.id)
     if value is not None:
         return read(frame, node, node.id, value) if frame.region is None else value
-    return lookup(frame, node.id)
+    value = lookup(frame, node.id)
+    if frame.closure is not None and frame.region is None and node.id in frame.closure:
+        return read(frame, node, node.id, value)
+    return value
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
     base = node.value
+    if node.attr in _WITHOUT_VALUES and type(base) is ast.Name and frame.region is None:
+        return holder(frame, base).attribute(frame, node, node.attr)
     if type(base) is ast.Name and base.id in frame.paths:
         value = frame.env.get(f"{base.id}.{node.attr}")
         if value is not None:
             return read(frame, node, f"{base.id}.{node.attr}", value) if frame.region is None else value
     receiver = evaluate(frame, base)
-    return receiver.attribute(frame, node, node.attr)
+    if frame.region is None and type(receiver) is Instance:
+        held = frame.interp.graph_memory.held(receiver, node.attr)
+        if held is not None:
+            return read(frame, node, f"{ast.unparse(base)}.{node.attr}", held)
+    value = receiver.attribute(frame, node, node.attr)
+    return frame.interp.graph_memory.as_held(value) if frame.region is None else value
 
 
 def _named(frame: Frame, node: ast.NamedExpr) -> Value:

@@ -29,14 +29,14 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
         chain.append(left_node)
         left_node = left_node.left
     value = evaluate(frame, left_node)
-    sites = frame.interp.compile_sites
-    runs = sites.graph_runs
+    memory = frame.interp.graph_memory
+    runs = memory.runs
     for link in reversed(chain):
         right = evaluate(frame, link.right)
-        if sites.graph_runs != runs:
-            runs = sites.graph_runs
-            operands_read(frame, [(link.left, value)])
-            value = value.overwritten()
+        if memory.runs != runs:
+            operands_read(frame, [(link.left, value)], runs)
+            value = memory.later(value, runs)
+            runs = memory.runs
         value = binary(frame, link, type(link.op).__name__, value, right)
     return value
 

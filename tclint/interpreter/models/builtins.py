@@ -108,6 +108,7 @@ def _sequence(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
     def make(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
         if not args:
             return Seq(kind, ())
+        _ask_key(frame, node, args, keywords)
         value = args[0]
         elements = value.args if isinstance(value, Object) else value
         if isinstance(elements, Seq):
@@ -199,7 +200,18 @@ def _same_items(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> 
     return Seq("list", None, value.iterate(frame, node))
 
 
+def _ask_key(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> None:
+    """`sorted(items, key=…)` asks for every key before it compares any; `max` holds the best one so far."""
+    key = keywords.get("key")
+    if key is None or not args or frame.region is not None:
+        return
+    asked = key.call(frame, node, [args[0].iterate(frame, node)], {})
+    place = next((k.value for k in node.keywords if k.arg == "key"), node) if isinstance(node, ast.Call) else node
+    frame.interp.emitter.emit(events.Store, frame, place, "comprehension", UNKNOWN, "", asked, None, False, None)
+
+
 def _extreme(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    _ask_key(frame, node, args, keywords)
     if len(args) == 1:
         return args[0].iterate(frame, node)
     return join_all(args) if args else UNKNOWN

@@ -41,7 +41,7 @@ _CONSTANT_FACTORIES: Final = frozenset(
 )
 
 
-def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Value:
+def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Tensor:
     """The tensor that `torch.zeros(…)` and its like make."""
     short = name[6:]
     dtype = dtype_argument((), keywords) or _dtype(short, args, keywords)

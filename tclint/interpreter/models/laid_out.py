@@ -8,7 +8,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.results import Args, Keywords, exact_argument
 from tclint.torch_facts import dtypes, layouts
 from tclint.torch_facts.layouts import Layout
-from tclint.values import ARRAY, DETACHED, NEEDS_GRAD, PARAMETER, Const, External, Scalar, Seq, Tensor, Value
+from tclint.values import ARRAY, NEEDS_GRAD, NO_GRADIENT, PARAMETER, Const, External, Scalar, Seq, Tensor, Value
 from tclint.values.constant import is_none
 
 
@@ -45,9 +45,11 @@ def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keyw
     given = [*args, *keywords.values()]
     others = [value for value in given if isinstance(value, Tensor)]
     flags = result.flags
-    if frame.grad is not False and not flags & (PARAMETER | DETACHED) and name not in ("requires_grad_", "detach"):
-        if any(each.flags & (NEEDS_GRAD | PARAMETER) and not each.flags & DETACHED for each in (tensor, *others)):
-            flags |= NEEDS_GRAD
+    if name in ("detach", "detach_", "data"):
+        flags &= ~NEEDS_GRAD
+    elif frame.grad is not False and not flags & PARAMETER and name != "requires_grad_":
+        if any(each.flags & (NEEDS_GRAD | PARAMETER) for each in (tensor, *others)):
+            flags = flags & ~NO_GRADIENT | NEEDS_GRAD
     exact = exact_argument(args, keywords) or dtypes.cast(name)
     if not exact and result.dtype == tensor.dtype and all(each.exact == tensor.exact for each in others):
         exact = tensor.exact

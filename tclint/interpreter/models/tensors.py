@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint import events
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.gradients import freeze
 from tclint.interpreter.models.laid_out import is_int, laid_out, sliced
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.numpy import array_method
@@ -30,11 +31,11 @@ from tclint.values import (
     BOOL,
     CONSTANT,
     DATA_SIZED,
-    DETACHED,
     EXPANDED,
     FALSE,
     HOST,
     NEEDS_GRAD,
+    NO_GRADIENT,
     NONE,
     PARAMETER,
     RAW,
@@ -134,8 +135,9 @@ def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords
     if name in facts.INPLACE_METHODS or (name.endswith("_") and not name.endswith("__")):
         flags = tensor.flags
         if name == "requires_grad_":
+            freeze(frame, tensor, args[0] if args else TRUE)
             off = bool(args) and isinstance(args[0], Const) and not args[0].value
-            flags = flags & ~NEEDS_GRAD if off else flags | NEEDS_GRAD
+            flags = flags & ~NEEDS_GRAD if off else flags & ~NO_GRADIENT | NEEDS_GRAD
         return Tensor(tensor.conf, tensor.dtype, tensor.ndim, flags, tensor.origin, tensor.base, tensor.site)
     if name in facts.REDUCE_WITH_DIM_TUPLE and reduces_to_pair(args, keywords):
         return Seq(
@@ -171,8 +173,6 @@ def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords
             extra = 0
         else:
             extra = STRIDED if name in _CONTIGUITY_LOST else 0
-        if name == "detach":
-            extra |= DETACHED
         if name == "view" and dtype_argument(args, keywords):
             return tensor.view(origin, -1, extra).with_(dtype=dtype_argument(args, keywords))
         if name == "type_as":
@@ -234,11 +234,12 @@ def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str, quiet: boo
     if name == "size" and tensor.flags & ARRAY:
         return SIZE
     if name in ("T", "mT", "H", "mH", "real", "imag", "data"):
-        extra = STRIDED if name in ("T", "mT", "H", "mH") else DETACHED if name == "data" else 0
+        extra = STRIDED if name in ("T", "mT", "H", "mH") else 0
         result = tensor.view(origin, tensor.ndim, extra)
         return laid_out(frame, tensor, name, (), {}, result) if frame.region is None else result
     if name == "grad":
-        return join(Tensor(tensor.conf, tensor.dtype, -1, 0, origin), NONE)
+        held = frame.interp.graph_memory.gradient(origin) if frame.region is None else None
+        return join(held or Tensor(tensor.conf, tensor.dtype, -1, 0, origin), NONE)
     if name in ("values", "indices") and not kind:
         # The named result of max(dim) and friends, read off a tensor we took for one.
         return Tensor(tensor.conf, "i" if name == "indices" else tensor.dtype, -1, 0, origin)
@@ -283,9 +284,10 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
     ndim = 0 if tensor.ndim == 0 and (both is None or both.ndim == 0) and other.rank not in (SEQUENCE, ONE_OF) else -1
     if both is None and other is UNKNOWN:
         ndim = -1
-    flags = tensor.flags & (HOST | CONSTANT | ARRAY | DATA_SIZED)
+    flags = tensor.flags & (HOST | CONSTANT | ARRAY | DATA_SIZED | NO_GRADIENT)
     if both is not None:
-        flags = (tensor.flags | both.flags) & (DATA_SIZED | ARRAY) | (tensor.flags & both.flags & (HOST | CONSTANT))
+        flags = (tensor.flags | both.flags) & (DATA_SIZED | ARRAY)
+        flags |= tensor.flags & both.flags & (HOST | CONSTANT | NO_GRADIENT)
     elif not is_number(other):
         flags &= ~CONSTANT
     result = Tensor(conf, dtype, ndim, flags, frame.origin(node))

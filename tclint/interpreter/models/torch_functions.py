@@ -37,6 +37,7 @@ from tclint.values import (
     HOST,
     NAMED,
     NEEDS_GRAD,
+    NO_GRADIENT,
     NONE,
     PARAMETER,
     PROVEN,
@@ -123,7 +124,10 @@ def _where(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
 
 
 def _made(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
-    return factory(name, args, keywords, frame.origin(node))
+    made = factory(name, args, keywords, frame.origin(node))
+    if frame.region is None and "requires_grad" not in keywords:
+        return made.with_(flags=made.flags | NO_GRADIENT)
+    return made
 
 
 _TENSOR_CLASSES: Final = {
@@ -229,6 +233,8 @@ def _computed(name: str, short: str, first: Tensor | None, args: Args, keywords:
         flags |= CONSTANT
     if first is not None:
         flags |= first.flags & ARRAY
+        if all(v.flags & NO_GRADIENT for v in (*args, *keywords.values()) if isinstance(v, Tensor)):
+            flags |= first.flags & NO_GRADIENT
         if len(args) == 1 or not any(isinstance(a, Tensor) and a is not first for a in args):
             flags |= first.flags & (HOST | CONSTANT)
     return Tensor(PROVEN, dtype, ndim, flags, origin)

@@ -19,6 +19,7 @@ from tclint.values import (
     External,
     FunctionValue,
     Object,
+    Seq,
     Tensor,
     Value,
     tensor_of,
@@ -85,6 +86,8 @@ def _script(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
 def _graphed(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     if not args:
         return function(frame, node, name, args, keywords)
+    if isinstance(args[0], Seq) and args[0].items is not None:
+        return Seq("tuple", tuple(Object(name, frame.origin(node), "graphed", each) for each in args[0].items))
     return Object(name, frame.origin(node), "graphed", args[0])
 
 
@@ -144,7 +147,7 @@ def _call_graphed(frame: Frame, node: ast.AST, func: Object, args: Args, keyword
     assert func.args is not None
     inner = func.args.call(frame, node, args, keywords, open_ended)
     frame.interp.emitter.call(frame, node, func.name + ".__call__", args, keywords, func, inner)
-    return frame.interp.compile_sites.own(inner, frame, node)
+    return frame.interp.compile_sites.own(inner, frame, node, func)
 
 
 def _call_grad_mode(

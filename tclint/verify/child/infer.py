@@ -353,7 +353,11 @@ def example_of(
     parameters = signature_of(signed)
     hints = hints_of(signed)
     described = _source(signed)
-    passed = usage.literals_of(getattr(signed, "__name__", ""), [p.name for p in parameters], root) if root else {}
+    # A module is called by the names of its instances: what is passed to functions named `forward` says nothing of it.
+    named = function is not None or method
+    passed = (
+        usage.literals_of(getattr(signed, "__name__", ""), [p.name for p in parameters], root) if root and named else {}
+    )
     model = build()
     width = next(iter(widths_of(model)), WIDTH)
     required: dict[str, Any] = {}

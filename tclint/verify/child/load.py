@@ -35,7 +35,8 @@ def search_path(path: Path, root: str) -> list[str]:
     while folder != top and top in folder.parents:
         folder = folder.parent
         found.append(folder)
-    found += [top, top / "src"]
+    if not (top / "__init__.py").is_file():
+        found += [top, top / "src"]
     return list(dict.fromkeys(str(entry) for entry in found if entry.is_dir()))
 
 

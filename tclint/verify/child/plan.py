@@ -34,7 +34,7 @@ from tclint.verify.child.sources import sources
 from tclint.verify.child.sweep import SETTLED, Sweep, sweeps
 from tclint.verify.cover import is_project
 from tclint.verify.heard import Equality, Fault, Heard, Run, Trial
-from tclint.verify.job import Candidate, Job, Place
+from tclint.verify.job import Candidate, Goal, Job
 
 EXAMPLES = 3
 """Most examples that are run for one job, once they work."""
@@ -388,20 +388,20 @@ def _runs_soon(example: Example, setup: Setup) -> bool:
     return _runs(example, setup) and time.perf_counter() - start < SOON
 
 
-def _unconfirmed(places: tuple[Place, ...], runs: list[Run]) -> list[Place]:
+def _unconfirmed(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
     """Places at which no break has been heard yet: another mode could still bring one."""
 
-    def confirmed(place: Place) -> bool:
+    def confirmed(place: Goal) -> bool:
         span = range(place.line, place.end_line + 1)
         return any(item.path == place.path and item.line in span for run in runs for item in run.breaks)
 
     return [place for place in places if not confirmed(place)]
 
 
-def _unreached(places: tuple[Place, ...], runs: list[Run]) -> list[Place]:
+def _unreached(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
     """Places that no call has run yet: another example could still reach them."""
 
-    def reached(place: Place) -> bool:
+    def reached(place: Goal) -> bool:
         span = range(place.line, place.end_line + 1)
         return any(
             line in span for run in runs for lines in (run.covered, run.traced) for line in lines.get(place.path, ())

@@ -225,6 +225,31 @@ def test_on_another_thread() -> None:
         assert not helper.is_alive()
 
 
+@pytest.mark.parametrize("method", ["thread", "signal"])
+def test_a_lock_that_a_stuck_compilation_holds_costs_no_more_than_the_limit(method: str) -> None:
+    """A helper inside one long call of C code cannot be stopped; whoever compiles next must not wait for it."""
+
+    def hangs_in_c(graph: Any, inputs: Any) -> Any:
+        time.sleep(12)
+        return graph.forward
+
+    x = torch.ones(2, 4)
+    with pytest.warns(SafeCompileWarning):
+        tclint.safe_compile(Net(), backend=hangs_in_c, timeout=0.5, method="thread")(x)
+    made: list[Any] = []
+    safe = tclint.safe_compile(Net(), backend=counts(made), timeout=1, method=method)
+    start = time.monotonic()
+    assert safe(x).shape == (2, 4)
+    assert time.monotonic() - start < 8
+    assert (made, safe.record.status) == ([], "waiting")
+    assert "holds Dynamo's lock" in safe.record.events[0]
+    for helper in [t for t in threading.enumerate() if t.name == "tclint-safe-compile"]:
+        helper.join(60)
+    # Nothing is in the way any more.
+    assert safe(x).shape == (2, 4)
+    assert (len(made), safe.record.status) == (1, "compiled")
+
+
 def test_the_helper_thread_has_the_callers_modes() -> None:
     safe = tclint.safe_compile(Net(), backend=counts([]), method="thread")
     with torch.no_grad():

@@ -1,0 +1,37 @@
+"""Which files belong together, going by their imports."""
+
+from __future__ import annotations
+
+from tclint.program import Program
+from tclint.run.links import Components, alone, links_of
+from tclint.sources.glance import glance
+
+SOURCES = {
+    "train.py": b"from model import Net\nimport helpers as h\nimport torch\nnet = torch.compile(Net())\n",
+    "model.py": b"import torch\nfrom layers import *\n\nclass Net(torch.nn.Module):\n    def forward(self, x): return x\n",
+    "layers.py": b"x = 1\n",
+    "helpers.py": b"import os\n",
+    "other.py": b"import nothing_here\n",
+}
+PROGRAM = Program.build([(path, f"/p/{path}", data, True, True) for path, data in SOURCES.items()])
+MODULES = {module.path: module for module in PROGRAM.modules}
+
+
+def test_what_a_file_names() -> None:
+    assert links_of(MODULES["train.py"]) == ("model", "model.Net", "helpers", "helpers.", "torch", "torch.")
+    assert links_of(MODULES["model.py"])[-1] == "layers"
+    assert links_of(MODULES["layers.py"]) == ()
+
+
+def test_files_that_are_linked_belong_together() -> None:
+    together = Components(PROGRAM, {path: links_of(module) for path, module in MODULES.items()})
+    groups: dict[str, set[str]] = {}
+    for path in SOURCES:
+        groups.setdefault(together.of(path), set()).add(path)
+    assert sorted(map(sorted, groups.values())) == [["helpers.py", "layers.py", "model.py", "train.py"], ["other.py"]]
+
+
+def test_a_file_stands_alone_that_no_root_and_no_site_mentions() -> None:
+    glances = {path: glance(data, (), ()) for path, data in SOURCES.items()}
+    parts = [[module] for module in PROGRAM.modules]
+    assert alone(parts, PROGRAM.modules, glances) == {"train.py", "other.py"}
