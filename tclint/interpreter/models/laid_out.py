@@ -58,9 +58,10 @@ def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keyw
         return result
     layout: Layout | None = Layout(tensor.shape, tensor.strides)
     assert layout is not None
-    if name == "to":
-        if "memory_format" in keywords:
-            layout = _formatted(layout, keywords)
+    if "memory_format" in keywords:
+        layout = _formatted(layout, keywords)
+    elif name == "to":
+        pass  # as it lies
     elif others:
         layout = _broadcast([tensor, *others])
     else:

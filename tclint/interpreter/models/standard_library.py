@@ -185,7 +185,8 @@ def _named_tuple(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) ->
 
 
 def _deque(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    return Seq("list", None, args[0].iterate(frame, node) if args else UNKNOWN)
+    limited = len(args) > 1 or "maxlen" in keywords
+    return Seq("deque" if limited else "list", None, args[0].iterate(frame, node) if args else UNKNOWN)
 
 
 def _pattern(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
