@@ -140,7 +140,7 @@ def examine(site: Path, package: str, one: Found, save: Any) -> None:
     import torch
 
     from tclint.verify.child import compiling
-    from tclint.verify.child.experiments import Bench, EagerFailed, run_breaks
+    from tclint.verify.child.experiments import EagerFailed, Setup, run_breaks
     from tclint.verify.child.inputs import NoInputs
     from tclint.verify.child.load import load
     from tclint.verify.child.sources import sources
@@ -153,7 +153,7 @@ def examine(site: Path, package: str, one: Found, save: Any) -> None:
     root = str(top if top.is_dir() else site)
     candidate = Candidate(str(site / one.file), one.name)
     job = Job(root=root, candidates=(candidate,), places=())
-    bench = Bench(device="cpu", seed=0, wanted=lambda path: is_project(path, str(site)), title=one.name)
+    setup = Setup(device="cpu", seed=0, wanted=lambda path: is_project(path, str(site)), title=one.name)
     result = Result(one.file, one.name)
     said: list[str] = []
     for example in sources(job, candidate, load(candidate.path, root)):
@@ -163,7 +163,7 @@ def examine(site: Path, package: str, one: Found, save: Any) -> None:
         result.source = example.source
         for mode in ("eval", "train"):
             try:
-                run = run_breaks(bench, example, mode if example.wrap else "")
+                run = run_breaks(setup, example, mode if example.wrap else "")
             except EagerFailed as failed:
                 said.append(f"{example.source}: {mode}: {failed.fault.kind}: {failed.fault.message[:200]}")
                 continue

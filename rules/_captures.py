@@ -91,18 +91,38 @@ def _describe(capture: Capture) -> Capture:
                 func = text(node.func)
                 if not func.startswith("torch.") and "." not in func or func.startswith("self."):
                     capture.called.add(func)
-            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            if (
+                isinstance(node, (ast.Name, ast.Attribute))
+                and isinstance(node.ctx, ast.Load)
+                or isinstance(node, ast.Subscript)
+                and isinstance(node.ctx, ast.Load)
+                and _is_key(node.slice)
+            ):
                 read.add(text(node))
     capture.outputs = bound
     capture.inputs = read - bound
     return capture
 
 
+def _is_key(node: ast.expr) -> bool:
+    """`x["key"]`: x is a dict, and binding the key anew does not write into what it held."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
 def scope_of(capture: Capture) -> list[Scope]:
-    """Where the graph may be replayed: its own function, and the methods of its class if it is kept on self."""
+    """Where the graph may be replayed: its own function, the methods of its class if it is kept on self, or the functions
+    of the file if it is a global."""
     if capture.graph.startswith("self.") and capture.cls is not None:
         return [n for n in capture.cls.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    if isinstance(capture.function, ast.Module):
+        functions = [n for n in capture.function.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        return [capture.function, *functions]
     return [capture.function]
+
+
+def global_names(function: Scope) -> set[str]:
+    """The names of the file that a function binds."""
+    return {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
 
 
 def replay_lines(capture: Capture, function: Scope) -> list[int]:

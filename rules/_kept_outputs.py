@@ -54,6 +54,8 @@ class KeptOutputs:
             return
         if event.augmented and (isinstance(event.value, Tensor) or event.target == "subscript"):
             return  # in place, or a list that already has it
+        if event.target == "subscript" and self._entry_read_in_step(event, tensor):
+            return
         if event.target == "subscript" and self._in_local(
             event, event.receiver.with_item(event.index or NONE, event.value)
         ):
@@ -61,6 +63,11 @@ class KeptOutputs:
         if event.target == "attribute" and self._read_in_step(event, tensor):
             self._kept_on[event.name] = [event]
             return
+        if event.target in ("global", "nonlocal"):
+            # Followed where the walk knows what is around: who reads it too late tells.
+            if event.ask.holds_outside(event.name) or _name_read_in_step(event, tensor):
+                self._kept_on[event.name] = [event]
+                return
         where = {
             "attribute": f"in `.{event.name}`",
             "subscript": "in a container",
@@ -99,8 +106,9 @@ class KeptOutputs:
             yield from self._told_of((event, tensor, f"{what}{self._after(event)}"))
             return
         kept = self._kept.get(self._place(event, event.name), [])
-        if not kept and "." in event.name:
-            kept = self._kept_on.get(event.name.rpartition(".")[2], [])
+        if not kept:
+            stores = self._kept_on.get(event.name.rpartition(".")[2], [])
+            kept = [store for store in stores if isinstance(store, Store) and _same(store.value, tensor)]
         if not kept and tensor.origin.node in self._told:
             return  # an element of what was told, under another name
         for at in kept or [event]:
@@ -212,6 +220,24 @@ class KeptOutputs:
         self._kept[self._place(event, ast.unparse(target))] = [event]
         return True
 
+    def _entry_read_in_step(self, event: Store, tensor: Tensor) -> bool:
+        """The same for `self.state["key"]`: what only this function reads, after it has stored it."""
+        function, made = event.enclosing, tensor.origin.node
+        target = event.node.targets[0] if isinstance(event.node, ast.Assign) else None
+        if function is None or not isinstance(made, ast.Call) or not isinstance(target, ast.Subscript):
+            return False
+        holder = target.value
+        if not isinstance(target.slice, ast.Constant) or not isinstance(holder, ast.Attribute):
+            return False
+        first, last = function.node.lineno, function.node.end_lineno or 0
+        stored = (target.lineno, target.col_offset)
+        owner = event.ask.evaluate(holder.value)
+        reads = event.ask.of_program(_AttributeReads).at(event, holder.attr, owner)
+        later = [(line, column) for path, line, column in reads if path == event.module.path and first <= line <= last]
+        if len(later) != len(reads) or not first <= made.lineno <= last:
+            return False
+        return all(place >= stored for place in later)
+
     def _materialised(self, event: Call) -> Iterator[Kept]:
         """`list(…)` of a generator: every output is made before one is read."""
         for value in event.args[:1]:
@@ -264,8 +290,12 @@ class _AttributeReads:
 
     def of(self, event: Store) -> list[tuple[str, int, int]]:
         """File, line and column of every `.name` that is read, of the attribute that is stored."""
-        module, name = event.module, event.name
-        cls = event.receiver.cls if isinstance(event.receiver, Instance) else None
+        return self.at(event, event.name, event.receiver)
+
+    def at(self, event: Store, name: str, owner: Value) -> list[tuple[str, int, int]]:
+        """The same for another attribute, of another object."""
+        module = event.module
+        cls = owner.cls if isinstance(owner, Instance) else None
         place = (name, module.path, cls.qualname if cls is not None else "")
         if place not in self._found:
             written = re.compile(rb"\.\s*" + name.encode() + rb"\b")
@@ -387,6 +417,26 @@ def _attribute_target(node: ast.AST, name: str) -> ast.Attribute | None:
         if isinstance(target, ast.Attribute) and target.attr == name:
             return target
     return None
+
+
+def _name_read_in_step(event: Store, tensor: Tensor) -> bool:
+    """Whether a name of the file, or of the function around, is read only by the function that binds it, and after that."""
+    function, made = event.enclosing, tensor.origin.node
+    if function is None or not isinstance(made, ast.Call) or not isinstance(event.node, ast.stmt):
+        return False
+    first, last = function.node.lineno, function.node.end_lineno or 0
+    stored = (event.node.lineno, event.node.col_offset)
+    reads = event.ask.of_file(_name_reads).get(event.name, [])
+    return first <= made.lineno <= last and all(place >= stored and place[0] <= last for place in reads)
+
+
+def _name_reads(module: Module) -> dict[str, list[tuple[int, int]]]:
+    """Where the names of a file are read."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for node in nodes(module.tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.setdefault(node.id, []).append((node.lineno, node.col_offset))
+    return found
 
 
 def _same(value: Value, tensor: Tensor) -> bool:

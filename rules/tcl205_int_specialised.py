@@ -112,10 +112,11 @@ class IntSpecialised(Rule):
             sizes = event.evidence.sizes(*value.ref) if event.evidence is not None and value.ref is not None else []
             if sizes and len(set(sizes)) <= variation.SETTLES:
                 continue
+            said = event.evidence.sized(*value.ref) if event.evidence is not None and value.ref is not None else ""
             short = f"{event.name.partition('.')[0].replace('numpy', 'np')}.{event.method}"
             yield self.finding(
                 event,
-                f"`{short}` is called with the number: each new size compiles again",
+                f"`{short}` is called with the number{variation.told(said)}: each new size compiles again",
                 confidence=Confidence.HIGH if sizes else Confidence.LOW,
                 help="use `** 0.5`, math.sqrt, math.ceil, math.floor or math.log2, which take a symbol",
             )

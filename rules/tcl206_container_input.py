@@ -59,8 +59,8 @@ class ContainerInput(Rule):
             if isinstance(place, ast.Name) and len(_contents(evidence.values.get(place.id, ()))) > variation.SETTLES:
                 yield self.finding(
                     event,
-                    f"what `{place.id}` holds changes from call to call, and `{ast.unparse(node)}` asks for it;"
-                    " each combination compiles again",
+                    f"what `{place.id}` holds changes from call to call ({evidence.shown(place.id)}), and"
+                    f" `{ast.unparse(node)}` asks for it; each combination compiles again",
                     node=node,
                     confidence=Confidence.HIGH,
                     help="choose in the caller between compiled functions, or pass a tensor of weights",

@@ -7,10 +7,11 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from tclint.events import Branch, Compile, Enter, Event, Operation, ProgramCall, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import header, target_of
+from tclint.rules._scope import callee, header, target_of
 from tclint.ruleset.rule import Rule
 from tclint.timeline import guarded
 from tclint.timeline.guarded import UNKNOWN, Guarded
+from tclint.torch_facts import facts
 from tclint.values import (
     ENUM,
     NEEDS_GRAD,
@@ -122,6 +123,7 @@ class PythonValueSpecialised(Rule):
                 )
                 what = (
                     f"`{name}` {kind}, and the calls in sight pass {len(combinations)} combinations of such arguments"
+                    f"{variation.told(evidence.shown(name))}"
                 )
                 yield self._finding(event, what, node)
 
@@ -129,7 +131,7 @@ class PythonValueSpecialised(Rule):
         """What no argument costs by itself, but several do together, or what a container holds."""
         others = [n for n, values in evidence.values.items() if not all(isinstance(v, Tensor) for v in values)]
         costs = evidence.together(evidence.values)
-        blamed = [name for name in others if _guarded_part(costs.blames(name))]
+        blamed = [name for name in others if _guarded_part(costs.blames(name)) and not _is_joined(function, name)]
         if not costs.hazard or not blamed or not evidence.together(others).hazard:
             return
         name = max(blamed, key=lambda name: len(costs.blames(name)))
@@ -146,7 +148,10 @@ class PythonValueSpecialised(Rule):
         ]
         patterns = set(zip(*(column for column in columns if len(column) == len(evidence.rows)), strict=True))
         if len(patterns) > variation.SETTLES:
-            what = f"the calls in sight ask for the gradients of {len(patterns)} different sets of arguments"
+            what = (
+                f"the calls in sight ask for the gradients of {len(patterns)} different sets of arguments"
+                f"{variation.told(evidence.places)}"
+            )
             yield self._finding(event, what, header(event.node))
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
@@ -256,6 +261,13 @@ class PythonValueSpecialised(Rule):
 def _guarded_part(blamed: Sequence[str]) -> bool:
     """Whether it is a part of an argument that is to blame, and not how many it has: that is TCL206."""
     return bool(blamed) and not any(each.startswith(("len(", "keys(")) for each in blamed)
+
+
+def _is_joined(function: ast.AST, name: str) -> bool:
+    """Whether a tensor is joined with another one: a cache that grows, of which TCL215 speaks."""
+    joins = {name.rpartition(".")[2] for name in facts.named("joins the tensors of a list")}
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and callee(node) in joins)
+    return any(isinstance(part, ast.Name) and part.id == name for call in calls for part in ast.walk(call))
 
 
 def _is_flag(value: object) -> bool:

@@ -64,7 +64,8 @@ class GrowingCache(Rule):
                 continue
             yield self.finding(
                 event,
-                f"`{name}` starts as None and grows by concatenation: a program for None, one for the first length, one more",
+                f"`{name}` starts as None and grows by concatenation ({event.evidence.places}): a program for None, one for"
+                " the first length, one more",
                 confidence=Confidence.HIGH,
                 help="use a static cache with index_copy_",
             )

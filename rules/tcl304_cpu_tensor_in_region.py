@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tclint.events import Call, Return
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import text
 from tclint.values import HOST, INPUT, Const, Seq, Tensor
 
 
@@ -62,6 +63,10 @@ class CpuTensorInRegion(Rule):
                 yield self._finding(event, f"the CPU argument `{receiver.base}` is moved to the device inside")
             elif isinstance(receiver, Tensor) and receiver.flags & HOST and _is_attribute(event.node):
                 yield self._finding(event, "a CPU tensor kept as a plain attribute is moved to the device inside")
+            elif isinstance(receiver, Tensor) and receiver.flags & HOST and _is_global(event):
+                yield self._finding(
+                    event, f"the global CPU tensor `{text(_receiver(event))}` is moved to the device inside"
+                )
             elif _goes_to_cpu(event.args):
                 yield self._finding(event, '`.to("cpu")` leaves the device')
 
@@ -80,6 +85,19 @@ class CpuTensorInRegion(Rule):
             confidence=Confidence.HIGH,
             help="make it a buffer on the device, or move it before the call",
         )
+
+
+def _receiver(event: Call) -> ast.expr | None:
+    func = event.node.func if isinstance(event.node, ast.Call) else None
+    return func.value if isinstance(func, ast.Attribute) else None
+
+
+def _is_global(event: Call) -> bool:
+    """Whether the tensor is one of the file's, or of the function around: then it is an input of the graph."""
+    node = _receiver(event)
+    if not isinstance(node, ast.Name) or event.ask.local(node.id) is not None:
+        return False
+    return event.ask.captures(node.id) or isinstance(event.ask.module_value(node.id), Tensor)
 
 
 def _is_attribute(node: ast.AST) -> bool:

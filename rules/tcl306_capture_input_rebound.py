@@ -8,7 +8,17 @@ from collections.abc import Collection, Iterator
 from tclint.events import Event, ModuleEvent
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules._captures import TRIGGERS, Capture, Scope, calls_of, captures, passed, replay_lines, scope_of
+from tclint.rules._captures import (
+    TRIGGERS,
+    Capture,
+    Scope,
+    calls_of,
+    captures,
+    global_names,
+    passed,
+    replay_lines,
+    scope_of,
+)
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
 
@@ -59,7 +69,11 @@ class CaptureInputRebound(Rule):
                 replays = replay_lines(capture, function)
                 first = after if function is capture.function else 0
                 again = [c.block.lineno for c in found if c.graph == capture.graph and c is not capture]
-                yield from self._rebound(event, function, capture.inputs, first, replays, again)
+                inputs = capture.inputs
+                if isinstance(capture.function, ast.Module) and function is not capture.function:
+                    own = global_names(function)
+                    inputs = {name for name in inputs if name in own or not name.isidentifier()}
+                yield from self._rebound(event, function, inputs, first, replays, again)
                 if replays:
                     yield from self._stale_rows(event, function, capture, min(replays))
             for caller, call in calls_of(event.node, capture.function):

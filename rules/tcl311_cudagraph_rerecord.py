@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from typing import Final
 
@@ -63,7 +64,7 @@ class CudagraphRerecord(Rule):
         if not event.callee.site.cudagraphs or not isinstance(event.node, ast.Call):
             return
         goes_on = any(first <= event.node.lineno <= last for first, last in event.ask.of_scope(_counting_loops))
-        limit = _DYNAMIC if event.callee.site.dynamic is True or goes_on else _STATIC
+        limit = _DYNAMIC if event.callee.site.dynamic is True else _STATIC
         place = (event.module.path, event.node.lineno, event.node.col_offset, event.callee.key)
         for argument, value in (*enumerate(event.args), *event.keywords.items()):
             if isinstance(value, Scalar) and _in_loop(event):
@@ -74,7 +75,7 @@ class CudagraphRerecord(Rule):
             if isinstance(value, Const) and type(value.value) in (int, float) and value.value not in seen:
                 seen.append(value.value)
                 # The second float is an input already, and one on the CPU.
-                if len(seen) > (limit if type(value.value) is int else 1):
+                if len(seen) > (limit if type(value.value) is int else 1) or goes_on and _counts_up(seen):
                     numbers = ", ".join(map(str, seen))
                     kind = type(value.value).__name__
                     yield self._finding(
@@ -84,7 +85,7 @@ class CudagraphRerecord(Rule):
             if isinstance(value, Tensor) and value.shape is not None:
                 shapes = value.shape if isinstance(value.shape, frozenset) else {value.shape}
                 seen.extend(shape for shape in shapes if shape not in seen)
-                if len(seen) > (_DYNAMIC if value.marks else limit):
+                if len(seen) > (_DYNAMIC if value.marks else limit) or goes_on and _counts_up(seen):
                     some = ", ".join(map(_sizes, sorted(map(str, seen))[:3]))
                     yield self._finding(
                         event, f"a CUDA-graph callable gets {len(seen)} shapes ({some}, …), each recorded anew"
@@ -132,8 +133,31 @@ def _counting_loops(root: ast.AST) -> list[tuple[int, int]]:
         or isinstance(node, ast.For)
         and isinstance(node.iter, ast.Call)
         and text(node.iter.func) in ("range", "enumerate", "itertools.count", "count", "tqdm")
-        and not all(isinstance(argument, ast.Constant) for argument in node.iter.args)
+        and not _few_turns(node.iter)
     ]
+
+
+def _few_turns(loop: ast.Call) -> bool:
+    """`range(3)`: fewer than four, written out."""
+    bounds = [argument.value for argument in loop.args if isinstance(argument, ast.Constant)]
+    if text(loop.func) != "range" or len(bounds) != len(loop.args) or not all(isinstance(b, int) for b in bounds):
+        return False
+    return 0 not in bounds[2:] and len(range(*bounds)) <= _STATIC  # type: ignore[arg-type]
+
+
+def _counts_up(seen: list[object]) -> bool:
+    """Whether three numbers or more, or one size of as many shapes, go up or down in equal steps."""
+    if len(seen) <= _DYNAMIC:
+        return False
+    rows = [value if isinstance(value, tuple) else (value,) for value in seen]
+    columns = [set(column) for column in zip(*rows, strict=False)]
+    varying = [i for i, column in enumerate(columns) if len(column) > 1]
+    if len(varying) != 1 or len({len(row) for row in rows}) != 1:
+        return False
+    numbers = [row[varying[0]] for row in rows]
+    if not all(isinstance(number, int) for number in numbers):
+        return False
+    return len({b - a for a, b in itertools.pairwise(numbers)}) == 1
 
 
 def _sized_at_random(event: CompiledCall, value: Tensor) -> bool:

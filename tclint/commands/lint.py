@@ -113,7 +113,7 @@ class _Lint(click.Command):
 @click.option("--watch", "watch_", is_flag=True, help="Lint again whenever a file changes, until interrupted.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours in the output.")
 @click.option("--quiet", "-q", is_flag=True, help="Findings only, no summary.")
-@click.option("--verbose", "-v", is_flag=True, help="Say on stderr what is read and how long it took.")
+@click.option("--verbose", "-v", is_flag=True, help="Findings in full; on stderr what is read and how long it took.")
 @click.version_option(__version__, "--version", "-V", message="tclint %(version)s")
 def command(
     paths: tuple[str, ...],
@@ -165,7 +165,7 @@ def command(
         output_format = "grouped"
     if no_project and project_root is not None:
         raise click.UsageError("--no-project and --project-root exclude each other")
-    show = Show(output_format, output_file, statistics, color, quiet)
+    show = Show(output_format, output_file, statistics, color, quiet, verbose)
     paths = paths or (".",)
     stdin = "-" in paths
     if stdin and len(paths) > 1:

@@ -29,6 +29,7 @@ class Show:
     statistics: bool = False
     color: str = "auto"
     quiet: bool = False
+    verbose: bool = False
 
     def __post_init__(self) -> None:
         if self.format not in output.FORMATS:
@@ -56,7 +57,13 @@ class Show:
         else:
             rules: Sequence[Rule] = project.rules if self.format in output.WITH_RULES else ()
             text = output.renderer(self.format)(
-                report, color=colored, width=self._width(), sources=sources, rules=rules, summary=not self.quiet
+                report,
+                color=colored,
+                width=self._width(),
+                sources=sources,
+                rules=rules,
+                summary=not self.quiet,
+                verbose=self.verbose,
             )
         if self.file:
             write.to_file(text, self.file)

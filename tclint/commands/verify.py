@@ -180,6 +180,9 @@ def _end_on_sigterm() -> None:
 @click.option("--no-cache", is_flag=True, help="Ask again what is known already.")
 @click.option("--confirmed-only", is_flag=True, help="Show only what was confirmed.")
 @click.option("--output-format", default="full", help="How findings are written; jsonl: each verdict as it is reached.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Run also what no finding speaks of, and tell what lint missed."
+)
 @click.option("--scaffold", metavar="FILE", help="Write an @tclint.example for every target that could not be run.")
 @click.option("--allow-rules", is_flag=True, default=None, help="Run the rules that the configuration file names.")
 def command(
@@ -196,6 +199,7 @@ def command(
     no_cache: bool,
     confirmed_only: bool,
     output_format: str,
+    everything: bool,
     scaffold: str | None,
     allow_rules: bool | None,
 ) -> int:
@@ -234,7 +238,8 @@ def command(
     else:
         _end_on_sigterm()
         progress = _progress(False)
-        answers = verify(claims, options, progress, _json_line if stream else _lines(progress))
+        also = project.reported if everything else ()
+        answers = verify(claims, options, progress, _json_line if stream else _lines(progress), also)
     if repro_dir is not None:
         from tclint.verify import NotConfirmed
 

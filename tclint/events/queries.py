@@ -132,6 +132,9 @@ class Frame(Protocol):
     @property
     def rare(self) -> bool: ...
 
+    @property
+    def top_level(self) -> Mapping[str, Value]: ...
+
     def chain(self, line: int) -> tuple[Step, ...]: ...
 
 
@@ -155,6 +158,11 @@ class Queries:
         if frame.closure is None or frame.function is None:
             return False
         return name in frame.closure and name not in frame.function.bound_names()
+
+    def holds_outside(self, name: str) -> bool:
+        """Whether the walk follows a name of the file, or of the function around, that this function binds."""
+        frame = self._frame
+        return name in frame.top_level or (frame.closure is not None and name in frame.closure)
 
     def module_value(self, name: str, module: Module | None = None) -> Value | None:
         """The value of a module-level name of this file, or of another; None where it has none."""

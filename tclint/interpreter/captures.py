@@ -43,7 +43,17 @@ def finish(frame: Frame, graph: Object, before: Env) -> None:
 def _graph_method(
     frame: Frame, node: ast.AST, receiver: Object, name: str, args: Args, keywords: Keywords, open_ended: bool
 ) -> Value | None:
-    if name != "replay" or frame.region is not None:
+    if frame.region is not None:
+        return None
+    if name == "capture_begin":
+        frame.capturing = True
+        frame.interp.graph_memory.captures[receiver.origin] = dict(frame.env)
+        return NONE
+    if name == "capture_end":
+        frame.capturing = False
+        finish(frame, receiver, frame.interp.graph_memory.captures.pop(receiver.origin, dict(frame.env)))
+        return NONE
+    if name != "replay":
         return None
     frame.interp.graph_memory.run(frame, receiver.origin)
     frame.interp.emitter.call(frame, node, f"{_GRAPH}.replay", args, keywords, receiver, NONE)

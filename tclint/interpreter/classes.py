@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter.evaluate import evaluate
@@ -13,10 +14,8 @@ from tclint.values import ENUM, UNKNOWN, ClassValue, Const, External, FunctionVa
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
-_NOT_MODULES: Final = frozenset(
-    {"builtins.object", "torch.autograd.Function", "torch.autograd.function.Function", "typing.Protocol", "enum.Enum"}
-    | {"abc.ABC", "torch.utils.data.Dataset", "torch.optim.Optimizer"}
-)
+_NOT_MODULES: Final = ("builtins.", "torch.autograd.", "torch.utils.", "torch.optim.", "numpy.", "typing_extensions.")
+"""Packages whose classes are no modules, whatever methods they are given."""
 
 
 class Classes:
@@ -77,7 +76,10 @@ class Classes:
         try:
             with self._silence:
                 frame = self._interp.names.frame(cls.module)
-                found = [evaluate(frame, base) for base in cls.node.bases if not isinstance(base, ast.Starred)]
+                # `Base[T]` is `Base` with its type variables filled in.
+                bases = [base.value if isinstance(base, ast.Subscript) else base for base in cls.node.bases]
+                values = [evaluate(frame, base) for base in bases if not isinstance(base, ast.Starred)]
+                found = [option for value in values for option in value.options]
         finally:
             self._reading.discard(cls)
         if UNKNOWN not in found:
@@ -106,11 +108,11 @@ class Classes:
         base = self.external_base(cls)
         if base.startswith("torch.nn.") or base.endswith(("LightningModule", ".Module")):
             return True
-        if base.startswith("torch.autograd"):
+        if base.startswith(_NOT_MODULES) or base.partition(".")[0] in sys.stdlib_module_names:
             return False
         unknown = any(b is UNKNOWN for a in self.mro(cls) for b in self.bases(a))
-        # A base we cannot see, and a forward: a module in all likelihood.
-        return (bool(base) or unknown) and self.find_method(cls, "forward") is not None and base not in _NOT_MODULES
+        # A base of another package, or one we cannot see, and a forward: a module in all likelihood.
+        return (bool(base) or unknown) and self.find_method(cls, "forward") is not None
 
     def find_method(self, cls: Class, name: str) -> Function | None:
         for ancestor in self.mro(cls):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tclint import events
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.modes import set_mode, train
+from tclint.torch_facts import callers
 from tclint.values import Instance, Object, Scalar, Seq, Tensor, Union, Value
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Emitter:
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
             train(frame, node, name, keywords)
+        elif frame.region.site is None and name in callers.NAMES:
+            frame.interp.results.calls_compiled = True
         if self.quiet or not frame.module.report:
             return
         handlers = self.dispatcher.call_handlers(name, frame.region)

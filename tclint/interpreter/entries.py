@@ -56,8 +56,10 @@ class Entries:
         # A function interpreted on its own passes on arguments nobody knows: no evidence where real calls are in sight.
         known = [c for c in seen if not any(v is UNKNOWN for v in (*c[0], *c[1].values()))]
         seen = known or seen
+        # A function that was handed over is compiled as it is: what decorates the compiled callable is eager.
+        itself = isinstance(target, FunctionValue)
         if not seen:
-            return self.by_signature(function, receiver, Region(site))
+            return self.by_signature(function, receiver, Region(site), itself)
         if receiver is None and self._is_method(function, seen):
             assert function.cls is not None
             receiver = Instance(function.cls)
@@ -74,8 +76,7 @@ class Entries:
                     continue
                 env[name] = joined.as_input(name, Origin(function.node.lineno, None))
         decorated = self._uncompiled(function)
-        compiled_itself = isinstance(target, FunctionValue) and target.function is function
-        if isinstance(decorated, FunctionValue) and decorated.function is not function and not compiled_itself:
+        if not itself and isinstance(decorated, FunctionValue) and decorated.function is not function:
             return self.by_signature(function, receiver, region)
         return self._run(function, env, region)
 
@@ -98,9 +99,16 @@ class Entries:
             found.append(Evidence(target.key, walk, rows, site.dynamic if site is not None else None))
         return max(found, key=lambda each: each.weight, default=None)
 
-    def by_signature(self, function: Function, receiver: Value | None, region: Region | None) -> Value:
-        """Interpret a function as the entry of a region (or of eager code) with what its signature says."""
+    def by_signature(
+        self, function: Function, receiver: Value | None, region: Region | None, itself: bool = False
+    ) -> Value:
+        """Interpret a function as the entry of a region (or of eager code) with what its signature says.
+
+        `itself`: without its decorators.
+        """
         decorated = self._uncompiled(function)
+        if itself:
+            decorated = UNKNOWN
         env = parameters.entry(self._interp, function, receiver, region=region)
         vararg = parameters.variadic(function)[0]
         for captured in (self._closures.get(function) or {}).values():

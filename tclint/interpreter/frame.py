@@ -108,6 +108,14 @@ class Frame:
         """Whether only an unusual run gets here."""
         return RARE in self.env
 
+    @property
+    def top_level(self) -> Env:
+        """What the names of this file hold at this moment, where the walk began there."""
+        root = self
+        while root.parent is not None:
+            root = root.parent
+        return root.env if root.function is None and root.module is self.module and root is not self else {}
+
     def origin(self, node: ast.AST) -> Origin:
         # As `Origin(…)`, which goes through a function of its own; made a million times in a large run.
         return _new(Origin, (getattr(node, "lineno", 0), node))

@@ -219,13 +219,15 @@ class Functions:
         graphs = self._interp.graph_memory
         region_key = region.key if region is not None else None
         if region is None and frame is not None:
-            region_key = ("eager", frame.grad, frame.capturing)
+            region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure))
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         known = memo.results.get(key)
         if known is not None:
             if region is None:
                 self._interp.account.replay(key)
+            elif not self._emitter.quiet:
+                self._interp.results.again(region.site, key)
             if key in memo.effects:
                 graphs.repeat(frame, memo.effects[key])
             return known
@@ -241,11 +243,16 @@ class Functions:
             if known is not None:
                 if region is None:
                     self._interp.account.replay(key)
+                elif not self._emitter.quiet:
+                    self._interp.results.again(region.site, key)
                 return known
             if key in memo.running or count >= 4 * _MAX_CONTEXTS:
                 return UNKNOWN
         memo.contexts[identity] = count + 1
         memo.running.add(key)
+        counted = region is not None and region.site is not None and not self._emitter.quiet
+        if counted:
+            self._interp.results.begin()
         try:
             result = self._interpret(frame, node, value, env, region)
         except Exception as error:
@@ -253,6 +260,8 @@ class Functions:
             result = UNKNOWN
         finally:
             memo.running.discard(key)
+            if counted:
+                self._interp.results.end(key)
         memo.results[key] = result
         if region is None:
             self._interp.account.keep(key, begun)

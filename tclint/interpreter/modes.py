@@ -37,6 +37,18 @@ def enter_mode(frame: Frame, context: ast.expr) -> None:
     frame.modes = (*frame.modes, mode)
 
 
+def runs_eagerly(frame: Frame, context: ast.expr) -> bool:
+    """`with torch.compiler.set_stance("force_eager"):` nothing is compiled, and no graph runs."""
+    if not isinstance(context, ast.Call) or not isinstance(context.func, (ast.Attribute, ast.Name)):
+        return False
+    name = context.func.attr if isinstance(context.func, ast.Attribute) else context.func.id
+    if name != "set_stance" or not context.args:
+        return False
+    with frame.interp.emitter.silence:
+        stance = evaluate(frame, context.args[0])
+    return isinstance(stance, Const) and stance.value == "force_eager"
+
+
 def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], receiver: Value | None) -> None:
     """A call that changes a mode, or throws every program away."""
     account = frame.interp.account

@@ -9,11 +9,11 @@ generation, and that one waits for no backward pass.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from tclint import events
-from tclint.interpreter.frame import Frame
+from tclint.interpreter.frame import Env, Frame
 from tclint.values import (
     GRAPHED,
     NOWHERE,
@@ -22,8 +22,10 @@ from tclint.values import (
     PROVEN,
     STALE,
     STATIC_OUT,
+    UNKNOWN,
     CompileSite,
     Origin,
+    Seq,
     Tensor,
     Value,
     tensor_of,
@@ -31,11 +33,11 @@ from tclint.values import (
 
 
 class Effect(NamedTuple):
-    """Something that happens to the memory: a `run` (of `graph`, where that has its own), a `backward` pass,
-    a `mark`, a `drop` of gradients."""
+    """Something that happens to the memory: a `run` (of `of`, where that graph has its own), a `backward` pass, a `mark`,
+    a `drop` of gradients, or an attribute that is bound (`hold`: `of` is its place and what it holds)."""
 
     kind: str
-    graph: object = None
+    of: Any = None
 
 
 _MAX_EFFECTS: Final = 8
@@ -49,6 +51,10 @@ class GraphMemory:
         """The runs that have overwritten what earlier ones gave, by the graphs that have memory of their own, or None."""
         self._gradients: Tensor | None = None
         """What the last backward pass of a graph gave: the parameters hold it, and the next run overwrites it too."""
+        self.paused = 0
+        """Around how many contexts that let compiled callables run eagerly we are."""
+        self.captures: dict[object, Env] = {}
+        """By graph, what names held when `capture_begin()` was called."""
         self._held: dict[tuple[object, str], Value] = {}
         self._log: list[Effect] = []
         self._replayed: set[object] = set()
@@ -76,11 +82,13 @@ class GraphMemory:
         """A call that is remembered does again what it did."""
         for effect in effects:
             if effect.kind == "run":
-                self.run(frame, effect.graph)
+                self.run(frame, effect.of)
             elif effect.kind == "mark":
                 self.mark()
             elif effect.kind == "drop":
                 self.drop_gradients()
+            elif effect.kind == "hold":
+                self._hold_again(effect)
             else:
                 self.backward(frame)
 
@@ -104,6 +112,15 @@ class GraphMemory:
         """An attribute of an object is bound: what a graph gave is followed, whichever method reads it."""
         place = (owner.key, name)
         if value.contains(GRAPHED) is not None:
+            self._log.append(Effect("hold", (place, value)))
+            self._held[place] = value
+        elif self._held.pop(place, None) is not None:
+            self._log.append(Effect("hold", (place, None)))
+
+    def _hold_again(self, effect: Effect) -> None:
+        place, value = effect.of
+        self._log.append(effect)
+        if value is not None:
             self._held[place] = value
         else:
             self._held.pop(place, None)
@@ -111,6 +128,13 @@ class GraphMemory:
     def held(self, owner: Value, name: str) -> Value | None:
         """What an attribute holds that was given by a graph."""
         return self._held.get((owner.key, name)) if self._held else None
+
+    def seen_by(self, closure: Mapping[str, Value] | None) -> tuple[object, ...]:
+        """What a function finds of the graphs' outputs beside its arguments: what it does may depend on it."""
+        if not self._overwriting:
+            return ()
+        outer = [(n, v.key) for n, v in closure.items() if v.contains(GRAPHED) is not None] if closure else []
+        return (*outer, *((place, value.key) for place, value in self._held.items()))
 
     @property
     def runs(self) -> int:
@@ -189,6 +213,15 @@ def operands_read(frame: Frame, operands: Sequence[tuple[ast.AST, Value]], runs:
         stale = frame.interp.graph_memory.later(value, runs).contains(STALE)
         if stale is not None and value.contains(STALE) is None:
             frame.interp.emitter.emit(events.Reuse, frame, node, _text(node), stale)
+
+
+def gathered(frame: Frame, node: ast.AST, value: Value) -> None:
+    """A generator is unpacked (`a, b = map(net, xs)`, `[*outs]`): all of its values are made before one is read."""
+    if frame.region is None and isinstance(value, Seq) and value.kind == "generator":
+        if value.contains(OWNED) is not None and value.contains(STALE) is None:
+            frame.interp.emitter.emit(
+                events.Store, frame, node, "comprehension", UNKNOWN, "", value.element(), None, False, None
+            )
 
 
 def receiver_read(frame: Frame, node: ast.AST, receiver: Value, runs: int) -> None:

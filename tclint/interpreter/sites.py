@@ -12,7 +12,9 @@ from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import needs_gradients
+from tclint.sources import roles
 from tclint.values import (
+    HOST,
     NOWHERE,
     OWNED,
     PENDING,
@@ -23,6 +25,8 @@ from tclint.values import (
     Const,
     Dict,
     External,
+    FunctionValue,
+    Instance,
     Object,
     Partial,
     Region,
@@ -37,9 +41,6 @@ if TYPE_CHECKING:
 
 COMPILERS: Final = frozenset({"torch.compile", "torch._dynamo.optimize", "torch.nn.Module.compile"})
 _MAX_CALLS_SEEN: Final = 64
-_TEST_PATH: Final = re.compile(
-    r"(^|/)(tests?|testing|benchmarks?|examples?)/|(^|/)(test_[^/]*|conftest|[^/]*_test)\.py$"
-)
 
 
 def _plain(value: Value | None) -> Any:
@@ -91,6 +92,8 @@ class CompileSites:
         if not args and "model" not in keywords:
             return Partial(External(name), (), dict(keywords))
         target = args[0] if args else keywords["model"]
+        if frame.region is not None and frame.region.site is None:
+            self._interp.results.calls_compiled = True
         site = self._site(frame, node, keywords, decorator)
         while isinstance(target, Compiled):
             target = target.target
@@ -125,7 +128,7 @@ class CompileSites:
                 uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
                 decorator,
                 any(b in ("for", "while") for b in frame.blocks),
-                bool(_TEST_PATH.search(path)),
+                roles.tries(path),
             )
         return site
 
@@ -140,6 +143,8 @@ class CompileSites:
     ) -> Value:
         """A call of a compiled callable: inside a region it is inlined, from eager code it crosses into its own region."""
         if frame.region is not None:
+            if frame.region.site is None and isinstance(value.target, (FunctionValue, Instance)):
+                self._interp.results.calls_compiled = True
             return value.target.call(frame, node, args, keywords, open_ended)
         self.note_call(value.target, value.code, args, keywords)
         self._interp.account.call(frame, node, value.code, args, keywords)
@@ -151,7 +156,7 @@ class CompileSites:
         if result is UNKNOWN:
             result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
         flags, overwrites = 0, False
-        if value.site.cudagraphs:
+        if value.site.cudagraphs and not self._interp.graph_memory.paused and not _on_host(frame, value, args):
             flags = OWNED
             overwrites = self._interp.graph_memory.run(frame)
             if frame.grad is True and needs_gradients(frame, value.target, (*args, *keywords.values())):
@@ -190,6 +195,24 @@ class CompileSites:
             self._graphed[made] = site
         self._interp.graph_memory.run(frame, site)
         return value.owned(OWNED, site, frame.origin(node))
+
+
+_MOVES: Final = (b".to(", b".cuda(", b"set_default_device")
+
+
+def _on_host(frame: Frame, value: Compiled, args: Sequence[Value]) -> bool:
+    """Whether a callable surely runs on the CPU: all tensors it gets were made there, and nothing moves them."""
+    given = [part for arg in args for part in (arg.known_items(frame) or (arg,))]
+    if not any(isinstance(value, Tensor) for value in given):
+        return False
+    if not all(value.flags & HOST if isinstance(value, Tensor) else isinstance(value, Const) for value in given):
+        return False
+    target = value.target
+    if isinstance(target, Instance):
+        return not any(word in target.cls.module.data for word in _MOVES)
+    if isinstance(target, FunctionValue):
+        return not any(word in target.function.module.data for word in _MOVES)
+    return b"set_default_device" not in frame.module.data
 
 
 def _keyword(node: ast.Call, name: str) -> ast.expr | None:

@@ -174,14 +174,47 @@ class Results:
     """The functions that were interpreted as compiled."""
     reach: dict[tuple[str, int], set[FunctionPlace]] = field(default_factory=dict)
     """The functions that each compile site (file, line) compiles."""
+    whole: set[FunctionPlace] = field(default_factory=set)
+    """The functions that a site with `fullgraph=True` compiles: they run without a break, or not at all."""
+    unresolved: dict[tuple[str, int], str] = field(default_factory=dict)
+    """The compile sites of which nobody knows what they compile, and why."""
+    calls_compiled: bool = False
+    """Something was seen that only the eager caller of compiled code does, where code was taken as compiled."""
     failures: list[Failure] = field(default_factory=list)
+
+    within: dict[Any, set[FunctionPlace]] = field(default_factory=dict)
+    """The functions that a call led to, by the key of what it gave: another site may get there by the same call."""
+    open: list[set[FunctionPlace]] = field(default_factory=list)
+    """The same for the calls that are being interpreted, the innermost last."""
 
     def reach_function(self, site: CompileSite | None, function: Function) -> None:
         """A function is interpreted as compiled, by a site or as if there were one."""
         place = (function.module.path, function.qualname, function.node.lineno)
         self.reached.add(place)
         if site is not None:
-            self.reach.setdefault((site.path, site.line), set()).add(place)
+            self._reach(site, {place})
+
+    def begin(self) -> None:
+        """A call of compiled code begins."""
+        self.open.append(set())
+
+    def end(self, key: Any) -> None:
+        """The call that began last has given what is kept under `key`."""
+        self.within[key] = done = self.open.pop()
+        if self.open:
+            self.open[-1] |= done
+
+    def again(self, site: CompileSite | None, key: Any) -> None:
+        """A call gave what is kept under `key`, so it was not interpreted: it leads where it led before."""
+        if site is not None and (places := self.within.get(key)):
+            self._reach(site, places)
+
+    def _reach(self, site: CompileSite, places: set[FunctionPlace]) -> None:
+        self.reach.setdefault((site.path, site.line), set()).update(places)
+        if site.fullgraph is True:
+            self.whole |= places
+        if self.open:
+            self.open[-1] |= places
 
     @contextmanager
     def guarded(self, what: Function | Class | Module) -> Iterator[None]:

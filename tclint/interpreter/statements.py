@@ -8,10 +8,9 @@ from __future__ import annotations
 import ast
 
 from tclint import events
-from tclint.interpreter import captures, expressions, hints, stores
+from tclint.interpreter import captures, expressions, hints, modes, stores
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
-from tclint.interpreter.modes import enter_mode
 from tclint.program import absolute_name
 from tclint.values import (
     NONE,
@@ -114,20 +113,23 @@ def _with(frame: Frame, node: ast.With) -> None:
         frame.interp.emitter.emit(events.With, frame, item.context_expr, context)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, context, node, quiet=True)
-    grad, modes = frame.grad, frame.modes
+    grad, entered = frame.grad, frame.modes
     for item in node.items:
-        enter_mode(frame, item.context_expr)
+        modes.enter_mode(frame, item.context_expr)
     graphs = [captures.captured_graph(frame, item.context_expr) for item in node.items]
     before, capturing = dict(frame.env), frame.capturing
     frame.capturing = capturing or any(g is not None for g in graphs)
+    eager = any(modes.runs_eagerly(frame, item.context_expr) for item in node.items)
+    frame.interp.graph_memory.paused += eager
     frame.blocks.append("with")
     run_block(frame, node.body)
     frame.blocks.pop()
+    frame.interp.graph_memory.paused -= eager
     frame.capturing = capturing
     for graph in graphs:
         if graph is not None:
             captures.finish(frame, graph, before)
-    frame.grad, frame.modes = grad, modes
+    frame.grad, frame.modes = grad, entered
 
 
 def _try(frame: Frame, node: ast.Try) -> None:

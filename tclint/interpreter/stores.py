@@ -9,7 +9,9 @@ from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
+from tclint.interpreter.overwrites import gathered
 from tclint.values import (
+    GRAPHED,
     UNKNOWN,
     Compiled,
     Const,
@@ -62,6 +64,9 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
         frame.interp.account.write_name(frame, statement, name, name, value, _again(statement, value))
         if scope == "global":
             frame.interp.learned.set_globals[(frame.module.path, name)] = value
+        outer = frame.top_level if scope == "global" else frame.closure if scope == "nonlocal" else None
+        if isinstance(outer, dict) and (value.contains(GRAPHED) is not None or name in outer):
+            outer[name] = value
     frame.set(name, value)
 
 
@@ -154,6 +159,7 @@ def _subscript(
 
 def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, statement: ast.AST, quiet: bool) -> None:
     elements = target.elts
+    gathered(frame, statement, value)
     for element, item in zip(elements, spread(frame, value, elements, statement), strict=True):
         inner = element.value if isinstance(element, ast.Starred) else element
         store(frame, inner, item, statement, quiet=quiet)

@@ -136,6 +136,8 @@ class Finding:
     """None in eager code, and where no compile site is in sight."""
     eager: bool = False
     """The finding is in eager code around a compiled callable: `chain` says how it is reached, not why it is compiled."""
+    assumed: bool = False
+    """No compile site reaches the finding: it holds if the `forward` that `chain` begins with is compiled."""
     cell: int = 0
     """The cell of a notebook that the lines count from, from 1; 0 where they count from the start of the file, as they do in
     everything but output."""
@@ -156,3 +158,13 @@ class Finding:
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:
         return (self.path, self.span.line, self.span.column, self.code, self.message)
+
+    @property
+    def listed(self) -> tuple[bool, str, int, int, int, str, str]:
+        """Where programs read it: what is only assumed comes after what is known, each by place."""
+        return (self.assumed, self.path, self.cell, *self.sort_key[1:])
+
+    @property
+    def weight(self) -> tuple[bool, int, str, int, int, int, str, str]:
+        """Where people read it: the known before the assumed, and what costs most first."""
+        return (self.assumed, -RANK[self.severity.value], *self.listed[1:])

@@ -19,6 +19,8 @@ class Site:
     """How many functions the region of this site holds."""
     cell: int = 0
     """As in `Finding`."""
+    unresolved: str = ""
+    """Why nothing of the program is known to be compiled here."""
 
     @property
     def place(self) -> str:
@@ -42,7 +44,7 @@ class Report:
     findings: tuple[Finding, ...]
     sites: tuple[Site, ...] = ()
     assumed: bool = False
-    """True where no compile site was seen and every `nn.Module.forward` was taken as compiled."""
+    """Whether some `nn.Module.forward` that no compile site reaches was taken as compiled."""
     files: int = 0
     functions: int = 0
     """Functions interpreted as compiled."""

@@ -60,6 +60,7 @@ class Renderer(Protocol):
         sources: Sources,
         rules: Sequence[RuleInfo] = (),
         summary: bool = True,
+        verbose: bool = False,
     ) -> str: ...
 
 

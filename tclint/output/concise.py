@@ -21,6 +21,7 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     paint = Palette(color)
     lines = []
@@ -28,5 +29,5 @@ def render(
         place = paint.bold(f"{shown(finding.place)}:{finding.span.line}:{finding.span.column}:")
         code = paint.severity(finding.severity.value, f"{finding.code}[{finding.name}]")
         verdict = f" [{finding.verified.outcome}]" if finding.verified is not None else ""
-        lines.append(f"{place} {code} {shown(' '.join(words.message(finding).splitlines()))}{verdict}\n")
+        lines.append(f"{place} {code} {shown(' '.join(words.told(finding).splitlines()))}{verdict}\n")
     return "".join(lines)

@@ -30,44 +30,70 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     paint = Palette(color)
     lines = Lines(sources)
-    blocks = ["\n".join(_finding(finding, lines, paint, max(width, 40))) for finding in report.findings]
+    room = max(width, 40)
+    findings = sorted(report.findings, key=lambda finding: finding.weight)
+    blocks = ["\n".join(_finding(finding, lines, paint, room, verbose)) for finding in findings]
+    known = sum(not finding.assumed for finding in findings)
+    if 0 < known < len(findings):
+        blocks.insert(
+            known, paint.dim("what follows holds only if the forward it names is compiled: no compile site reaches it")
+        )
     if summary:
         blocks.append("\n".join(summary_lines(report, paint)))
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
-def _finding(finding: Finding, lines: Lines, paint: Palette, room: int) -> Iterator[str]:
+def _finding(finding: Finding, lines: Lines, paint: Palette, room: int, verbose: bool) -> Iterator[str]:
     yield _header(finding, paint, room)
-    marks = _marks(finding)
-    gutter = len(str(max([finding.span.end_line, *marks])))
+    marks = _marks(finding) if verbose else {}
+    gutter = len(str(max([finding.span.end_line if verbose else finding.line, *marks])))
     bar = " " * (gutter + 1) + paint.gutter("|")
-    if lines.line(finding.place, finding.line):
+    if not lines.line(finding.place, finding.line):
+        # The file changed or vanished since it was read; what was found in it still stands.
+        yield f"{bar} {words.message(finding)}"
+    elif verbose:
         yield bar
         yield from _frame(finding, marks, lines, paint, gutter, room)
         yield bar
     else:
-        # The file changed or vanished since it was read; what was found in it still stands.
-        yield f"{bar} {words.message(finding)}"
-    for title, text in _notes(finding):
+        yield from _line(finding, lines, paint, gutter, room)
+    for title, text in _notes(finding, 0 if verbose else room - gutter - 21):
         start = f"{' ' * (gutter + 1)}{paint.gutter('=')} {paint.bold(title)}{' ' * (17 - len(title))} "
         yield from wrapped(shown(text.replace("\n", " ")), start, gutter + 21, room)
 
 
-def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
+def _notes(finding: Finding, room: int) -> Iterator[tuple[str, str]]:
+    """What is said below the code: in full, or (`room`) in a line each where that can be."""
+    verbose = not room
     if finding.chain and not (finding.eager and len(finding.chain) == 1):
         others = f"  (and from {plural(finding.roots - 1, 'other root')})" if finding.roots > 1 else ""
-        yield ("reached from" if finding.eager else "compiled because"), words.chain(finding) + others
+        title, before = because(finding, "")
+        yield (
+            title,
+            before
+            + (words.chain(finding) if verbose else words.short_chain(finding, room - len(before + others)))
+            + others,
+        )
     if advice := words.advice(finding):
         yield "help", advice
-    if finding.fix and finding.fix.note:
+    # What an edit changes beside the hazard is said wherever the edit is not safe to make unseen.
+    if finding.fix and finding.fix.note and (verbose or finding.fix.edits):
         yield "note", finding.fix.note
     if finding.same_as:
         yield "same code as", ", ".join(finding.same_as)
     if finding.verified is not None:
         yield "verified", words.verified(finding.verified)
+
+
+def because(finding: Finding, chain: str) -> tuple[str, str]:
+    """Why the place counts as compiled, with its title."""
+    if finding.assumed:
+        return "assumed", f"{words.IF_COMPILED}: {chain}"
+    return ("reached from" if finding.eager else "compiled because"), chain
 
 
 def _header(finding: Finding, paint: Palette, room: int) -> str:
@@ -100,6 +126,16 @@ def _marks(finding: Finding) -> dict[int, str]:
     for label in sorted(finding.labels, key=lambda label: label.line):
         marks[label.line] = label.text
     return marks
+
+
+def _line(finding: Finding, lines: Lines, paint: Palette, gutter: int, room: int) -> Iterator[str]:
+    """The flagged line and what is wrong with it."""
+    span = finding.span
+    text = lines.line(finding.place, span.line)
+    end = span.end_column - 1 if span.end_line == span.line else len(text.rstrip())
+    yield from _marked(
+        text, span.column - 1, end, "^", [words.message(finding)], span.line, finding, paint, gutter, room
+    )
 
 
 def _frame(
@@ -164,8 +200,8 @@ def _marked(
         yield line
         more.insert(0, first)
     for note in more:
-        # Where little room is left at the right, the note starts at the margin.
-        at = indent if room - gutter - 3 - indent >= 50 else 2
+        # Under the marked part where it fits there on one line, or else from the margin: few lines are read, many are not.
+        at = indent if gutter + 3 + indent + width(note) <= room else 2
         for piece in textwrap.wrap(note, max(30, room - gutter - 3 - at), break_on_hyphens=False) or [""]:
             yield f"{bar} {' ' * at}{paint.severity(level, piece)}"
 
@@ -185,7 +221,11 @@ def summary_lines(report: Report, paint: Palette) -> Iterator[str]:
         files = len({finding.path for finding in findings})
         total = f" of {report.files}" if report.files else ""
         noun = "file" if (report.files or files) == 1 else "files"
-        yield paint.bold(f"found {plural(len(findings), 'hazard')} in {files}{total} {noun}{suppressed}")
+        assumed = sum(finding.assumed for finding in findings)
+        apart = f", {assumed} of them only {words.IF_COMPILED.replace('this', 'their')}" if assumed else ""
+        if assumed == len(findings):
+            apart = f", all of them only {words.IF_COMPILED.replace('this', 'their')}"
+        yield paint.bold(f"found {plural(len(findings), 'hazard')} in {files}{total} {noun}{suppressed}{apart}")
         yield ""
         yield from _table(findings, paint)
         yield ""
@@ -199,12 +239,15 @@ def summary_lines(report: Report, paint: Palette) -> Iterator[str]:
 
 
 def _table(findings: Sequence[Finding], paint: Palette) -> Iterator[str]:
-    counts = Counter((finding.effect, finding.severity) for finding in findings)
+    counts = Counter((finding.assumed, finding.effect, finding.severity) for finding in findings)
     yield paint.dim(" " * 16 + "".join(f"{level.value:>8}" for level in Severity))
-    for effect in Effect:
-        row = [counts[effect, level] for level in Severity]
-        if any(row):
-            yield f"  {words.MANY[effect]:<14}" + "".join(f"{count or '-':>8}" for count in row)
+    for assumed in (False, True):
+        rows = {effect: [counts[assumed, effect, level] for level in Severity] for effect in Effect}
+        if assumed and any(map(any, rows.values())):
+            yield paint.dim("  if compiled:")
+        for effect, row in rows.items():
+            if any(row):
+                yield f"  {words.MANY[effect]:<14}" + "".join(f"{count or '-':>8}" for count in row)
 
 
 def _fixable(findings: Sequence[Finding]) -> str:
@@ -226,10 +269,17 @@ def _reach(report: Report) -> Iterator[str]:
         yield f"{sites}, reaching {plural(report.functions, 'function')}{torch}:"
         for site in report.sites[:_MAX_SITES]:
             mode = f", mode {site.mode}" if site.mode else ""
-            yield f"  {site.place}:{site.line}  {shown(site.text)}{mode}: {plural(site.reaches, 'function')}"
+            what = plural(site.reaches, "function") if site.reaches or not site.unresolved else site.unresolved
+            yield f"  {site.place}:{site.line}  {shown(site.text)}{mode}: {what}"
         if len(report.sites) > _MAX_SITES:
             yield f"  ... and {len(report.sites) - _MAX_SITES} more"
         if report.assumed:
-            yield "files that no compile site is linked with: every nn.Module.forward is taken as compiled"
+            unknown = [site for site in report.sites if "cannot be read" in site.unresolved]
+            why = (
+                f"; what {words.plural(len(unknown), 'site')} compile{'s' * (len(unknown) == 1)} cannot be read"
+                if unknown
+                else ""
+            )
+            yield f"a forward that no compile site leads to is taken as compiled{why} (--assume-compiled never: do not)"
     else:
         yield f"no compile site found: nothing is taken as compiled{torch}"

@@ -23,6 +23,7 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     return "".join(_annotation(finding) + "\n" for finding in report.findings)
 
@@ -35,7 +36,7 @@ def _annotation(finding: Finding) -> str:
         properties |= {"col": str(span.column), "endLine": str(span.end_line), "endColumn": str(span.end_column)}
     else:
         properties["endLine"] = str(span.end_line)
-    parts = [f"{finding.path}:{span.line}:{span.column}: {finding.code}[{finding.name}] {words.message(finding)}"]
+    parts = [f"{finding.path}:{span.line}:{span.column}: {finding.code}[{finding.name}] {words.told(finding)}"]
     if finding.chain:
         parts.append(f"compiled because {words.chain(finding)}")
     if finding.help:

@@ -29,6 +29,7 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     lines = Lines(sources)
     taken: dict[str, set[int]] = {}
@@ -70,7 +71,7 @@ def suggestion(finding: Finding, lines: Lines) -> tuple[int, int, str] | None:
 
 
 def _comment(finding: Finding, lines: Lines, taken: set[int]) -> dict[str, Any]:
-    parts = [f"**{finding.code} {finding.name}** ({finding.severity.value}): {words.message(finding)}"]
+    parts = [f"**{finding.code} {finding.name}** ({finding.severity.value}): {words.told(finding)}"]
     if finding.chain:
         parts.append(f"Compiled because {words.chain(finding)}.")
     fix = finding.fix

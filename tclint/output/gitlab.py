@@ -24,6 +24,7 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     names = fingerprints(report.findings, Lines(sources))
     issues = [_issue(finding, name) for finding, name in zip(report.findings, names, strict=True)]
@@ -36,7 +37,7 @@ def _issue(finding: Finding, fingerprint: str) -> dict[str, Any]:
     return {
         "type": "issue",
         "check_name": finding.code,
-        "description": f"{finding.code}[{finding.name}] {words.message(finding)}",
+        "description": f"{finding.code}[{finding.name}] {words.told(finding)}",
         "categories": ["Bug Risk" if wrong else "Performance"],
         "severity": _SEVERITY[finding.severity],
         "fingerprint": fingerprint,

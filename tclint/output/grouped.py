@@ -33,10 +33,15 @@ class Cause:
         return max(finding.roots for finding in self.findings)
 
     @property
-    def order(self) -> tuple[int, int, tuple[str, int, int, str, str]]:
-        """What costs most comes first: by severity, then by how much hangs on it."""
+    def order(self) -> tuple[bool, int, int, tuple[str, int, int, str, str]]:
+        """The known before the assumed, and what costs most first: by severity, then by how much hangs on it."""
         worst = max(RANK[finding.severity.value] for finding in self.findings)
-        return (-worst, -(self.total + self.roots), self.findings[0].sort_key)
+        return (
+            all(finding.assumed for finding in self.findings),
+            -worst,
+            -(self.total + self.roots),
+            self.findings[0].sort_key,
+        )
 
 
 def causes(findings: Sequence[Finding]) -> list[Cause]:
@@ -71,6 +76,7 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     paint = Palette(color)
     lines = Lines(sources)
@@ -99,9 +105,8 @@ def _cause(cause: Cause, lines: Lines, paint: Palette, room: int) -> Iterator[st
         start = f"  {place:>{digits}}  {paint.severity(finding.severity.value, finding.code)} "
         yield from full.wrapped(shown(text), start, digits + len(finding.code) + 5, room)
     if first.chain and not (first.eager and len(first.chain) == 1):
-        title = "reached from" if first.eager else "compiled because"
         others = f"  (and from {plural(cause.roots - 1, 'other root')})" if cause.roots > 1 else ""
-        yield from _note(paint, title, words.chain(first) + others, room)
+        yield from _note(paint, *full.because(first, words.chain(first) + others), room)
     if cause.copies:
         places = [f"{f.place}:{f.span.line}" for f in cause.copies]
         more = f" and {len(places) - _MAX_PLACES} more" if len(places) > _MAX_PLACES else ""

@@ -23,6 +23,7 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     document = {
         "version": 1,
@@ -50,6 +51,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity.value,
         "confidence": finding.confidence.value,
         "function": finding.function,
+        "assumed": finding.assumed,
         "compiled_because": words.because(finding.chain),
         "help": finding.help,
         "graph_breaks": list(finding.graph_breaks),
@@ -88,6 +90,7 @@ def _summary(report: Report) -> dict[str, Any]:
     effects = Counter(finding.effect for finding in findings)
     return {
         "findings": len(findings),
+        "assumed_findings": sum(finding.assumed for finding in findings),
         "files": report.files,
         "functions": report.functions,
         "suppressed": report.suppressed,
@@ -103,6 +106,7 @@ def _summary(report: Report) -> dict[str, Any]:
                 "text": site.text,
                 "mode": site.mode,
                 "reaches": site.reaches,
+                "unresolved": site.unresolved,
             }
             for site in report.sites
         ],

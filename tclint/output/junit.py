@@ -22,6 +22,7 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     count = len(report.findings)
     # A document without tests is an error to some readers, so a clean run is one test that passed.
@@ -35,13 +36,13 @@ def render(
             '    <testcase name="no hazards" classname="tclint"/>',
             "  </testsuite>",
         ]
-    for path, group in groupby(report.findings, key=lambda finding: finding.path):
+    for path, group in groupby(sorted(report.findings, key=lambda f: f.sort_key), key=lambda finding: finding.path):
         findings = list(group)
         attributes = f'tests="{len(findings)}" failures="{len(findings)}" errors="0"'
         out.append(f"  <testsuite name={_attribute(path)} {attributes}>")
         for finding in findings:
             span = finding.span
-            body = f"{path}:{span.line}:{span.column} {words.message(finding)}"
+            body = f"{path}:{span.line}:{span.column} {words.told(finding)}"
             if finding.chain:
                 body += f"\ncompiled because {words.chain(finding)}"
             if finding.help:
@@ -49,7 +50,7 @@ def render(
             name = f"{finding.code} {finding.name} ({span.line}:{span.column})"
             # No file and line attributes: Jenkins refuses a document that has them.
             place = f"classname={_attribute(path)}"
-            message = _attribute(words.message(finding))
+            message = _attribute(words.told(finding))
             out += [
                 f"    <testcase name={_attribute(name)} {place}>",
                 f'      <failure type="{finding.code}" message={message}>{_text(body)}</failure>',

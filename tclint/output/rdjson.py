@@ -25,6 +25,7 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     document = {"source": {"name": "tclint"}, "severity": "WARNING", "diagnostics": diagnostics(report, sources)}
     return words.as_json(document, indent=2) + "\n"
@@ -36,7 +37,7 @@ def diagnostics(report: Report, sources: Sources) -> list[dict[str, Any]]:
 
 
 def _diagnostic(finding: Finding, lines: Lines) -> dict[str, Any]:
-    parts = [words.message(finding)]
+    parts = [words.told(finding)]
     if finding.chain:
         parts.append(f"compiled because {words.chain(finding)}")
     if finding.help:

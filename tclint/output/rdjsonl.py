@@ -20,5 +20,6 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     return "".join(words.as_json(each) + "\n" for each in diagnostics(report, sources))

@@ -31,6 +31,7 @@ def render(
     sources: Sources,
     rules: Sequence[RuleInfo] = (),
     summary: bool = True,
+    verbose: bool = False,
 ) -> str:
     described = _rules(report.findings, rules)
     index = {rule["id"]: i for i, rule in enumerate(described)}
@@ -87,7 +88,7 @@ def _markdown(code: str, name: str, page: str) -> str:
 
 
 def _result(finding: Finding, fingerprint: str, index: int) -> dict[str, Any]:
-    text = words.message(finding)
+    text = words.told(finding)
     if finding.help:
         text += f"\nhelp: {finding.help}"
     result: dict[str, Any] = {
@@ -101,6 +102,7 @@ def _result(finding: Finding, fingerprint: str, index: int) -> dict[str, Any]:
             "confidence": finding.confidence.value,
             "precision": _CERTAINTY[finding.confidence],
             "effect": finding.effect.value,
+            "assumed": finding.assumed,
             "graphBreaks": list(finding.graph_breaks),
         },
     }

@@ -24,6 +24,7 @@ MANY = {
     Effect.SILENT: "silent",
     Effect.SLOW: "slow",
 }
+IF_COMPILED = "if this forward is compiled"
 _UNSEEN = re.compile(r"[^\x00-\x7e]")
 _HOW = {
     Applicability.SAFE: "--fix, safe",
@@ -38,18 +39,40 @@ def message(finding: Finding) -> str:
     return f"{finding.message} ({first[0]})" if first and first[0] not in finding.message else finding.message
 
 
+def told(finding: Finding) -> str:
+    """The message where it stands alone: with what it rests on."""
+    return message(finding) + (f" ({IF_COMPILED})" if finding.assumed else "")
+
+
 def because(chain: Iterable[Step]) -> list[str]:
     """The chain, a string for each link: `train.py:135 torch.compile(model)`."""
     return [f"{step.path}:{step.line} {step.text}" for step in chain]
 
 
-def chain(finding: Finding) -> str:
-    """The chain on one line; links in the finding's own file go without its path."""
-    links = [
-        f"{step.text}:{step.line}" if i and step.path == finding.place else f"{step.path}:{step.line} {step.text}"
+def links(finding: Finding) -> list[str]:
+    """The links of the chain; those in the finding's own file go without its path, but for a compile site."""
+    first = 0 if finding.assumed else 1
+    return [
+        f"{step.text}:{step.line}"
+        if i >= first and step.path == finding.place
+        else f"{step.path}:{step.line} {step.text}"
         for i, step in enumerate(finding.chain)
     ]
-    return " → ".join(links)
+
+
+def chain(finding: Finding) -> str:
+    """The chain on one line."""
+    return " → ".join(links(finding))
+
+
+def short_chain(finding: Finding, room: int) -> str:
+    """As much of the chain as fits: its ends say what is compiled and where that leads."""
+    whole = links(finding)
+    for kept in (len(whole), 3, 2):
+        shown = whole if kept >= len(whole) else [whole[0], "…", *whole[1 - kept :]]
+        if len(text := " → ".join(shown)) <= room:
+            break
+    return text
 
 
 def advice(finding: Finding) -> str:

@@ -110,6 +110,7 @@ class Rule:
             graph_breaks=self.graph_breaks if graph_breaks is None else graph_breaks,
             eager=frame.region is None,
             compiled=_compiled(frame.region.site) if frame.region is not None else None,
+            assumed=frame.region is not None and frame.region.site is None,
         )
         return found
 

@@ -52,9 +52,20 @@ class Assembly:
             key = (finding.path, finding.span.line, finding.span.column, finding.code)
             starts.setdefault(key, set()).update((step.path, step.text) for step in finding.chain[:1])
             old = best.get(key)
-            if old is None or RANK[finding.confidence.value] > RANK[old.finding.confidence.value]:
+            if old is None or self._certainty(finding) > self._certainty(old.finding):
                 best[key] = found
         mine = [f for f in best.values() if f.finding.path in self.reading.reported]
+        whole = {place[:2] for result in results for place in result.whole}
+        # Where `fullgraph=True` compiles a function, it has no break: an assumption does not know better.
+        mine = [
+            f
+            for f in mine
+            if not (
+                f.finding.assumed
+                and (f.finding.path, f.finding.function) in whole
+                and f.finding.effect is Effect.GRAPH_BREAK
+            )
+        ]
         findings = [f.finding for f in mine]
         findings.extend(self._problem_findings(p for result in results for p in result.problems))
         suppressed = suppress.apply(findings, self._texts(findings), self._activity())
@@ -67,7 +78,7 @@ class Assembly:
         kept = [
             replace(f, roots=max(through[f.path, f.function], len(starts.get((*f.sort_key[:4],), ())))) for f in kept
         ]
-        kept.sort(key=lambda f: f.sort_key)
+        kept.sort(key=lambda f: f.listed)
         return Report(
             findings=tuple(kept),
             sites=tuple(_site_rows(results)),
@@ -78,6 +89,11 @@ class Assembly:
             torch=self.torch,
             notes=tuple(filter(None, [facts.at(self.torch).note])),
         )
+
+    def _certainty(self, finding: Finding) -> tuple[bool, bool, int]:
+        """Of two findings at one place the one that is shown stays, then the known one, then the surer one."""
+        rank = RANK[finding.confidence.value]
+        return (rank >= RANK[self.settings.min_confidence], not finding.assumed, rank)
 
     def _texts(self, findings: Iterable[Finding]) -> dict[str, str]:
         """The files whose comments may silence something."""
@@ -139,7 +155,7 @@ def _with_copies(findings: list[Finding], copies: dict[int, tuple[str, int, int]
     return result
 
 
-def _site_rows(results: Iterable[Result]) -> Iterator[Site]:
+def _site_rows(results: Sequence[Result]) -> Iterator[Site]:
     places: dict[tuple[str, int], tuple[str, set[str]]] = {}
     reach: dict[tuple[str, int], set[FunctionPlace]] = {}
     for result in results:
@@ -147,6 +163,7 @@ def _site_rows(results: Iterable[Result]) -> Iterator[Site]:
             places.setdefault((path, line), (text, set()))[1].add(mode)
         for place, functions in result.reach.items():
             reach.setdefault(place, set()).update(functions)
+    reasons = {place: reason for result in results for place, reason in result.unresolved.items()}
     for place, (text, modes) in sorted(places.items()):
         shown = sorted(modes - {"?"}) or ["?"]
-        yield Site(*place, text, "|".join(shown), len(reach.get(place, ())))
+        yield Site(*place, text, "|".join(shown), len(reach.get(place, ())), unresolved=reasons.get(place, ""))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tclint.program import Class, Function, Module, Program
 from tclint.sources.tree import names_read
-from tclint.values import Instance, Origin
+from tclint.values import FunctionValue, Instance, Origin
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -39,6 +39,9 @@ def _lessons(interp: Interpreter) -> Iterator[Lesson]:
     program, learned = interp.program, interp.learned
     for site in learned.sites.values():
         yield _lesson([site.path], "site", site)
+    for target, site in learned.targets:
+        if isinstance(target, FunctionValue):
+            yield _lesson([target.function.module.path], "alone", target.function, site.test)
     for key, target in learned.callees.items():
         if isinstance(target, Instance):
             yield _lesson([target.cls.module.path], "called", target, learned.calls_seen.get(key))

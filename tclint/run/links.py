@@ -39,7 +39,7 @@ def alone(parts: Iterable[Sequence[Module]], chosen: Iterable[Module], glances: 
 
 
 class Components:
-    """Which files belong together: a compile site speaks for what is linked with it by imports."""
+    """Which files belong together: a site that compiles a model speaks for what is linked with it by imports."""
 
     def __init__(self, program: Program, links: dict[str, tuple[str, ...]]) -> None:
         self._parent: dict[str, str] = {}

@@ -27,7 +27,7 @@ from tclint.model.report import Problem
 from tclint.program import Class, Function, FunctionPlace, Module, Program
 from tclint.ruleset.rule import Rule
 from tclint.run import knowledge
-from tclint.run.results import Entered, EnteredFile, Found, Result, Root, Sites
+from tclint.run.results import Entered, EnteredFile, Found, Result, Root, SitePlace, Sites
 from tclint.sources import glance
 from tclint.sources.text import TOO_DEEP
 from tclint.torch_facts import facts
@@ -98,6 +98,8 @@ class PartRunner:
         self.mentions_compile = re.compile(b"|".join((glance.COMPILES, *map(re.escape, names))))
         self.built: set[str] = set()
         """The names of classes that some file calls."""
+        self.partly: Container[FunctionPlace] = ()
+        """The methods that are compiled by themselves."""
         self.alone: set[str] = set()
         """The files that none of another part imports."""
         self.listeners: Mapping[str, Container[str]] = {}
@@ -136,15 +138,17 @@ class PartRunner:
         """A module that is built by another one is reached from there, with its real arguments."""
         return tuple(root.ordinal for root in roots if root.name not in self.built)
 
-    @staticmethod
-    def _roots(interp: Interpreter, module: Module) -> tuple[Root, ...]:
+    def _roots(self, interp: Interpreter, module: Module) -> tuple[Root, ...]:
         """The classes of a file whose forward could be compiled."""
         found = []
         for cls in module.classes:
             with interp.results.guarded(cls):
                 own = cls.methods.get("forward")
                 method = own or (interp.classes.find_method(cls, "forward") if cls.methods else None)
-                if method is not None and interp.classes.is_nn_module(cls):
+                partly = self.partly and any(
+                    place_of(m) in self.partly for c in interp.classes.mro(cls) for m in c.methods.values()
+                )
+                if method is not None and not partly and interp.classes.is_nn_module(cls):
                     found.append(Root(cls.ordinal, cls.name, place_of(method) if own is not None else None))
         return tuple(found)
 
@@ -168,6 +172,17 @@ class PartRunner:
         method = own or interp.classes.find_method(cls, "forward")
         if method is None or (own is not None and place_of(own) in interp.results.reached):
             return
+        dispatcher = interp.emitter.dispatcher
+        before = dict(dispatcher.found)
+        interp.results.calls_compiled = False
+        self._enter_forward(interp, examples, cls, method, region)
+        if interp.results.calls_compiled:
+            # It calls what is compiled, or marks its inputs: so it is the eager code around it.
+            dispatcher.found = before
+            interp.memo.forget()
+
+    @staticmethod
+    def _enter_forward(interp: Interpreter, examples: Examples, cls: Class, method: Function, region: Region) -> None:
         seen = [t for t in interp.learned.callees.values() if isinstance(t, Instance) and t.cls is cls]
         if seen:
             for target in seen:
@@ -225,19 +240,31 @@ class PartRunner:
         interp = self.main
         precise: list[str] = []
         unresolved: list[str] = []
+        partly: list[FunctionPlace] = []
+        resolved: set[SitePlace] = set()
+        why: dict[SitePlace, str] = {}
         for target, site in list(interp.learned.targets):
             roots = list(_roots_of(interp, target))
             for function, receiver in roots:
                 with interp.results.guarded(function):
                     interp.entries.with_calls(function, receiver, site, target)
-            is_model = any(f.cls is not None and interp.classes.is_nn_module(f.cls) for f, _ in roots)
-            if is_model and not site.test:
-                precise.append(site.path)
+            place = (site.path, site.line)
+            if roots:
+                resolved.add(place)
+            else:
+                why.setdefault(place, _reason(target))
+            models = [f for f, _ in roots if f.cls is not None and interp.classes.is_nn_module(f.cls)]
+            if models and not site.test:
+                if any(f.name in ("forward", "__call__") for f in models):
+                    precise.append(site.path)
+                if isinstance(target, FunctionValue):
+                    partly += map(place_of, models)
             elif not roots and not site.decorator and not site.test and not _external(target):
                 unresolved.append(site.path)
+        interp.results.unresolved = {place: reason for place, reason in why.items() if place not in resolved}
         result = self._harvest(interp)
         interp.emitter.dispatcher.forget()
-        return Sites(result, precise, unresolved, knowledge.lessons(interp))
+        return Sites(result, precise, unresolved, partly, knowledge.lessons(interp))
 
     def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[FunctionPlace]) -> Result:
         """The eager code around compiled callables, now that they are known; what is compiled is not entered again."""
@@ -297,8 +324,15 @@ class PartRunner:
         given = self.main.learned.sites if interp is not self.main else {}
         sites = [(s.path, s.line, s.text, _mode(s)) for key, s in interp.learned.sites.items() if key not in given]
         problems = [*dispatcher.problems, *map(_problem, interp.results.failures)]
+        results = interp.results
         return Result(
-            found, problems, set(interp.results.reached), sites, {k: set(v) for k, v in interp.results.reach.items()}
+            found,
+            problems,
+            set(results.reached),
+            sites,
+            {k: set(v) for k, v in results.reach.items()},
+            set(results.whole),
+            dict(results.unresolved),
         )
 
     def _with_fix(self, dispatcher: Dispatcher, finding: Finding, rule: Rule, event: Event) -> Finding:
@@ -400,6 +434,15 @@ def _compiles_later(interp: Interpreter, value: Value) -> bool:
         and isinstance(value.func, External)
         and interp.compile_sites.is_compile_function(value.func.name)
     )
+
+
+def _reason(target: Value) -> str:
+    """Why nothing of the program is compiled by a site."""
+    if isinstance(target, External):
+        return f"`{target.name}` is outside the program"
+    if isinstance(target, Instance):
+        return f"`{target.cls.name}` has no forward that can be read"
+    return "what it compiles is outside the program" if _external(target) else "what it compiles cannot be read"
 
 
 def _external(target: Value) -> bool:

@@ -21,6 +21,7 @@ from tclint.run.store import digest_of
 from tclint.run.workers import processes, run_parts
 from tclint.sources import glance
 from tclint.sources.glance import Glance
+from tclint.sources.roles import is_test
 from tclint.sources.text import broken
 
 if TYPE_CHECKING:
@@ -129,6 +130,7 @@ class Plan:
         if not modules:
             return []
         runner = self.runner
+        runner.partly = frozenset(sites.partly)
         runner.built = set().union(*(self.glances[m.path].built for m in modules))
         # A file is entered as soon as it is read: not all trees stay in memory.
         together = [*divided(modules)]
@@ -161,7 +163,10 @@ class Plan:
             precise = {components.of(path) for path in sites.precise}
             unresolved = {components.of(path) for path in sites.unresolved}
             modules = [m for m in modules if (c := components.of(m.path)) not in precise or c in unresolved]
-        return [m for m in modules if self.glances[m.path].forward]
+        found = [m for m in modules if self.glances[m.path].forward]
+        # The models that tests make for themselves are nobody's, but for a run that is about tests alone.
+        tested = [m for m in found if not is_test(m.path)]
+        return tested if any(not is_test(path) for path in self.reported) else found
 
     def _links(self, module: Module) -> tuple[str, ...]:
         links: tuple[str, ...] = self.memo.traced(f"links {module.path}", lambda: links_of(module))

@@ -32,18 +32,22 @@ class Result:
     reached: set[FunctionPlace] = field(default_factory=set)
     sites: list[tuple[str, int, str, str]] = field(default_factory=list)
     reach: dict[SitePlace, set[FunctionPlace]] = field(default_factory=dict)
+    whole: set[FunctionPlace] = field(default_factory=set)
+    """What is compiled with `fullgraph=True`."""
+    unresolved: dict[SitePlace, str] = field(default_factory=dict)
+    """The sites of which nobody knows what they compile, and why."""
 
     def packed(self) -> Any:
         """As plain values, for the cache and for other processes."""
         found = tuple([(encode(each.finding), each.copy) for each in self.found])
-        return (found, encode(tuple(self.problems)), self.reached, self.sites, self.reach)
+        return (found, encode(tuple(self.problems)), self.reached, self.sites, self.reach, self.whole, self.unresolved)
 
     @classmethod
     def unpacked(cls, value: Any) -> Result:
         if isinstance(value, cls):
             return value
-        found, problems, reached, sites, reach = value
-        return cls([Found(decode(each), copy) for each, copy in found], list(decode(problems)), reached, sites, reach)
+        found, problems, *rest = value
+        return cls([Found(decode(each), copy) for each, copy in found], list(decode(problems)), *rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +106,20 @@ class Sites:
 
     result: Result
     precise: list[str] = field(default_factory=list)
-    """Files with a site that compiles a model which is in sight."""
+    """Files with a site that compiles a model which is in sight. One that compiles a helper, or a method beside `forward`,
+    says nothing about other models."""
     unresolved: list[str] = field(default_factory=list)
     """Files with a site of which nobody knows what it compiles."""
+    partly: list[FunctionPlace] = field(default_factory=list)
+    """The methods that are compiled by themselves: the others of their classes are not."""
     learned: list[Lesson] = field(default_factory=list)
     """What other parts are interpreted with."""
 
     def packed(self) -> Any:
-        return (self.result.packed(), self.precise, self.unresolved, [tuple(lesson) for lesson in self.learned])
+        learned = [tuple(lesson) for lesson in self.learned]
+        return (self.result.packed(), self.precise, self.unresolved, self.partly, learned)
 
     @classmethod
     def unpacked(cls, value: Any) -> Sites:
-        return cls(Result.unpacked(value[0]), value[1], value[2], [Lesson(*row) for row in value[3]])
+        result, precise, unresolved, partly, learned = value
+        return cls(Result.unpacked(result), precise, unresolved, partly, [Lesson(*row) for row in learned])

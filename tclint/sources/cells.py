@@ -41,9 +41,7 @@ def texts(files: Sequence[InputFile]) -> Callable[[str], Notebook | None]:
 
 def in_cells(report: Report, find: Callable[[str], Notebook | None]) -> Report:
     """The report with places in notebooks as a person sees them: a cell, and a line in it."""
-    findings = tuple(
-        sorted((_in_cell(f, find) for f in report.findings), key=lambda f: (f.path, f.cell, *f.sort_key[1:]))
-    )
+    findings = tuple(sorted((_in_cell(f, find) for f in report.findings), key=lambda f: f.listed))
     sites = []
     for site in report.sites:
         book = find(site.path)
@@ -135,7 +133,7 @@ def in_file(report: Report, find: Callable[[str], Notebook | None]) -> Report:
             fix = replace(finding.fix, edits=(), applicability=Applicability.DISPLAY) if finding.fix else None
             finding = replace(finding, span=Span(first, 1, last, 1), message=message, labels=(), fix=fix, cell=0)
         findings.append(finding)
-    return replace(shown, findings=tuple(sorted(findings, key=lambda f: f.sort_key)))
+    return replace(shown, findings=tuple(sorted(findings, key=lambda f: f.listed)))
 
 
 def sources(read_text: Callable[[str], str], find: Callable[[str], Notebook | None]) -> Callable[[str], str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 ReadFrom = Literal["argument", "attribute", "global", "cell"]
 """Where a number is read from. Arguments and cells become dynamic; attributes of modules and globals do not."""
@@ -85,6 +85,8 @@ Moment = Mapping[str, Guarded]
 """One call: what is guarded, by where it is read from."""
 
 UNKNOWN = Unknown()
+_SHOWN: Final = 4
+"""Items of a sequence that a message shows."""
 
 
 def text(guarded: Guarded) -> str:
@@ -98,7 +100,10 @@ def text(guarded: Guarded) -> str:
     if isinstance(guarded, Tensor) and guarded.sizes is not None:
         return "×".join("?" if size is None else str(size) for size in guarded.sizes) or "a scalar"
     if isinstance(guarded, Items):
-        return f"{len(guarded.items)} items"
+        told = [text(item) for item in guarded.items]
+        if 0 < len(told) <= _SHOWN and all(told) and not any(isinstance(item, Tensor) for item in guarded.items):
+            return f"({', '.join(told)})"
+        return f"{len(told)} item{'s' if len(told) != 1 else ''}"
     if isinstance(guarded, Table):
         return "{" + ", ".join(str(key) for key, _ in guarded.items) + "}"
     return ""

@@ -202,9 +202,8 @@ class Dict(Value):
         return guarded.Table("dict", tuple((key, value.guarded()) for key, value in self.items.items()))
 
     def as_input(self, name: str, origin: Origin) -> Value:
-        if self.elem is None:
-            return self
-        return Dict({k: v.as_input(name, origin) for k, v in self.items.items()}, self.elem.as_input(name, origin))
+        items = {k: v.as_input(name, origin) for k, v in self.items.items()}
+        return Dict(items, self.elem.as_input(name, origin) if self.elem is not None else None, self.kind)
 
     def join_alike(self, other: Dict) -> Value | None:
         if self.key == other.key:

@@ -152,6 +152,18 @@ class Evidence:
                     found.append(size)
         return found
 
+    def sized(self, name: str, dim: int) -> str:
+        """The sizes that one dimension of an argument takes, as a message tells it."""
+        sizes = self.sizes(name, dim)
+        if not sizes or not self.calls:
+            return ""
+        return f"called at {self._where} with size {dim} of {name} = {_some(map(str, sizes))}"
+
+    @cached_property
+    def places(self) -> str:
+        """Where it is called: `called at train.py:40`."""
+        return f"called at {self._where}" if self.calls else ""
+
     # -- state --------------------------------------------------------------------------------------------------
 
     def change(
@@ -189,7 +201,10 @@ class Evidence:
         frozen = burned or any(write.again == GROWS for write in writes)
         count = len(policy.programs([{place[3]: _told(state, kind, frozen)} for state in states], self._policy))
         shown = [{place[3]: w.value.guarded()} for w in writes if not w.again]
-        how = _listed(shown, place[3]) or f": {writes[0].again}" if writes[0].again else _listed(shown, place[3])
+        again = next((write.again for write in writes if write.again), "")
+        how = _listed(shown, place[3])
+        if again:
+            how += f", then {again}" if how else f": {again}"
         where = _some(spot(write) for write in writes)
         return Variation(count, f"written at {where} between the calls at {self._where}{how}")
 

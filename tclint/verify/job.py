@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from tclint.model.finding import Compiled
 
+PROGRAM = "<program>"
+"""The name of a candidate that is the program of its file."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

@@ -23,6 +23,7 @@ from tclint.verify.options import VerifyOptions
 from tclint.verify.process import Limits, run_job, stop_servers, visible_gpus
 from tclint.verify.spans import Outline, outline
 from tclint.verify.targets import Target, absolute, relative, targets_of
+from tclint.verify.unflagged import unflagged_targets
 from tclint.verify.verdict import Verdict, VerifyReport
 
 Progress = Callable[[int, int, str], None]
@@ -38,14 +39,17 @@ def verify(
     options: VerifyOptions,
     progress: Progress | None = None,
     on_verdict: OnVerdict | None = None,
+    also: Sequence[str] = (),
 ) -> VerifyReport:
-    """One verdict per finding, in the findings' order, and what nobody predicted.
+    """One verdict per finding, in the findings' order, and what nobody predicted. In the files `also` everything that can
+    be run is searched, whether a finding speaks of it or not.
 
     Ctrl-C ends the run, not what it has found: the report then says which findings are left (`stopped`). Answers are kept
     as they come, so that the next run goes on from there.
     """
     root = os.path.realpath(options.root)
     targets = targets_of(findings, options)
+    targets += unflagged_targets(also, targets, options)
 
     def outlines(path: str) -> Outline:
         return outline(absolute(path, root))
@@ -146,7 +150,7 @@ def _files(job: Job) -> set[str]:
 
 def _known(target: Target, options: VerifyOptions) -> Heard | None:
     """The answer to a job that no child can give: CUDA graphs on a machine without CUDA."""
-    only_graphs = all(finding.effect is Effect.CUDAGRAPH for finding in target.findings)
+    only_graphs = bool(target.findings) and all(finding.effect is Effect.CUDAGRAPH for finding in target.findings)
     if only_graphs and not options.device.startswith("cuda"):
         return Heard(device=options.device, trouble="CUDA graphs need a CUDA device: run with --device cuda")
     return None

@@ -112,7 +112,7 @@ def finding(path: str = "m.py", line: int = 4, **more: object) -> Finding:
 def shown(*findings: Finding, name: str = "full", sources: dict[str, str] | None = None) -> str:
     text = {"m.py": "".join(f"    line{n}\n" for n in range(1, 40)), **(sources or {})}
     report = Report(findings, files=1)
-    return output.renderer(name)(report, color=False, width=100, sources=text, summary=False)
+    return output.renderer(name)(report, color=False, width=100, sources=text, summary=False, verbose=True)
 
 
 def test_frame_marks_the_site_the_caller_and_the_tensor() -> None:

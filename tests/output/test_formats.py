@@ -113,7 +113,7 @@ def test_every_format_survives_a_vanished_file(name: str) -> None:
 
 
 def test_full_frame() -> None:
-    text = render("full", replace(REPORT, findings=(TOKENIZER,)))
+    text = render("full", replace(REPORT, findings=(TOKENIZER,)), verbose=True)
     assert text.startswith(
         """\
 models/vlm.py:3:23  TCL102 tokenizer-in-forward                                             high · graph break
@@ -140,6 +140,61 @@ note: gen.py: not read: too deep
     )
 
 
+def test_full_is_short_and_says_where_more_is() -> None:
+    text = render("full", replace(REPORT, findings=(TOKENIZER,)), summary=False)
+    assert text == (
+        "models/vlm.py:3:23  TCL102 tokenizer-in-forward                                             high · graph break\n"
+        "3 |         mask = ids == self.tokenizer.image_token_id\n"
+        "  |                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "  |                       read on every step; Dynamo cannot trace a tokenizer (GB0156)\n"
+        "  = compiled because  train.py:135 torch.compile(model) → VLM.forward:2\n"
+        "  = help              read it once in __init__   [--fix, safe]\n"
+    )
+
+
+def test_full_keeps_the_ends_of_a_long_chain() -> None:
+    steps = tuple(Step("models/vlm.py", line, f"VLM.a_method_with_a_long_name_{line}") for line in range(2, 9))
+    found = replace(TOKENIZER, chain=(TOKENIZER.chain[0], *steps))
+    text = render("full", replace(REPORT, findings=(found,)), summary=False)
+    assert "train.py:135 torch.compile(model) → … → VLM.a_method_with_a_long_name_8:8\n" in text
+    assert "a_method_with_a_long_name_4" in render("full", replace(REPORT, findings=(found,)), verbose=True)
+
+
+def test_full_shows_what_costs_most_first_and_the_assumed_last() -> None:
+    guessed = replace(TOKENIZER, assumed=True, span=Span(1, 1, 1, 2), chain=(Step("models/vlm.py", 1, "VLM.forward"),))
+    text = render("full", replace(REPORT, findings=(ITEM, TOKENIZER, guessed)))
+    order = [
+        text.index("vlm.py:3:23"),
+        text.index("wide.py:1:12"),
+        text.index("what follows holds only"),
+        text.index("vlm.py:1:1"),
+    ]
+    assert order == sorted(order)
+    assert "= assumed           if this forward is compiled: VLM.forward:1\n" in text
+    assert "found 3 hazards in 2 of 14 files (2 suppressed), 1 of them only if their forward is compiled\n" in text
+    assert "  if compiled:\n  graph breaks         1       -       -\n" in text
+
+
+@pytest.mark.parametrize("name", ["concise", "github", "gitlab", "github-review", "junit", "rdjson", "sarif"])
+def test_every_list_says_what_is_only_assumed(name: str) -> None:
+    said = "if this forward is compiled"
+    assert said not in render(name)
+    assert said in render(name, replace(REPORT, findings=(replace(TOKENIZER, assumed=True),)))
+
+
+def test_json_counts_the_assumed_apart() -> None:
+    document = json.loads(render("json", replace(REPORT, findings=(ITEM, replace(TOKENIZER, assumed=True)))))
+    assert [finding["assumed"] for finding in document["findings"]] == [False, True]
+    assert document["summary"]["assumed_findings"] == 1
+
+
+def test_full_names_the_sites_that_nobody_could_resolve() -> None:
+    lost = Site("train.py", 9, "model.compile()", "default", 0, unresolved="what it compiles cannot be read")
+    text = render("full", replace(REPORT, sites=(lost,), assumed=True))
+    assert "  train.py:9  model.compile(), mode default: what it compiles cannot be read\n" in text
+    assert "a forward that no compile site leads to is taken as compiled; what 1 site compiles cannot be read" in text
+
+
 def test_full_message_stays_on_the_caret_line_where_it_fits() -> None:
     short = replace(TOKENIZER, message="short", graph_breaks=(), labels=())
     assert "^" * 29 + " short\n" in render("full", Report((short,)))
@@ -151,10 +206,10 @@ def test_full_message_of_several_lines_is_one_paragraph() -> None:
 
 def test_full_carets_stand_below_wide_characters_and_tabs() -> None:
     text = render("full", Report((replace(ITEM, message="here"),)))
-    source, carets = text.splitlines()[2:4]
+    source, carets = text.splitlines()[1:3]
     assert lines.width(source[: source.index("y.item")]) == carets.index("^")
     tab = replace(ITEM, span=Span(2, 5, 2, 6), message="here")
-    source, carets = render("full", Report((tab,))).splitlines()[2:4]
+    source, carets = render("full", Report((tab,))).splitlines()[1:3]
     assert source.index("x:") == carets.index("^")
 
 
@@ -166,14 +221,16 @@ def test_full_never_prints_control_characters() -> None:
 def test_full_long_lines_are_cut_around_the_finding() -> None:
     long = {"wide.py": "a" * 300 + "y.item()" + "b" * 300}
     text = render("full", Report((replace(ITEM, span=Span(1, 301, 1, 309), message="here"),)), sources=long)
-    source, carets = text.splitlines()[2:4]
+    source, carets = text.splitlines()[1:3]
     assert len(source) <= 110
     assert source[carets.index("^") :].startswith("y.item()")
     assert "…" in source
 
 
 def test_full_several_lines() -> None:
-    text = render("full", Report((replace(TOKENIZER, span=Span(2, 5, 4, 20), message="m", labels=(), chain=()),)))
+    text = render(
+        "full", Report((replace(TOKENIZER, span=Span(2, 5, 4, 20), message="m", labels=(), chain=()),)), verbose=True
+    )
     assert "2 |     def forward(self, ids):\n  |     ^^^^^^^^^^^^^^^^^^^^^^^ m (GB0156)\n3 |" in text
     assert "4 |         return mask\n  |\n" in text
 
@@ -233,7 +290,7 @@ def test_json() -> None:
     first, second = document["findings"]
     assert list(first) == [
         *("code", "name", "path", "line", "column", "end_line", "end_column", "message", "effect", "severity"),
-        *("confidence", "function", "compiled_because", "help", "graph_breaks", "labels", "fix", "same_as"),
+        *("confidence", "function", "assumed", "compiled_because", "help", "graph_breaks", "labels", "fix", "same_as"),
         *("roots", "verified"),
     ]
     assert first["compiled_because"] == ["train.py:135 torch.compile(model)", "models/vlm.py:2 VLM.forward"]

@@ -200,3 +200,56 @@ def test_a_factory_that_cannot_be_imported_is_an_error(project: Project, tmp_pat
     assert "pyproject.toml" in done.stderr
     assert "m:Model" in done.stderr
     assert "makers:no_such" in done.stderr
+
+
+PROGRAM = """
+    import torch
+
+    CONFIG = {"turns": 1}
+
+    @torch.compile
+    def solve(x):
+        for _ in range(CONFIG["turns"]):
+            x = x * 2
+        return x
+
+    def main():
+        for turns in (1, 2, 3, 4):
+            CONFIG["turns"] = turns
+            print(solve(torch.ones(2)))
+
+    if __name__ == "__main__":
+        main()
+"""
+
+
+def test_a_program_is_searched_as_it_runs_with_no_finding(project: Project, options: VerifyOptions) -> None:
+    project("solve.py", PROGRAM)
+    # The twin settles: what changes is read outside of the compiled function.
+    project("settled.py", PROGRAM.replace('range(CONFIG["turns"])', "range(1)"))
+    project(
+        "layers.py",
+        BLOCK.replace(", width, table", "")
+        .replace("width, len(table)", "8, 8")
+        .replace("self.table = table", "self.table = {'limit': 0}"),
+    )
+    report = verify([], options, also=["solve.py", "settled.py", "layers.py"])
+    assert [(item.path, item.effect) for item in report.missed] == [
+        ("layers.py", "graph-break"),
+        ("solve.py", "recompile"),
+    ], report.missed
+    assert "4 times" in report.missed[1].words
+
+
+def test_a_program_that_does_not_end_is_left_alone(project: Project, options: VerifyOptions) -> None:
+    endless = PROGRAM.replace("for turns in (1, 2, 3, 4):", "turns = 0\n        while True:\n            turns += 1")
+    source = project("endless.py", endless).read_text()
+    report = verify([finding_at("endless.py", "for _ in", Effect.RECOMPILE, source)], options)
+    assert report.verdicts[0].outcome is not Outcome.REFUTED
+
+
+def test_all_on_the_command_line(project: Project, tmp_path: Path, torch_python: str) -> None:
+    project("solve.py", PROGRAM.replace('CONFIG["turns"]):', 'CONFIG["turns"]):  # tclint: ignore'))
+    command = [sys.executable, "-m", "tclint", "verify", "--all", "--no-cache", "--python", torch_python, "solve.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "missed: solve.py:" in done.stdout + done.stderr, done

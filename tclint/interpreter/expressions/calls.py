@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.interpreter.evaluate import evaluate, handles, holder
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.overwrites import operands_read, receiver_read
+from tclint.interpreter.overwrites import gathered, operands_read, receiver_read
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -111,6 +111,7 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
     for i, argument in enumerate(node.args):
         if type(argument) is ast.Starred:
             value = evaluate(frame, argument.value)
+            gathered(frame, argument, value)
             if isinstance(value, Seq) and value.items is not None:
                 args.extend(value.items)
             else:

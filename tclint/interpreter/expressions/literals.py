@@ -8,7 +8,7 @@ from typing import Any
 from tclint import events
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.overwrites import operands_read
+from tclint.interpreter.overwrites import gathered, operands_read
 from tclint.values import (
     FALSE,
     NONE,
@@ -60,6 +60,7 @@ def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
     for element in elements:
         if type(element) is ast.Starred:
             value = evaluate(frame, element.value)
+            gathered(frame, element, value)
             inner = value.known_items(frame) if isinstance(value, (Seq, ClassValue)) else None
             if inner is not None:
                 items.extend(inner)

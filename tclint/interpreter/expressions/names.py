@@ -10,6 +10,8 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import read
 from tclint.torch_facts import facts
 from tclint.values import (
+    GRAPHED,
+    NONE,
     Instance,
     Value,
 )
@@ -22,8 +24,12 @@ def _name(frame: Frame, node: ast.Name) -> Value:
     if value is not None:
         return read(frame, node, node.id, value) if frame.region is None else value
     value = lookup(frame, node.id)
-    if frame.closure is not None and frame.region is None and node.id in frame.closure:
-        return read(frame, node, node.id, value)
+    if frame.region is None and frame.interp.graph_memory.runs:
+        if frame.closure is not None and node.id in frame.closure:
+            return read(frame, node, node.id, value)
+        held = frame.top_level.get(node.id)
+        if held is not None and held.contains(GRAPHED) is not None and value is not NONE:
+            return read(frame, node, node.id, held)
     return value
 
 

@@ -169,9 +169,15 @@ def _zip(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     columns = [_items(frame, node, a) for a in args]
     if columns and all(c is not None for c in columns):
         rows = list(zip(*(c for c in columns if c is not None), strict=False))
-        return Seq("list", tuple(Seq("tuple", row) for row in rows))
+        return Seq(_lazy(frame, args), tuple(Seq("tuple", row) for row in rows))
     length = next((a.length for a in args if isinstance(a, Seq) and a.length), "")
-    return Seq("list", None, Seq("tuple", tuple(a.iterate(frame, node) for a in args)), length)
+    return Seq(_lazy(frame, args), None, Seq("tuple", tuple(a.iterate(frame, node) for a in args)), length)
+
+
+def _lazy(frame: Frame, args: Args) -> str:
+    """The kind of what makes its items one by one where what it is given does so."""
+    lazy = frame.region is None and any(isinstance(a, Seq) and a.kind == "generator" for a in args)
+    return "generator" if lazy else "list"
 
 
 def _enumerate(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -181,11 +187,11 @@ def _enumerate(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> V
     start = args[1] if len(args) > 1 else keywords.get("start", Const(0))
     first = start.value if isinstance(start, Const) and isinstance(start.value, int) else None
     if items is not None and first is not None:
-        return Seq("list", tuple(Seq("tuple", (Const(first + i), v)) for i, v in enumerate(items)))
+        return Seq(_lazy(frame, args), tuple(Seq("tuple", (Const(first + i), v)) for i, v in enumerate(items)))
     length = args[0].length if isinstance(args[0], Seq) else ""
     counted = (first, 1) if first is not None else None
     number = _number(frame) if counted is not None else INT
-    return Seq("list", None, Seq("tuple", (number, args[0].iterate(frame, node))), length, counted)
+    return Seq(_lazy(frame, args), None, Seq("tuple", (number, args[0].iterate(frame, node))), length, counted)
 
 
 def _same_items(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -292,9 +298,7 @@ def _map(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     elements = [a.iterate(frame, node) for a in args[1:]]
     length = next((a.length for a in args[1:] if isinstance(a, Seq) and a.length), "")
     made = args[0].call(frame, node, elements, {})
-    if frame.region is None:
-        frame.interp.emitter.emit(events.Store, frame, node, "comprehension", UNKNOWN, "", made, None, False, None)
-    return Seq("list", None, made, length)
+    return Seq("list" if frame.region is not None else "generator", None, made, length)
 
 
 def _filter(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:

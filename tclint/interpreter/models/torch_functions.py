@@ -28,6 +28,7 @@ from tclint.interpreter.models.results import (
 )
 from tclint.torch_facts import generated as facts
 from tclint.torch_facts.layouts import JOINS
+from tclint.torch_facts.overlay import named
 from tclint.values import (
     ARRAY,
     BOOL,
@@ -181,8 +182,10 @@ def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
         dtype = dtype_argument((), keywords) or (base.dtype if base else "")
         return Tensor(PROVEN, dtype, base.ndim if base else -1, (base.flags & (HOST | ARRAY)) if base else 0, origin)
     first = first_tensor(args, keywords)
+    if first is not None and _gives_itself(name, short, keywords):
+        return first.view(origin, first.ndim)
     if short.startswith("dropout") and first is not None:
-        training = keywords.get("training")
+        training = keywords.get("training", args[2] if len(args) > 2 else None)
         if isinstance(training, Const) and training.value is False:
             return first.view(origin, first.ndim)
     if name == "torch.clone" and first is not None:
@@ -215,6 +218,14 @@ def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
             pairs = zip(result.items, seen.items, strict=True)
             return Seq("tuple", tuple(a if isinstance(b, Tensor) else b for a, b in pairs))
     return result
+
+
+def _gives_itself(name: str, short: str, keywords: Keywords) -> bool:
+    """`torch.relu_(x)`, `F.relu(x, inplace=True)`, and what returns its argument where nothing is to be done."""
+    asked = keywords.get("inplace")
+    if isinstance(asked, Const) and asked.value is True:
+        return True
+    return short.endswith("_") and not short.endswith("__") or name in named("may give the tensor itself")
 
 
 def _computed(name: str, short: str, first: Tensor | None, args: Args, keywords: Keywords, origin: Origin) -> Value:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+from tclint.verify.mains import is_main_guard
+
 
 def trains_on_import(path: Path) -> bool:
     """Whether importing a file runs its program: a loop at module level that makes a training step."""
@@ -30,15 +32,11 @@ def trains_on_import(path: Path) -> bool:
 
 def _run_on_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
-        if isinstance(statement, ast.If) and _is_main_guard(statement.test):
+        if isinstance(statement, ast.If) and is_main_guard(statement.test):
             continue
         yield statement
         if isinstance(statement, (ast.If, ast.With, ast.Try)):
             yield from _run_on_import(statement.body)
-
-
-def _is_main_guard(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(test))
 
 
 def load_definitions(file: Path, name: str, replaceable: Callable[[BaseException], bool]) -> ModuleType:
@@ -84,4 +82,4 @@ def load_definitions(file: Path, name: str, replaceable: Callable[[BaseException
 
 
 def _is_main(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.If) and _is_main_guard(statement.test)
+    return isinstance(statement, ast.If) and is_main_guard(statement.test)

@@ -97,7 +97,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             _candidate(job, candidate, module, setup, notes)
         except BadFactory as error:
             return Heard(device=job.device, trouble=f"the configured factory of {error}", bad_factory=str(error))
-        if not _unreached(job.places, notes.runs):
+        if notes.runs and not _unreached(job.places, notes.runs):
             break
     return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes))
 
@@ -194,7 +194,7 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
 def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
     """All experiments on one example. Raises EagerFailed where it never runs at all."""
     effects = {place.effect for place in job.places}
-    if effects - {"recompile", "cudagraph"}:
+    if effects - {"recompile", "cudagraph"} or not effects:
         _breaks(job, example, setup, notes)
     if "recompile" in effects:
         _recompiles(job, candidate, example, setup, notes)
@@ -228,7 +228,7 @@ def _recompiles(
 def _may_discover(job: Job, example: Example, notes: _Notes) -> bool:
     """Whether a target is also searched for recompiles that no finding speaks of: where it runs, and there is time."""
     asked = bool(job.record or job.compare or job.pack) or {place.effect for place in job.places} == {"cudagraph"}
-    return not asked and example.wrap and notes.has_time()
+    return not asked and (example.wrap or example.given) and notes.has_time()
 
 
 def _breaks(job: Job, example: Example, setup: Setup, notes: _Notes) -> None:

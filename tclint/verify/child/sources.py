@@ -8,14 +8,17 @@ from types import ModuleType
 from tclint.verify.child.infer import inferred, inferred_with_parts
 from tclint.verify.child.inputs import CONVENTIONS, BadFactory, Example, NoInputs, Source
 from tclint.verify.child.pretrained import pretrained
+from tclint.verify.child.program import own_program
 from tclint.verify.child.replay import replayed
 from tclint.verify.forks import leave_if_copy
-from tclint.verify.job import Candidate, Job
+from tclint.verify.job import PROGRAM, Candidate, Job
 
 
 def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Example | NoInputs]:
     """Every source that applies to the candidate, best first."""
-    yield from _each(job, candidate, module, (*CONVENTIONS, pretrained))
+    yield from _each(job, candidate, module, (*CONVENTIONS, own_program, pretrained))
+    if candidate.name == PROGRAM:
+        return
     for example in replayed(job, candidate, module):
         leave_if_copy()
         yield example

@@ -1,0 +1,250 @@
+"""What is taken as compiled though no site says so, what ends that, and that nobody takes it for known."""
+
+from __future__ import annotations
+
+import pytest
+from lintkit import Project
+
+from tclint.model.report import Report
+
+NET = """
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def forward(self, x):
+            print(x)
+            return x
+"""
+
+
+def shown(report: Report) -> list[str]:
+    return [f"{f.path}:{f.line} {f.code}{' assumed' if f.assumed else ''}" for f in report.findings]
+
+
+def test_a_finding_knows_that_it_is_only_assumed(project: Project) -> None:
+    train = "import torch\nfrom net import Net\nnet = torch.compile(Net())\n"
+    assert shown(project.write({"net.py": NET}).lint()) == ["net.py:6 TCL108 assumed"]
+    assert shown(project.write({"train.py": train}).lint()) == ["net.py:6 TCL108"]
+
+
+def test_what_is_known_comes_before_what_is_assumed(project: Project) -> None:
+    script = "import torch\n@torch.compile\ndef f(x):\n    print(x)\n    return x\nf(torch.ones(2))\n"
+    report = project.write({"a.py": NET, "z.py": script}).lint()
+    assert shown(report) == ["z.py:4 TCL108", "a.py:6 TCL108 assumed"]
+
+
+def test_a_known_finding_stays_where_an_assumed_one_says_the_same(project: Project) -> None:
+    train = "import torch\nfrom net import Net\nnet = torch.compile(Net())\n"
+    assert shown(project.write({"net.py": NET, "train.py": train}).lint(assume_compiled="all")) == ["net.py:6 TCL108"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch._dynamo.mark_dynamic(x, 0)",
+        "torch._dynamo.maybe_mark_dynamic(x, 0)",
+        "torch.compiler.cudagraph_mark_step_begin()",
+        "x = self.inner(x)",
+        "x = helper(x)",
+    ],
+)
+def test_a_forward_that_calls_compiled_code_is_eager(project: Project, line: str) -> None:
+    source = f"""
+        import torch
+        from torch import nn
+
+        @torch.compile
+        def helper(x):
+            return x + 1
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = torch.compile(nn.Linear(2, 2)) if False else torch.compile(Inner())
+
+            def forward(self, x):
+                print(x)
+                {line}
+                return x
+
+        class Inner(nn.Module):
+            def forward(self, x):
+                return x
+    """
+    assert shown(project.write({"net.py": source}).lint(assume_compiled="all")) == []
+
+
+def test_a_compiled_library_function_says_nothing_about_its_caller(project: Project) -> None:
+    source = """
+        import torch
+        from torch import nn
+        from torch.nn.attention.flex_attention import flex_attention
+
+        flex = torch.compile(flex_attention)
+
+        class Net(nn.Module):
+            def forward(self, x):
+                print(x)
+                return flex(x, x, x)
+    """
+    assert shown(project.write({"net.py": source}).lint()) == ["net.py:9 TCL108 assumed"]
+
+
+def test_one_method_compiled_says_that_the_others_are_not(project: Project) -> None:
+    source = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.sample = torch.compile(self.sample)
+
+            def sample(self, x):
+                return x + 1
+
+            def forward(self, x):
+                print(x)
+                return x
+
+        class Child(Net):
+            def forward(self, x):
+                print(x)
+                return x
+
+        class Other(nn.Module):
+            def forward(self, x):
+                print(x)
+                return x
+    """
+    assert shown(project.write({"net.py": source}).lint()) == ["net.py:23 TCL108 assumed"]
+
+
+def test_what_fullgraph_compiles_has_no_breaks_to_assume(project: Project) -> None:
+    source = """
+        import torch
+        from torch import nn
+
+        def helper(x):
+            return x.sum().item()
+
+        @torch.compile(fullgraph=True)
+        def f(x):
+            return x * helper(x)
+
+        class Net(nn.Module):
+            def forward(self, x):
+                return x * helper(x)
+
+        f(torch.ones(2))
+    """
+    assert shown(project.write({"net.py": source}).lint()) == []
+
+
+def test_what_tests_make_for_themselves_is_no_model(project: Project) -> None:
+    files = {"net.py": NET, "tests/doubles.py": NET, "pkg/test_net.py": NET, "conftest.py": NET}
+    assert shown(project.write(files).lint()) == ["net.py:6 TCL108 assumed"]
+    assert shown(project.lint("tests")) == ["tests/doubles.py:6 TCL108 assumed"]
+
+
+@pytest.mark.parametrize("base", ["Generic[T]", "Protocol", "Kernel[T]", "abc.ABC", "Generic[T], Protocol"])
+def test_a_forward_alone_makes_no_module(project: Project, base: str) -> None:
+    source = f"""
+        import abc
+        import torch
+        from typing import Generic, Protocol, TypeVar
+
+        T = TypeVar("T")
+
+        class Kernel(Generic[T]):
+            pass
+
+        class Wrapper({base}):
+            def forward(self, x: torch.Tensor):
+                print(x)
+                return x
+    """
+    assert shown(project.write({"kernel.py": source}).lint()) == []
+
+
+@pytest.mark.parametrize("base", ["nn.Module", "Base[int]", "transformers.PreTrainedModel"])
+def test_a_module_is_one_by_its_bases(project: Project, base: str) -> None:
+    source = f"""
+        from typing import Generic, TypeVar
+        import transformers
+        from torch import nn
+
+        T = TypeVar("T")
+
+        class Base(nn.Module, Generic[T]):
+            pass
+
+        class Net({base}):
+            def forward(self, x):
+                print(x)
+                return x
+    """
+    assert shown(project.write({"net.py": source}).lint()) == ["net.py:12 TCL108 assumed"]
+
+
+def test_a_compiled_helper_switches_nothing_off(project: Project) -> None:
+    helper = """
+        import torch
+        from torch import nn
+
+        class Sampler(nn.Module):
+            @torch.compile
+            def draw(self, x):
+                return x + 1
+
+            def forward(self, x):
+                return x
+    """
+    net = NET.replace("import torch\n", "import torch\n    from helper import Sampler\n")
+    assert shown(project.write({"helper.py": helper, "net.py": net}).lint()) == ["net.py:7 TCL108 assumed"]
+
+
+def test_what_decorates_a_compiled_function_is_eager(project: Project) -> None:
+    source = """
+        import functools
+        import torch
+
+        def logged(f):
+            @functools.wraps(f)
+            def wrapper(*args):
+                print("called")
+                return f(*args)
+            return wrapper
+
+        @logged
+        @torch.compile
+        def outside(x):
+            return x + 1
+
+        @torch.compile
+        @logged
+        def inside(x):
+            return x + 1
+
+        outside(torch.ones(2))
+    """
+    found = project.write({"a.py": source}).lint().findings
+    assert [f.line for f in found] == [7]
+    assert found[0].chain[0].line == 16
+
+
+def test_two_sites_that_share_a_target_reach_the_same(project: Project) -> None:
+    net = NET.replace("print(x)", "x = x + 1")
+    one = "import torch\nfrom net import Net\nnet = torch.compile(Net())\nnet(torch.ones(2))\n"
+    report = project.write({"net.py": net, "a.py": one, "b.py": one}).lint()
+    assert [(site.path, site.reaches) for site in report.sites] == [("a.py", 1), ("b.py", 1)]
+
+
+def test_a_site_that_cannot_be_resolved_says_why(project: Project) -> None:
+    source = "import torch\ndef start(model):\n    return torch.compile(model)\nfast = torch.compile(torch.sin)\n"
+    report = project.write({"a.py": source}).lint()
+    assert [(site.line, site.unresolved) for site in report.sites] == [
+        (3, "what it compiles cannot be read"),
+        (4, "`torch.sin` is outside the program"),
+    ]
