@@ -291,10 +291,12 @@ def _next(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
 def _map(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) < 2:
         return UNKNOWN
-    columns = [_items(frame, node, a) for a in args[1:]] if frame.region is None else []
+    # What is compiled runs later, one after the other, while somebody takes the results.
+    lazy = frame.region is not None or args[0].holds_compiled()
+    columns = [_items(frame, node, a) for a in args[1:]] if not lazy else []
     if columns and all(column is not None and len(column) <= _LISTED for column in columns):
         rows = zip(*(column for column in columns if column is not None), strict=False)
-        return Seq("list", tuple(args[0].call(frame, node, list(row), {}) for row in rows))
+        return Seq("generator", tuple(args[0].call(frame, node, list(row), {}) for row in rows))
     elements = [a.iterate(frame, node) for a in args[1:]]
     length = next((a.length for a in args[1:] if isinstance(a, Seq) and a.length), "")
     made = args[0].call(frame, node, elements, {})
