@@ -102,8 +102,11 @@ class KeptOutputs:
         if not self._mine(tensor):
             return
         if event.name == GRADIENTS:
-            what = "is a gradient that parameters still hold, and this backward pass adds to it"
-            yield from self._told_of((event, tensor, f"{what}{self._after(event)}"))
+            run = f"the run at line {self._last_run[1]}" if self._last_run[0] == event.module.path else "another run"
+            what = (
+                f"is a gradient that parameters still hold; {run} has overwritten it, and this backward pass adds to it"
+            )
+            yield from self._told_of((event, tensor, what))
             return
         kept = self._kept.get(self._place(event, event.name), [])
         if not kept:
@@ -112,6 +115,10 @@ class KeptOutputs:
         if not kept and tensor.origin.node in self._told:
             return  # an element of what was told, under another name
         for at in kept or [event]:
+            for value in at.args if isinstance(at, Call) else (at.value,) if isinstance(at, Store) else ():
+                held = value.contains(OWNED)
+                if held is not None:
+                    self._told.add(held.origin.node)
             read = f"is still read at line {line_of(event)} (`{event.name}`)"
             yield from self._told_of((at, tensor, f"{read}{self._after(event)}"))
 
@@ -134,7 +141,7 @@ class KeptOutputs:
                 continue
             kept = next((s for s in self._stores() if _same(s.value, tensor) and s.same_call(event)), None)
             what = "fed back into the next call" if tensor.site is site else "handed to another CUDA graph"
-            yield from self._told_of((kept or event, tensor, f"is {what} without a copy"))
+            yield from self._told_of((kept or event, tensor, f"is {what} (line {line_of(event)}) without a copy"))
             return
 
     def _warmed(self, site: object, made: ast.AST | None, fed: ast.AST) -> bool:

@@ -50,7 +50,7 @@ class ScalarExtraction(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
-        if event.site is not None and event.site.fullgraph is True and self.target >= (2, 10):
+        if self.captured(event, "capture_scalar_outputs"):
             return
         if name.startswith("?."):
             if event.args or event.keywords:
@@ -96,7 +96,7 @@ class ScalarExtraction(Rule):
             f"{what} reads a value out of the graph; Dynamo breaks here and the device is waited for{whole_frame(event)}",
             about=tensor,
             confidence=confidence,
-            help="keep the 0-d tensor and compute with it",
+            help="keep the 0-d tensor, or set torch._dynamo.config.capture_scalar_outputs (it still waits)",
         )
 
 

@@ -54,12 +54,12 @@ class DynamicShapeOp(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
-        if event.site is not None and event.site.fullgraph is True and self.target >= (2, 10):
+        if self.captured(event, "capture_dynamic_output_shape_ops"):
             return
         about = tensor_of(event.receiver) if event.receiver is not None else None
         if about is None:
             about = next((t for a in event.args if (t := tensor_of(a)) is not None), None)
-        help = "compute for every element and select with torch.where"
+        help = "select with torch.where, or set capture_dynamic_output_shape_ops (it still waits for the device)"
         if name.endswith(".where"):
             if len(event.args) + len(event.keywords) != 1 or about is None:
                 return

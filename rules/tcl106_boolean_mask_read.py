@@ -73,7 +73,7 @@ class BooleanMaskRead(Rule):
         return Fix("select with torch.where", Applicability.UNSAFE, (*torch[1], place.replace(*made)), note)
 
     def _masked(self, event: Event, index: Value, what: str) -> Iterator[Finding]:
-        if event.site is not None and event.site.fullgraph is True and self.target >= (2, 10):
+        if self.captured(event, "capture_dynamic_output_shape_ops"):
             return
         parts = (
             index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
@@ -85,7 +85,7 @@ class BooleanMaskRead(Rule):
             event,
             f"{what}; Dynamo breaks the graph here{whole_frame(event)}",
             about=mask,
-            help="select with torch.where instead",
+            help="select with torch.where, or set capture_dynamic_output_shape_ops (it still waits for the device)",
         )
 
 

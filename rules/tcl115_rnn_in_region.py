@@ -39,7 +39,7 @@ class RnnInRegion(Rule):
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        if event.method == "pad_packed_sequence":
+        if event.method == "pad_packed_sequence" or event.configured("allow_rnn"):
             return
         what = event.name.removesuffix(".forward").removeprefix("torch.")
         consequence = "this function is not compiled" if self.target < (2, 15) else "the graph breaks here"

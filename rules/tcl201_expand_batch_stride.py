@@ -55,7 +55,9 @@ class ExpandBatchStride(Rule):
         values = (*event.args, *event.keywords.values())
         expanded = [t for v in values if (t := _expanded(v)) is not None]
         for tensor in expanded:
-            node = tensor.origin.node if isinstance(tensor.origin.node, ast.AST) else event.node
+            node = tensor.origin.node
+            if not _expands(node):
+                continue  # it came through other hands: nobody knows what they made of it
             yield self.finding(
                 event,
                 f"`expand` over a size that varies, handed to a compiled callable (line {event.node.lineno}):"  # type: ignore[attr-defined]
@@ -81,6 +83,12 @@ class ExpandBatchStride(Rule):
             span = Span(start.end_line, start.end_column, end.end_line, end.end_column)
             return Fix("repeat instead of expand", Applicability.SAFE, (Edit(finding.path, span, text),), note)
         return Fix("make it contiguous", Applicability.SAFE, (place.append(node, ".contiguous()"),), note)
+
+
+def _expands(node: object) -> bool:
+    """Whether the place a tensor comes from is the call that expands it."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return isinstance(func, ast.Attribute) and func.attr.startswith(("expand", "broadcast_to"))
 
 
 def _expanded(value: Value) -> Tensor | None:

@@ -6,7 +6,7 @@ import ast
 import fnmatch
 from collections.abc import Iterator
 
-from tclint.events import Call, CompiledCall, Event, Return, Reuse, Store
+from tclint.events import GRADIENTS, Call, CompiledCall, Event, Return, Reuse, Store
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity, Span
 from tclint.rules._kept_outputs import KEEPING_CALLS, Kept, KeptOutputs, function_name, line_of
@@ -20,8 +20,12 @@ class CudagraphOutputEscape(Rule):
     Under `mode="reduce-overhead"`, `max-autotune`, `options={"triton.cudagraphs": True}` or `backend="cudagraphs"` outputs
     live in memory that the graph reuses. Kept past the next call they raise "accessing tensor output of CUDAGraphs that has
     been overwritten by a subsequent run"; once the graph is in steady replay nothing is raised and the values are silently
-    wrong. `cudagraph_mark_step_begin()` alone does not help. Views, `detach`, `contiguous` of a contiguous tensor, `.to` the
-    same dtype are all the same memory.
+    wrong. `cudagraph_mark_step_begin()` alone does not help: it lets the calls of one step keep each other's outputs, and
+    frees them at the next mark. Views, `detach`, `contiguous` of a contiguous tensor, `.to` the same dtype are all the same memory.
+
+    All graphs share that memory: an output is gone when another compiled callable runs, also one that it is handed to. In
+    training it is kept until the backward pass, and no longer; the gradients which that pass leaves in `.grad` are outputs too, so
+    adding them up over several calls fails. Where nothing needs gradients (a plain function, a frozen module) it is as under `no_grad`.
 
     Bad::
 
@@ -131,9 +135,12 @@ class CudagraphOutputEscape(Rule):
         where = f" (compiled at {site.path}:{site.line})" if site is not None else ""
         made = tensor.origin.line
         by = f", made at line {made}," if made and made != line_of(event) else ""
+        gradients = isinstance(event, Reuse) and event.name == GRADIENTS
         return self.finding(
             event,
-            f"an output of a CUDA graph{where}{by} {what}; the next run overwrites it",
+            f"an output of a CUDA graph{where}{by} {what}{'' if gradients else '; the next run overwrites it'}",
             confidence=Confidence.HIGH if event.grad is not None else Confidence.MEDIUM,
-            help="clone it where it leaves the call",
+            help="zero_grad() before the next call, or give the parameters .grad tensors that no graph made"
+            if gradients
+            else "clone it where it leaves the call",
         )

@@ -15,7 +15,7 @@ from tclint.values import HOST, INPUT, Const, Seq, Tensor
 class CpuTensorInRegion(Rule):
     """A CPU tensor in a region compiled with CUDA graphs: the graphs are skipped ("cpu device").
 
-    A CUDA graph holds device work only. An argument or an attribute that stays on the CPU and is moved inside, a returned
+    A CUDA graph holds device work only. An argument, a global or an attribute that stays on the CPU and is moved inside, a returned
     CPU tensor, `.cpu()` or a control-flow op that reads a predicate make Inductor skip or cut the graph.
 
     Bad::

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tclint.events import ModuleEvent
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.program import dynamo_config
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
 
@@ -44,9 +45,12 @@ class RaisedRecompileLimit(Rule):
     triggers = (b"cache_size_limit", b"recompile_limit")
 
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
-        aliases = _config_names(event.node)
+        aliases = dynamo_config.names(event.node)
+        saved = _saved(event.node, aliases)
         for node in ast.walk(event.node):
-            for name, value, where in _settings(node, aliases):
+            for name, value, where in dynamo_config.settings(node, aliases):
+                if name not in _DEFAULTS or (isinstance(value, ast.Name) and value.id in saved):
+                    continue
                 if isinstance(value, ast.Constant) and isinstance(value.value, int) and value.value <= _DEFAULTS[name]:
                     continue
                 yield self.finding(
@@ -58,26 +62,15 @@ class RaisedRecompileLimit(Rule):
                 )
 
 
-def _config_names(tree: ast.Module) -> set[str]:
-    """The names under which the file reaches torch._dynamo.config."""
-    names = {"torch._dynamo.config", "_dynamo.config", "dynamo.config"}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {a.asname for a in node.names if a.name == "torch._dynamo.config" and a.asname}
-            names |= {f"{a.asname}.config" for a in node.names if a.name == "torch._dynamo" and a.asname}
-        elif isinstance(node, ast.ImportFrom) and node.module == "torch._dynamo":
-            names |= {a.asname or a.name for a in node.names if a.name == "config"}
-    return names
-
-
-def _settings(node: ast.AST, aliases: set[str]) -> Iterator[tuple[str, ast.expr, ast.AST]]:
-    if isinstance(node, ast.Assign):
-        for target in node.targets:
-            if isinstance(target, ast.Attribute) and target.attr in _DEFAULTS and text(target.value) in aliases:
-                yield target.attr, node.value, node
-    elif isinstance(node, ast.Call) and text(node.func) in {f"{alias}.patch" for alias in aliases}:
-        for keyword in node.keywords:
-            if keyword.arg in _DEFAULTS:
-                yield keyword.arg, keyword.value, node
-        if len(node.args) == 2 and isinstance(node.args[0], ast.Constant) and node.args[0].value in _DEFAULTS:
-            yield str(node.args[0].value), node.args[1], node
+def _saved(tree: ast.Module, aliases: set[str]) -> set[str]:
+    """The names that keep the limit as it was: to set it back raises nothing."""
+    assigned = (node for node in ast.walk(tree) if isinstance(node, ast.Assign))
+    return {
+        target.id
+        for node in assigned
+        for target in node.targets
+        if isinstance(target, ast.Name)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr in _DEFAULTS
+        and text(node.value.value) in aliases
+    }

@@ -141,9 +141,15 @@ class _Clocks:
         first = bisect_right(self._furthest.get(name, []), call.lineno)
         for node, statement in differences[first:]:
             end = self._end(node.left, call.lineno) if node.lineno > call.lineno else None
-            if end is not None:
+            if end is not None and not self._started_between(name, call.lineno, node.lineno):
                 return _Timing(start, looped, end, f"{getattr(self._root, 'name', '')} {text(statement)}")
         return None
+
+    def _started_between(self, name: str, first: int, last: int) -> bool:
+        """Whether a clock is started anew between two lines: what is read after that is another interval."""
+        stamps = self._stamps.get(name, [])
+        place = bisect_right(stamps, first, key=lambda stamp: stamp.lineno)
+        return place < len(stamps) and stamps[place].lineno <= last
 
     def _end(self, node: ast.expr, line: int) -> ast.expr | None:
         if _is_clock(node):

@@ -1,12 +1,13 @@
 """The command `tclint`: finds the sub-command, turns errors into one line, and decides the exit code.
 
-0: nothing found. 1: findings. 2: our error or the user's. 130: interrupted.
+0: nothing found. 1: findings. 2: our error or the user's. 130: interrupted. 143: told to end.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -17,7 +18,12 @@ from tclint import __version__
 def run() -> NoReturn:
     """The process `tclint`: like `main`, and gone at once. Giving back millions of nodes one by one takes seconds."""
     _open_closed()
+    signal.signal(signal.SIGTERM, _terminate)
     code = main(ends=True)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # it is over in a moment
+    if code == 130 and _told_to_end:
+        code = 143
     try:
         sys.stdout.flush()
     except OSError:
@@ -25,6 +31,16 @@ def run() -> NoReturn:
     with contextlib.suppress(OSError):
         sys.stderr.flush()
     os._exit(code)
+
+
+_told_to_end = False
+
+
+def _terminate(*_: object) -> NoReturn:
+    """Somebody ends the process: what is half done is put away, as on Ctrl-C."""
+    global _told_to_end
+    _told_to_end = True
+    raise KeyboardInterrupt
 
 
 def _open_closed() -> None:

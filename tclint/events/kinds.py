@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint.events.queries import Queries
 from tclint.model.finding import Span
+from tclint.sources.roles import is_test
 from tclint.values import Compiled, CompileSite, Const, Evidence, Tensor, Value
 from tclint.values.compiled import code_of
 
@@ -94,6 +95,11 @@ class Event:
         """The operator that takes this function as its argument, as `torch.utils.checkpoint.checkpoint` does; or nothing."""
         region = self.frame.region
         return region.inside if region is not None else ""
+
+    def configured(self, setting: str) -> bool:
+        """Whether the program switches a setting of `torch._dynamo.config` on."""
+        region = self.frame.region
+        return region is not None and setting in region.settings
 
     @property
     def cudagraphs(self) -> bool:
@@ -196,7 +202,8 @@ class CompiledCall(Event):
     @property
     def evidence(self) -> Evidence | None:
         """What is known of the calls of the callable, of which this is one."""
-        return self.frame.interp.account.evidence(self.callee.code, self.callee.site.dynamic)
+        site = self.callee.site
+        return self.frame.interp.account.evidence(self.callee.code, site.dynamic, site.test)
 
 
 GRADIENTS: Final = ".grad"
@@ -385,7 +392,8 @@ class Compile(Event):
         while isinstance(target, Compiled):
             target = target.target
         code = code_of(target, self.frame.module.path, getattr(self.node, "lineno", 0))
-        return self.frame.interp.account.evidence(code, given.value if isinstance(given, Const) else None)
+        dynamic = given.value if isinstance(given, Const) else None
+        return self.frame.interp.account.evidence(code, dynamic, is_test(self.frame.module.path))
 
 
 class ModuleEvent(Event):

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tclint.sources.roles import is_test
 from tclint.values import Const, Evidence, Instance, Value
 from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, StatePlace, Walk, Write
 
@@ -24,7 +25,7 @@ class Account:
         self._replays = interp.memo.moments
         self._current: list[Moment] = []
         self._settled = bool(interp.learned.walks)  # by the interpreter from which this one learned
-        self._callers: dict[Hashable, list[Walk]] | None = None
+        self._callers: dict[Hashable, list[tuple[Walk, bool]]] | None = None
         self._evidence: dict[Hashable, Evidence | None] = {}
 
     def begin(self, entry: Hashable) -> None:
@@ -37,13 +38,13 @@ class Account:
         """All entries have been walked: what is walked from here on is known already."""
         self._settled = True
 
-    def evidence(self, code: Hashable, dynamic: bool | None) -> Evidence | None:
+    def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool) -> Evidence | None:
         """What is known of the calls of a compiled callable; arguments by position go by `argument 0`, …"""
-        key = (code, dynamic)
+        key = (code, dynamic, in_test)
         if self._settled and key in self._evidence:
             return self._evidence[key]
         found: list[Evidence] = []
-        for walk in self.walks(code):
+        for walk in self.walks(code, in_test):
             calls = (m for m in walk if isinstance(m, Call) and m.callee == code)
             rows = [{**{f"argument {i}": a for i, a in enumerate(c.args)}, **c.keywords} for c in calls]
             found.append(Evidence(code, walk, rows, dynamic))
@@ -52,17 +53,19 @@ class Account:
             self._evidence[key] = best
         return best
 
-    def walks(self, callee: Hashable) -> Sequence[Walk]:
-        """The walks in which something is called."""
+    def walks(self, callee: Hashable, in_test: bool) -> Sequence[Walk]:
+        """The walks in which something is called; those of tests only for what is compiled in a test."""
         callers = self._callers
         if callers is None:
             callers = {}
-            for walk in self._walks.values():
+            for begun, walk in self._walks.items():
+                tests = is_test(begun if isinstance(begun, str) else str(begun[0]))
                 for called in dict.fromkeys(moment.callee for moment in walk if isinstance(moment, Call)):
-                    callers.setdefault(called, []).append(walk)
+                    callers.setdefault(called, []).append((walk, tests))
             if self._settled:
                 self._callers = callers
-        return callers.get(callee, ())
+        # What a test calls one after the other, no run of the program does.
+        return [walk for walk, tests in callers.get(callee, ()) if in_test or not tests]
 
     @property
     def length(self) -> int:

@@ -58,14 +58,15 @@ class Entries:
         seen = known or seen
         # A function that was handed over is compiled as it is: what decorates the compiled callable is eager.
         itself = isinstance(target, FunctionValue)
+        assuming = self._interp.options.dynamo.get(function.module.path, frozenset()) if site is None else frozenset()
         if not seen:
-            return self.by_signature(function, receiver, Region(site), itself)
+            return self.by_signature(function, receiver, Region(site, assuming=assuming), itself)
         if receiver is None and self._is_method(function, seen):
             assert function.cls is not None
             receiver = Instance(function.cls)
         bound = [receiver] if receiver is not None else []
         envs = [parameters.bind(self._interp, function, [*bound, *args], keywords, False) for args, keywords in seen]
-        region = Region(site, self._evidence(function, bound, site, target))
+        region = Region(site, self._evidence(function, bound, site, target), assuming=assuming)
         env: Env = dict(zip(parameters.signature(function).names, bound, strict=False))
         by_signature = parameters.entry(self._interp, function, receiver, region=region)
         for name in envs[0]:
@@ -92,7 +93,7 @@ class Entries:
         """The walk through the program whose calls of a target cost most."""
         names = {*parameters.signature(function).names[len(bound) :], *parameters.variadic(function)}
         found: list[Evidence] = []
-        for walk in self._interp.account.walks(target.key):
+        for walk in self._interp.account.walks(target.key, site is not None and site.test):
             calls = (m for m in walk if isinstance(m, Call) and m.callee == target.key)
             envs = (parameters.bind(self._interp, function, [*bound, *c.args], c.keywords, False) for c in calls)
             rows = [{name: value for name, value in env.items() if name in names} for env in envs]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from tclint.torch_facts.facts import NEWEST
 
@@ -19,3 +20,5 @@ class Options:
     """Attributes that hold a tokenizer where nothing else is known of them."""
     release: str = NEWEST
     """The release of torch whose facts hold."""
+    dynamo: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """What the program switches on in Dynamo's configuration, by the file of a compile site or of a root."""

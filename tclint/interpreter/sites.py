@@ -12,7 +12,9 @@ from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import needs_gradients
+from tclint.program import Module
 from tclint.sources import roles
+from tclint.sources.tree import nodes
 from tclint.values import (
     HOST,
     NOWHERE,
@@ -109,7 +111,11 @@ class CompileSites:
             options = {str(k): _plain(v) for k, v in options_value.items.items()}
         mode, backend, dynamic = (_plain(keywords.get(name)) for name in ("mode", "backend", "dynamic"))
         if mode == "?" and isinstance(node, ast.Call):
-            mode = self._interp.objects.constant_attribute(frame, _keyword(node, "mode")) or mode
+            given = _keyword(node, "mode")
+            told = self._interp.objects.constant_attribute(frame, given)
+            if told is None and isinstance(given, ast.Attribute):
+                told = frame.module.index(_option_defaults).get(given.attr)
+            mode = told or mode
         line = getattr(node, "lineno", 0)
         path = frame.module.path
         # A wrapper (`safe_compile(model, mode=…)`) is one line that compiles in several ways.
@@ -128,7 +134,9 @@ class CompileSites:
                 uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
                 decorator,
                 any(b in ("for", "while") for b in frame.blocks),
-                roles.tries(path),
+                settings=self._interp.options.dynamo.get(path, frozenset()),
+                own=frame.cls is not None and self._interp.classes.is_nn_module(frame.cls),
+                test=roles.tries(path),
             )
         return site
 
@@ -197,7 +205,20 @@ class CompileSites:
         return value.owned(OWNED, site, frame.origin(node))
 
 
-_MOVES: Final = (b".to(", b".cuda(", b"set_default_device")
+def _option_defaults(module: Module) -> dict[str, str]:
+    """The texts that options of a command line have by default: `parser.add_argument("--mode", default="default")`."""
+    found: dict[str, str] = {}
+    for node in nodes(module.tree) if b"add_argument" in module.data else ():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            default = _keyword(node, "default")
+            if isinstance(default, ast.Constant) and isinstance(default.value, str):
+                found.update({name.lstrip("-").replace("-", "_"): default.value for name in names})
+    return found
+
+
+_DEFAULTS: Final = (b"set_default_device", b"set_default_tensor_type", b"with torch.device(")
+_MOVES: Final = (b".to(", b".cuda(")
 
 
 def _on_host(frame: Frame, value: Compiled, args: Sequence[Value]) -> bool:
@@ -207,12 +228,14 @@ def _on_host(frame: Frame, value: Compiled, args: Sequence[Value]) -> bool:
         return False
     if not all(value.flags & HOST if isinstance(value, Tensor) else isinstance(value, Const) for value in given):
         return False
+    if any(word in frame.module.data for word in _DEFAULTS):
+        return False
     target = value.target
     if isinstance(target, Instance):
         return not any(word in target.cls.module.data for word in _MOVES)
     if isinstance(target, FunctionValue):
         return not any(word in target.function.module.data for word in _MOVES)
-    return b"set_default_device" not in frame.module.data
+    return True
 
 
 def _keyword(node: ast.Call, name: str) -> ast.expr | None:

@@ -114,6 +114,11 @@ class Rule:
         )
         return found
 
+    def captured(self, event: Event, setting: str) -> bool:
+        """Whether the graph keeps what Dynamo breaks on unless `setting` is on: since 2.10 `fullgraph=True` implies it."""
+        whole = event.site is not None and event.site.fullgraph is True and self.target >= (2, 10)
+        return whole or event.configured(setting)
+
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         """A repair for a finding of this rule, if there is one."""
         return None

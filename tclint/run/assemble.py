@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from tclint.model.report import Problem, Report, Site
 from tclint.program import FunctionPlace
 from tclint.run import suppress
 from tclint.run.results import Found, Result
-from tclint.sources.text import Unparsable, decode
+from tclint.sources.text import NEWER, Unparsable, decode
 from tclint.torch_facts import facts
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Assembly:
             functions=len(set().union(*(r.reached for r in results))),
             suppressed=suppressed.suppressed,
             torch=self.torch,
-            notes=tuple(filter(None, [facts.at(self.torch).note])),
+            notes=tuple(filter(None, [facts.at(self.torch).note, *self._newer()])),
         )
 
     def _certainty(self, finding: Finding) -> tuple[bool, bool, int]:
@@ -111,6 +112,18 @@ class Assembly:
                     continue
         return texts
 
+    def _newer(self) -> Iterator[str]:
+        """Files in the syntax of a newer Python than this, told once for each release."""
+        mine = (m.problem for m in self.reading.program.modules if m.path in self.reading.reported)
+        files: dict[str, list[str]] = {}
+        for problem in mine:
+            if problem is not None and problem.code == NEWER:
+                files.setdefault(problem.message, []).append(problem.path)
+        for release, paths in sorted(files.items()):
+            more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+            here = ".".join(map(str, sys.version_info[:2]))
+            yield f"Python {release} syntax; tclint runs on {here}: not analysed: {paths[0]}{more}"
+
     def _activity(self) -> Callable[[str], bool]:
         known = [(rule.code, rule.name) for rule in self.known] + [_UNUSED]
         ran = [(rule.code, rule.name) for rule in self.active]
@@ -122,6 +135,8 @@ class Assembly:
         own = (m.problem for m in self.reading.program.modules if m.problem is not None)
         told = [p for p in (*met, *own) if p.path in self.reading.reported]
         for problem in dict.fromkeys((*self.reading.problems, *told)):
+            if problem.code == NEWER:
+                continue
             yield Finding(
                 code=problem.code,
                 name=OWN_NAMES.get(problem.code, "problem"),
@@ -166,4 +181,10 @@ def _site_rows(results: Sequence[Result]) -> Iterator[Site]:
     reasons = {place: reason for result in results for place, reason in result.unresolved.items()}
     for place, (text, modes) in sorted(places.items()):
         shown = sorted(modes - {"?"}) or ["?"]
-        yield Site(*place, text, "|".join(shown), len(reach.get(place, ())), unresolved=reasons.get(place, ""))
+        yield Site(
+            *place,
+            text,
+            "|".join(shown),
+            len(reach.get(place, ())),
+            unresolved="" if reach.get(place) else reasons.get(place, ""),
+        )

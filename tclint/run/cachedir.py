@@ -17,6 +17,7 @@ from typing import Final
 
 from tclint.model.errors import ConfigError, UserError
 from tclint.model.settings import Settings, own_word
+from tclint.run import cachekey
 from tclint.sources import regular
 
 TAG: Final = "CACHEDIR.TAG"
@@ -33,10 +34,11 @@ _KINDS: Final = (RUNS, PARTS, VERIFY)
 _LABELS: Final = {TAG: CACHE_TAG.encode(), ".gitignore": b"*\n"}
 """The files that tell others what the folder is. The tag is first, so that whoever looks meanwhile knows whose it is."""
 
-_MAGIC: Final = b"tclint cache 2\n"
+_MAGIC: Final = b"tclint cache 3\n"
 _ANY_MAGIC: Final = b"tclint cache "
 """How the files of every version begin."""
-_HEAD: Final = len(_MAGIC) + 16
+_SIGNATURE: Final = 16
+_HEAD: Final = len(_MAGIC) + _SIGNATURE
 _MOST: Final = 256 * 2**20
 """No entry of ours is longer."""
 _TEMPORARY: Final = ".tclint-"
@@ -53,9 +55,11 @@ class CacheDir:
     """A folder that is ours. An entry is named by its place in it: `stats`, `runs/<key>`."""
 
     path: str
+    key: bytes
+    """Signs what is written: what others wrote does not count."""
 
     def read(self, name: str) -> memoryview | None:
-        """What was written, or None where it is missing, damaged or not ours."""
+        """What was written, or None where it is missing, damaged or by somebody else."""
         try:
             data = regular.read(self._at(name), _MOST)
         except OSError:
@@ -63,7 +67,7 @@ class CacheDir:
         if data is None or not data.startswith(_MAGIC):
             return None
         payload = memoryview(data)[_HEAD:]
-        return payload if data[len(_MAGIC) : _HEAD] == _checksum(payload) else None
+        return payload if data[len(_MAGIC) : _HEAD] == self._signature(name, payload) else None
 
     def write(self, name: str, payload: bytes) -> None:
         """Replace an entry, in one piece. A file of that name that is not ours stays."""
@@ -78,7 +82,7 @@ class CacheDir:
                 return
             handle, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=os.path.dirname(path))
             with os.fdopen(handle, "wb") as file:
-                file.write(_MAGIC + _checksum(payload))
+                file.write(_MAGIC + self._signature(name, payload))
                 file.write(payload)
             os.replace(temporary, path)
         except OSError:
@@ -106,6 +110,12 @@ class CacheDir:
     def _at(self, name: str) -> str:
         return os.path.join(self.path, name)
 
+    def _signature(self, name: str, payload: bytes | memoryview) -> bytes:
+        """Of the entry under its name: it stands for nothing else."""
+        made = hashlib.blake2b(name.replace(os.sep, "/").encode(), key=self.key, digest_size=_SIGNATURE)
+        made.update(payload)
+        return made.digest()
+
 
 def opened(settings: Settings, say: Callable[[str], None] | None = None) -> CacheDir | None:
     """The cache folder of a run, made where it does not exist yet; None, and a word to `say`, where there can be none.
@@ -126,13 +136,16 @@ def opened(settings: Settings, say: Callable[[str], None] | None = None) -> Cach
         if say is not None:
             say(f"no cache is kept: {refused}; remove it, or name another folder with --cache-dir")
     except OSError:
-        # A read-only checkout.
+        # A read-only checkout, or a home that no key can be kept in.
         return None
     return None
 
 
 def claim(folder: str) -> CacheDir:
     """A folder as a cache: one that is new, empty or ours already. `NotOurs` for any other, which is left as it is."""
+    key = cachekey.key()
+    if key is None:
+        raise PermissionError(f"no key can be kept in {cachekey.key_file()}")
     with contextlib.suppress(FileExistsError):
         os.makedirs(folder)
     if not regular.is_folder(folder):
@@ -153,7 +166,7 @@ def claim(folder: str) -> CacheDir:
         if name not in names:
             with contextlib.suppress(FileExistsError):  # a run at the same time
                 os.mkdir(os.path.join(folder, name))
-    return CacheDir(folder)
+    return CacheDir(folder, key)
 
 
 def clear(settings: Settings) -> tuple[str, ...]:
@@ -233,7 +246,3 @@ def _written_by_us(path: str) -> bool:
     """Whether a file begins as ours do, or is empty as one that a killed run left: nothing is lost with it."""
     head = regular.begins(path, len(_ANY_MAGIC))
     return head is not None and head in (b"", _ANY_MAGIC)
-
-
-def _checksum(payload: bytes | memoryview) -> bytes:
-    return hashlib.blake2b(payload, digest_size=16).digest()

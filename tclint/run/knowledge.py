@@ -39,6 +39,8 @@ def _lessons(interp: Interpreter) -> Iterator[Lesson]:
     program, learned = interp.program, interp.learned
     for site in learned.sites.values():
         yield _lesson([site.path], "site", site)
+    for path, on in interp.options.dynamo.items():
+        yield _lesson([path], "dynamo", on)
     for target, site in learned.targets:
         if isinstance(target, FunctionValue):
             yield _lesson([target.function.module.path], "alone", target.function, site.test)

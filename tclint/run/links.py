@@ -43,12 +43,18 @@ class Components:
 
     def __init__(self, program: Program, links: dict[str, tuple[str, ...]]) -> None:
         self._parent: dict[str, str] = {}
+        self._imports: dict[str, set[str]] = {}
         modules = {m.path: m for m in program.modules}
         for path, names in links.items():
             for dotted in names:
                 found = program.find(modules[path], dotted)
                 if found is not None:
                     self._union(path, found.path)
+                    self._imports.setdefault(path, set()).add(found.path)
+
+    def imported(self, path: str) -> set[str]:
+        """A file and those that it imports itself."""
+        return {path, *self._imports.get(path, ())}
 
     def of(self, path: str) -> str:
         while self._parent.get(path, path) != path:

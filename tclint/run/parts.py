@@ -81,7 +81,14 @@ def divided(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
 class PartRunner:
     """Interprets the parts of one program. They share the program, the rules and the settings."""
 
-    def __init__(self, program: Program, settings: Settings, rules: Sequence[Rule], names: Sequence[bytes]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        settings: Settings,
+        rules: Sequence[Rule],
+        names: Sequence[bytes],
+        dynamo: Mapping[str, frozenset[str]] | None = None,
+    ) -> None:
         self.program = program
         self.settings = settings
         cudagraph = settings.cudagraph
@@ -91,6 +98,7 @@ class PartRunner:
             tuple(dict.fromkeys(graphed)),
             tuple(settings.tokenizers),
             facts.at(settings.target_torch).version,
+            dynamo or {},
         )
         self.dispatcher = Dispatcher(rules)
         # The sites are read once, in an interpreter of their own that stays; its rules keep what they saw.
@@ -161,7 +169,7 @@ class PartRunner:
         return self._finish(interp)
 
     def _enter(self, interp: Interpreter, examples: Examples, module: Module, ordinals: tuple[int, ...]) -> None:
-        region = Region(None)
+        region = Region(None, assuming=interp.options.dynamo.get(module.path, frozenset()))
         for cls in module.classes:
             if cls.ordinal in ordinals:
                 with interp.results.guarded(cls):
@@ -239,7 +247,7 @@ class PartRunner:
         """Interpret what the sites compile."""
         interp = self.main
         precise: list[str] = []
-        unresolved: list[str] = []
+        lost: list[CompileSite] = []
         partly: list[FunctionPlace] = []
         resolved: set[SitePlace] = set()
         why: dict[SitePlace, str] = {}
@@ -260,11 +268,15 @@ class PartRunner:
                 if isinstance(target, FunctionValue):
                     partly += map(place_of, models)
             elif not roots and not site.decorator and not site.test and not _external(target):
-                unresolved.append(site.path)
+                lost.append(site)
+        # A site with one target in sight and another that is not is resolved: what is seen is compiled there.
+        lost = [site for site in lost if (site.path, site.line) not in resolved]
+        unresolved = [site.path for site in lost if not site.own]
+        within = [site.path for site in lost if site.own]
         interp.results.unresolved = {place: reason for place, reason in why.items() if place not in resolved}
         result = self._harvest(interp)
         interp.emitter.dispatcher.forget()
-        return Sites(result, precise, unresolved, partly, knowledge.lessons(interp))
+        return Sites(result, precise, unresolved, within, partly, knowledge.lessons(interp))
 
     def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[FunctionPlace]) -> Result:
         """The eager code around compiled callables, now that they are known; what is compiled is not entered again."""
@@ -398,7 +410,8 @@ def _roots_of(interp: Interpreter, target: Value) -> Iterator[tuple[Function, Va
     """The functions that compiling a value compiles."""
     if isinstance(target, FunctionValue):
         interp.learned.closures[target.function] = target.closure
-        yield target.function, target.bound
+        # A method that is compiled in the body of its class is bound to some object of it later.
+        yield target.function, target.bound if target.bound is not None else _receiver(interp, target.function)
     elif isinstance(target, Instance):
         method = interp.classes.find_method(target.cls, "forward") or interp.classes.find_method(target.cls, "__call__")
         if method is not None:
@@ -440,6 +453,8 @@ def _reason(target: Value) -> str:
     """Why nothing of the program is compiled by a site."""
     if isinstance(target, External):
         return f"`{target.name}` is outside the program"
+    if isinstance(target, Object) and target.name == "torch.nn.Module":
+        return "which module it compiles cannot be read"
     if isinstance(target, Instance):
         return f"`{target.cls.name}` has no forward that can be read"
     return "what it compiles is outside the program" if _external(target) else "what it compiles cannot be read"

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tclint.model.report import Problem
-from tclint.program import FunctionPlace, Module
+from tclint.program import FunctionPlace, Module, dynamo_config
 from tclint.run.links import Components, alone, links_of
 from tclint.run.memo import Memo
 from tclint.run.parts import Part, PartRunner, divided
@@ -22,7 +22,7 @@ from tclint.run.workers import processes, run_parts
 from tclint.sources import glance
 from tclint.sources.glance import Glance
 from tclint.sources.roles import is_test
-from tclint.sources.text import broken
+from tclint.sources.text import Unparsable, broken, parse
 
 if TYPE_CHECKING:
     from tclint.model.settings import Settings
@@ -58,17 +58,20 @@ class Plan:
         cudagraph = settings.cudagraph
         known = (*settings.compile_functions, *cudagraph.callables, *cudagraph.only_through, *cudagraph.clone_helpers)
         names = [n for p in known if (n := p.rpartition(".")[2].replace("*", "").encode())]
-        self.runner = PartRunner(self.program, settings, rules, names)
         self.jobs = processes(settings.jobs, len(self.program.modules))
         triggers = [(r.code, tuple(r.triggers)) for r in rules if hasattr(r, "on_module")]
         self.glances = {m.path: self._glance(m, names, triggers) for m in self.program.modules}
-        self.runner.listeners = {path: seen.listeners for path, seen in self.glances.items()}
         self.chosen = [
             m for m in self.program.modules if m.explicit or self.glances[m.path].compiles or self.glances[m.path].root
         ]
         self.eager = [m for m in self.chosen if self.glances[m.path].compiles]
         self.around = {m.path for m in self.eager}
-        self.site_key = digest_of(sorted(self.around))
+        dynamo = self._dynamo()
+        self.runner = PartRunner(self.program, settings, rules, names, dynamo)
+        self.runner.listeners = {path: seen.listeners for path, seen in self.glances.items()}
+        self.site_key = digest_of(
+            [*sorted(self.around), *(f"{path} {sorted(dynamo[path])}" for path in sorted(dynamo))]
+        )
         self.sites_read: set[Module] | None = None
         """The files the compile sites were read from in this process, once they are."""
         self.assumed = False
@@ -79,6 +82,26 @@ class Plan:
     ) -> Glance:
         key = f"glance {self.memo.hashes.get(module.path)}"
         return Glance(*self.memo.by_content(key, lambda: tuple(glance.glance(module.data, names, triggers))))
+
+    def _dynamo(self) -> dict[str, frozenset[str]]:
+        """What the program switches on in Dynamo's configuration, for each file that a setting can reach by imports."""
+        setters = {m: on for m in self.program.modules if not is_test(m.path) and (on := self._switched_on(m))}
+        if not setters:
+            return {}
+        linked = {m.path: self._links(m) for m in {*self.chosen, *setters}}
+        components = Components(self.program, linked)
+        together: dict[str, set[str]] = {}
+        for module, on in setters.items():
+            together.setdefault(components.of(module.path), set()).update(on)
+        return {path: frozenset(together[c]) for path in sorted(linked) if (c := components.of(path)) in together}
+
+    def _switched_on(self, module: Module) -> tuple[str, ...]:
+        if not any(text in module.data for text in (b"dynamo.config", b"TORCHDYNAMO_", b"import config")):
+            return ()
+        found: tuple[str, ...] = self.memo.by_content(
+            f"dynamo {self.memo.hashes.get(module.path)}", lambda: tuple(sorted(_set_true(module)))
+        )
+        return found
 
     def run(self) -> Interpreted:
         """Interpret all parts, or recall what they gave."""
@@ -162,7 +185,10 @@ class Plan:
             components = Components(self.program, {m.path: self._links(m) for m in self.chosen})
             precise = {components.of(path) for path in sites.precise}
             unresolved = {components.of(path) for path in sites.unresolved}
-            modules = [m for m in modules if (c := components.of(m.path)) not in precise or c in unresolved]
+            within = {path for each in sites.within for path in components.imported(each)}
+            modules = [
+                m for m in modules if (c := components.of(m.path)) not in precise or c in unresolved or m.path in within
+            ]
         found = [m for m in modules if self.glances[m.path].forward]
         # The models that tests make for themselves are nobody's, but for a run that is about tests alone.
         tested = [m for m in found if not is_test(m.path)]
@@ -221,6 +247,13 @@ class Plan:
 
         row = self.memo.by_content(f"{how} {self.memo.hashes.get(module.path)}", check)
         module.problem = Problem(module.path, *row) if row else None
+
+
+def _set_true(module: Module) -> frozenset[str]:
+    try:
+        return dynamo_config.set_true(parse(module.path, module.data))
+    except Unparsable:  # told where the file is read
+        return frozenset()
 
 
 def _indexed(module: Module) -> Problem | None:

@@ -109,7 +109,9 @@ class Sites:
     """Files with a site that compiles a model which is in sight. One that compiles a helper, or a method beside `forward`,
     says nothing about other models."""
     unresolved: list[str] = field(default_factory=list)
-    """Files with a site of which nobody knows what it compiles."""
+    """Files with a site of which nobody knows what it compiles: it may be anything that is linked with them."""
+    within: list[str] = field(default_factory=list)
+    """The same where the site stands in a method of a module: it is something that the file defines or imports."""
     partly: list[FunctionPlace] = field(default_factory=list)
     """The methods that are compiled by themselves: the others of their classes are not."""
     learned: list[Lesson] = field(default_factory=list)
@@ -117,9 +119,9 @@ class Sites:
 
     def packed(self) -> Any:
         learned = [tuple(lesson) for lesson in self.learned]
-        return (self.result.packed(), self.precise, self.unresolved, self.partly, learned)
+        return (self.result.packed(), self.precise, self.unresolved, self.within, self.partly, learned)
 
     @classmethod
     def unpacked(cls, value: Any) -> Sites:
-        result, precise, unresolved, partly, learned = value
-        return cls(Result.unpacked(result), precise, unresolved, partly, [Lesson(*row) for row in learned])
+        result, precise, unresolved, within, partly, learned = value
+        return cls(Result.unpacked(result), precise, unresolved, within, partly, [Lesson(*row) for row in learned])

@@ -240,7 +240,10 @@ def _python_files(folder: str) -> list[str]:
 
 
 def _unpacked(data: memoryview | None) -> Any:
-    """A value as it was written, or None. Its name is a hash of this machine's paths and times: hard to make up."""
+    """A value as it was written, or None.
+
+    `marshal` must not be given what somebody made up. It is not: an entry is signed with a key that only this user has.
+    """
     if data is None:
         return None
     try:

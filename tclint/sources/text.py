@@ -8,10 +8,13 @@ import re
 import warnings
 
 from tclint.model.report import Problem
+from tclint.sources import newer
 
 UNREADABLE = "TCL902"
 SYNTAX = "TCL903"
 TOO_DEEP = "TCL904"
+NEWER = "newer"
+"""No problem of the file: the release it is written for stands for the message."""
 
 
 class Unparsable(Exception):
@@ -97,7 +100,11 @@ def parse(path: str, data: bytes) -> ast.Module:
             decode(path, data)
         except Unparsable as unreadable:
             raise unreadable from None
+        if (tree := newer.parse(path, data)) is not None:
+            return tree
         where = error.lineno or 1
+        if release := newer.release(data, error):
+            raise Unparsable(Problem(path, where, NEWER, release)) from None
         raise Unparsable(Problem(path, where, SYNTAX, f"syntax error: {error.msg}; not analysed")) from None
     except ValueError as error:
         raise Unparsable(Problem(path, 1, SYNTAX, f"cannot be parsed: {error}; not analysed")) from None

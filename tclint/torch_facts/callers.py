@@ -16,3 +16,6 @@ NAMES: Final = frozenset(
         "torch._dynamo.reset",
     }
 )
+
+MODULE_COMPILE: Final = frozenset({"fullgraph", "dynamic", "backend", "mode", "options", "disable"})
+"""What `Module.compile` takes, and hardly anything else of that name."""

@@ -37,7 +37,8 @@ class External(Value):
         return True if self.name in DTYPES else None
 
     def is_none(self) -> bool | None:
-        return False if self.name in DTYPES else None
+        # A class that is imported is there: where its package is missing, the program is another one.
+        return False if self.name in DTYPES or self.name.rpartition(".")[2][:1].isupper() else None
 
     def guarded(self) -> Guarded:
         return guarded.Exact(self.key, self.name)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tclint.timeline import guarded
+from tclint.values.external import External
 from tclint.values.scalar import STR
 from tclint.values.value import MAX_NESTING, UNKNOWN, Value
 
@@ -80,6 +81,11 @@ class FunctionValue(Value):
 
     def is_none(self) -> bool | None:
         return False
+
+    def is_a(self, wanted: Value) -> bool | None:
+        name = wanted.name if isinstance(wanted, External) else ""
+        # A function is an instance of no class of torch, and of `object` alone among the builtins.
+        return name == "builtins.object" if name.startswith(("torch.", "builtins.")) else None
 
     def bound_to(self, receiver: Value) -> Value:
         return FunctionValue(self.function, receiver, self.closure)

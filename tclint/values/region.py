@@ -32,6 +32,10 @@ class CompileSite:
     """The site runs in a loop: it compiles several callables, one after the other."""
     alone: bool = False
     """Its graphs share no memory with those of other sites: `torch.cuda.make_graphed_callables`."""
+    settings: frozenset[str] = frozenset()
+    """What the program switches on in Dynamo's configuration."""
+    own: bool = False
+    """The site stands in a method of a module: it compiles that module, or what it holds."""
     test: bool = False
     """The site stands in a test or an example: it compiles, but says nothing about the rest of the program."""
 
@@ -50,14 +54,22 @@ class Region:
     """The operator whose argument is being traced, a graph of its own: `torch.utils.checkpoint.checkpoint`."""
     entry: ast.AST | None = field(default=None, compare=False)
     """The call of that operator."""
+    assuming: frozenset[str] = frozenset()
+    """Without a site: what the program switches on in Dynamo's configuration."""
+
+    @property
+    def settings(self) -> frozenset[str]:
+        """What is switched on in Dynamo's configuration where the region is compiled."""
+        return self.site.settings if self.site is not None else self.assuming
 
     @property
     def key(self) -> tuple[Any, ...]:
         """Regions whose findings cannot differ share a key."""
         if self.site is None:
-            return ("assumed", id(self.evidence) if self.evidence is not None else None, self.inside)
+            return ("assumed", id(self.evidence) if self.evidence is not None else None, self.inside, self.assuming)
         seen = (self.site.path, self.site.line) if self.evidence is not None or self.site.many else None
-        return (self.site.cudagraphs, self.site.fullgraph is True, self.site.dynamic, seen, self.inside)
+        how = (self.site.cudagraphs, self.site.fullgraph is True, self.site.dynamic, self.site.settings)
+        return (*how, seen, self.inside)
 
 
 CUDAGRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})

@@ -376,16 +376,16 @@ def test_clean_follows_no_link_and_keeps_files_of_others(engine: Engine, run: Ru
     outside = tmp_path / "docs"
     outside.mkdir()
     ours = outside / ("0" * 32)
-    ours.write_bytes(b"tclint cache 2\n")
+    ours.write_bytes(b"tclint cache 3\n")
     cache = tmp_path / ".tclint_cache"
     (cache / "runs").mkdir(parents=True)
     (cache / "CACHEDIR.TAG").write_text(CACHE_TAG)
     (cache / "parts").symlink_to(outside)
     (cache / "stats").write_text("my statistics")
     (cache / "runs" / ("1" * 32)).write_text("my notes, under a name like that of an entry")
-    (cache / "runs" / "notes").write_bytes(b"tclint cache 2\n")
+    (cache / "runs" / "notes").write_bytes(b"tclint cache 3\n")
     (cache / "runs" / ("2" * 32)).symlink_to(ours)
-    (cache / "runs" / ("3" * 32)).write_bytes(b"tclint cache 2\nan entry")
+    (cache / "runs" / ("3" * 32)).write_bytes(b"tclint cache 3\nan entry")
     assert run("clean")[0] == 0
     assert ours.exists()
     assert sorted(path.relative_to(cache).as_posix() for path in cache.rglob("*")) == [

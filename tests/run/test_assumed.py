@@ -248,3 +248,93 @@ def test_a_site_that_cannot_be_resolved_says_why(project: Project) -> None:
         (3, "what it compiles cannot be read"),
         (4, "`torch.sin` is outside the program"),
     ]
+
+
+def test_a_site_on_an_object_of_unknown_class_is_listed(project: Project) -> None:
+    source = """
+        import torch
+
+        def apply(model, backend):
+            for block in model.layers.named_children():
+                block.compile(backend=backend, fullgraph=True)
+
+        def other(pattern, flags):
+            return pattern.compile(flags)
+    """
+    sites = project.write({"a.py": source}).lint().sites
+    assert [(site.text, site.unresolved) for site in sites] == [
+        ("block.compile(backend=backend, fullgraph=True)", "what it compiles cannot be read")
+    ]
+
+
+def test_a_site_in_a_module_that_nobody_can_resolve_speaks_for_its_own_file(project: Project) -> None:
+    trained = "import torch\nfrom net import Net\nimport held, other\nnet = torch.compile(Net())\n"
+    held = """
+        from torch import nn
+
+        class Held(nn.Module):
+            def speed_up(self):
+                for part in self.parts():
+                    part.compile(dynamic=False)
+
+            def forward(self, x):
+                print(x)
+                return x
+    """
+    plain = NET.replace("print(x)", "x = x + 1")
+    files = {"net.py": plain, "train.py": trained, "held.py": held, "other.py": NET}
+    assert shown(project.write(files).lint()) == ["held.py:9 TCL108 assumed"]
+
+
+def test_what_tests_call_is_no_evidence_for_the_program(project: Project) -> None:
+    source = """
+        import torch
+
+        @torch.compile
+        def f(x, options):
+            return x + 1 if "a" in options else x
+    """
+    calls = "import torch  # torch.compile\nfrom prog import f\n" + "".join(
+        f"f(torch.ones(2), {{{key!r}: 1}})\n" for key in "abcd"
+    )
+    project.write({"prog.py": source, "test_prog.py": calls})
+    assert shown(project.lint()) == []
+    project.write({"main.py": calls})
+    assert [f.code for f in project.lint().findings] == ["TCL206"]
+
+
+def test_a_site_with_one_target_in_sight_is_resolved(project: Project) -> None:
+    train = """
+        import torch
+        from net import Net
+        from somewhere import load
+
+        def main(path):
+            model = load(path) if path else Net()
+            return torch.compile(model)
+    """
+    other = NET.replace("Net", "Other")
+    report = project.write({"net.py": NET + other.partition("from torch import nn\n")[2], "train.py": train}).lint()
+    assert shown(report) == ["net.py:6 TCL108"]
+    assert [(site.reaches, site.unresolved) for site in report.sites] == [(1, "")]
+
+
+def test_a_method_compiled_by_a_decorator_knows_its_object(project: Project) -> None:
+    source = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.LSTM(4, 4)
+
+            @torch.inference_mode()
+            @torch.compile
+            def generate(self, x):
+                return self.forward(x)
+
+            def forward(self, x):
+                return self.net(x)
+    """
+    assert shown(project.write({"a.py": source}).lint()) == ["a.py:15 TCL115"]

@@ -12,13 +12,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lintkit import ROOT, Project, within
 
 from tclint.model.errors import ConfigError
 from tclint.model.report import Report
-from tclint.run import cachedir, engine, plan, store, workers
+from tclint.run import cachedir, cachekey, engine, plan, store, workers
 from tclint.run.parts import Part
 from tclint.sources import configuration, files
 
@@ -357,7 +358,7 @@ def test_runs_at_the_same_time(project: Project) -> None:
 
 # --- folders and files of others -----------------------------------------------------------------------------------
 
-OURS = b"tclint cache 2\n"
+OURS = b"tclint cache 3\n"
 
 
 @pytest.fixture
@@ -445,8 +446,78 @@ def test_entries_that_are_no_files(project: Project, kind: str) -> None:
     assert outside.read_bytes() == OURS + b"somebody's"
 
 
+# --- whose entries count ---------------------------------------------------------------------------------------------
+
+
+def forged(project: Project, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """A cache that somebody with another key filled while the files held nothing to find."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(home))
+    monkeypatch.setattr(engine, "lint", lambda files, settings, cache=None, **how: _clean(files, cache))
+    assert not run(project).findings
+    monkeypatch.undo()
+
+
+def _clean(files: Any, cache: Any) -> Report:
+    report = Report((), files=len(files))
+    cache.remember(files, report)
+    return report
+
+
+def test_a_report_that_somebody_else_signed_hides_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    project.write(SOURCES)
+    forged(project, monkeypatch, tmp_path / "other")
+    assert [path.parent.name for path in entries(project)].count("runs") == 1
+    found = run(project)
+    assert found.findings
+    assert found == run(project, cached=False)
+    # What this user signed counts again, from the same folder.
+    assert run(project) == found
+
+
+def test_an_entry_stands_for_its_own_name_only(project: Project) -> None:
+    project.write(SOURCES)
+    run(project)
+    folder = cachedir.claim(str(project.root / ".tclint_cache"))
+    folder.write("runs/" + "1" * 32, b"something")
+    assert folder.read("runs/" + "1" * 32) == b"something"
+    os.rename(Path(folder.path, "runs", "1" * 32), Path(folder.path, "runs", "2" * 32))
+    assert folder.read("runs/" + "2" * 32) is None
+
+
+def test_the_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv(cachekey.VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    first = cachekey.key()
+    path = tmp_path / "tclint" / "cache.key"
+    assert first == path.read_bytes()
+    assert len(first) == 32
+    assert path.stat().st_mode & 0o077 == 0
+    assert [each.name for each in path.parent.iterdir()] == ["cache.key"]
+    monkeypatch.setenv(cachekey.VARIABLE, "shared by the runners")
+    assert cachekey.key() not in (None, first)
+    monkeypatch.delenv(cachekey.VARIABLE)
+    # No place for one, or one that is no key: no cache, and no error.
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    assert cachekey.key() is None
+    (tmp_path / "odd" / "tclint").mkdir(parents=True)
+    (tmp_path / "odd" / "tclint" / "cache.key").symlink_to(path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "odd"))
+    assert cachekey.key() is None
+
+
+def test_no_place_for_a_key_is_no_cache(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    project.write(SOURCES)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    assert run(project) == run(project, cached=False)
+    assert not (project.root / ".tclint_cache").exists()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="limits memory")
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_made_up_file_takes_no_memory(project: Project, version: int) -> None:
     """36 bytes that say of themselves that they are a list of 2**31 - 1 values."""
     import resource
@@ -475,7 +546,7 @@ def test_made_up_lines_fit_no_file(project: Project, text: bytes) -> None:
     project.write(SOURCES)
     expected = run(project, cached=False)
     run(project)
-    folder = cachedir.CacheDir(str(project.root / ".tclint_cache"))
+    folder = cachedir.claim(str(project.root / ".tclint_cache"))
     folder.write("stats", text)
     assert run(project) == expected
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import RARE, Env, Frame
+from tclint.torch_facts import devices
 from tclint.values import (
     BOOL,
     FLOAT,
@@ -62,9 +63,15 @@ def _refine_comparison(frame: Frame, node: ast.Compare, then: Env | None, otherw
             _put(none_env, place, NONE, frame)
         if some_env is not None and isinstance(value, Union):
             _put(some_env, place, value.without_none(), frame)
-    elif operator is ast.Eq and then is not None and _is_half(node):
-        # Only a run in half precision gets past this test.
+    elif operator is ast.Eq and then is not None and (_is_half(node) or _is_other_device(node)):
+        # Only a run in half precision, or on another kind of device, gets past this test.
         then[RARE] = TRUE
+
+
+def _is_other_device(node: ast.Compare) -> bool:
+    """`device == "xpu"`: the facts are those of CPUs and CUDA devices."""
+    comparator = node.comparators[0]
+    return isinstance(comparator, ast.Constant) and comparator.value in devices.OTHERS
 
 
 def _put(env: Env, place: str, value: Value, frame: Frame) -> None:

@@ -23,6 +23,7 @@ from tclint.values import (
     Const,
     Dict,
     External,
+    FunctionValue,
     Instance,
     Object,
     Scalar,
@@ -262,6 +263,13 @@ def _isinstance(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> 
     return BOOL if answer is None else TRUE if answer else FALSE
 
 
+def _callable(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    value = args[0] if args else UNKNOWN
+    if isinstance(value, (FunctionValue, ClassValue)):
+        return TRUE
+    return FALSE if isinstance(value, (Const, Scalar, Tensor, Seq, Dict)) else BOOL
+
+
 def _getattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) >= 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
         found = args[0].attribute(frame, node, args[1].value)
@@ -406,7 +414,7 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "round": _round,
     "isinstance": _isinstance,
     "issubclass": _true,
-    "callable": _true,
+    "callable": _callable,
     "getattr": _getattr,
     "hasattr": _hasattr,
     "next": _next,

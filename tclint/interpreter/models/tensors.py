@@ -26,6 +26,7 @@ from tclint.interpreter.models.results import (
     result_ndim,
 )
 from tclint.torch_facts import generated as facts
+from tclint.torch_facts.callers import MODULE_COMPILE
 from tclint.values import (
     ARRAY,
     BOOL,
@@ -435,6 +436,10 @@ def method_of_unknown(frame: Frame, node: ast.AST, receiver: Value, name: str, a
     """A method of something unknown, which is a tensor where only tensors have such a method."""
     if name in facts.TENSOR_ONLY_METHODS and type(receiver) is not Method:
         return call_method(frame, node, Tensor(USED, "", -1, 0, frame.origin(node)), name, args, keywords)
+    if name == "compile" and keywords and not args and MODULE_COMPILE.issuperset(keywords) and frame.region is None:
+        # Nothing is known of the object, but only a module takes such arguments.
+        frame.interp.compile_sites.compile(frame, node, "torch.nn.Module.compile", [receiver], keywords)
+        return NONE
     result = Scalar("number", "data", frame.origin(node)) if name == "item" else UNKNOWN
     frame.interp.emitter.call(frame, node, "?." + name, args, keywords, receiver, result)
     return result

@@ -1,0 +1,63 @@
+"""What a file sets in Dynamo's configuration: assignments, `config.patch`, environment variables."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.sources.tree import text
+
+_VARIABLE: Final = "TORCHDYNAMO_"
+
+
+def set_true(tree: ast.Module) -> frozenset[str]:
+    """The settings that a file switches on."""
+    aliases = names(tree)
+    return frozenset(
+        name
+        for node in ast.walk(tree)
+        for name, value, _ in settings(node, aliases)
+        if isinstance(value, ast.Constant) and (value.value is True or value.value == "1")
+    )
+
+
+def names(tree: ast.Module) -> set[str]:
+    """The names under which a file reaches torch._dynamo.config."""
+    found = {"torch._dynamo.config", "_dynamo.config", "dynamo.config"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {a.asname for a in node.names if a.name == "torch._dynamo.config" and a.asname}
+            found |= {f"{a.asname}.config" for a in node.names if a.name == "torch._dynamo" and a.asname}
+        elif isinstance(node, ast.ImportFrom) and node.module == "torch._dynamo":
+            found |= {a.asname or a.name for a in node.names if a.name == "config"}
+    return found
+
+
+def settings(node: ast.AST, aliases: set[str]) -> Iterator[tuple[str, ast.expr, ast.AST]]:
+    """What a node sets: the names, the values, and where."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Attribute) and text(target.value) in aliases:
+                yield target.attr, node.value, node
+            elif isinstance(target, ast.Subscript) and text(target.value) in ("os.environ", "environ"):
+                yield from _variable(target.slice, node.value, node)
+    elif isinstance(node, ast.Call):
+        called = text(node.func)
+        if called in {f"{alias}.patch" for alias in aliases}:
+            for keyword in node.keywords:
+                if keyword.arg is not None:
+                    yield keyword.arg, keyword.value, node
+            if len(node.args) == 2 and isinstance(node.args[0], ast.Constant):
+                yield str(node.args[0].value), node.args[1], node
+            elif node.args and isinstance(node.args[0], ast.Dict):
+                for key, value in zip(node.args[0].keys, node.args[0].values, strict=True):
+                    if isinstance(key, ast.Constant):
+                        yield str(key.value), value, node
+        elif called in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
+            yield from _variable(node.args[0], node.args[1], node)
+
+
+def _variable(key: ast.expr, value: ast.expr, node: ast.AST) -> Iterator[tuple[str, ast.expr, ast.AST]]:
+    if isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.startswith(_VARIABLE):
+        yield key.value.removeprefix(_VARIABLE).lower(), value, node

@@ -1,0 +1,57 @@
+"""A minute of `scripts/fuzz.py`: the same programs every time, as many as the machine manages."""
+
+from __future__ import annotations
+
+import importlib.util
+import signal
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from lintkit import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="nothing rings there")]
+
+
+@pytest.fixture(scope="module")
+def fuzz() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("fuzz", ROOT / "scripts" / "fuzz.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["fuzz"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_programs_that_nobody_wrote(fuzz: ModuleType, seed: int, tmp_path: Path) -> None:
+    done = fuzz.run(seed, tmp_path / "project", seconds=25, keep=tmp_path / "failures")
+    assert done.failures == []
+    assert done.seen >= 16
+    assert done.findings > 0
+
+
+def test_the_same_seed_makes_the_same_programs(fuzz: ModuleType) -> None:
+    one, other = (fuzz.programs(7) for _ in range(2))
+    made = [next(one) for _ in range(20)]
+    assert made == [next(other) for _ in range(20)]
+    assert len(set(made)) == 20
+
+
+def test_what_does_not_hold_is_told(fuzz: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fuzzer can fail: a rule that throws, a run that hangs."""
+    from tclint.rules import tcl108_print_in_region
+
+    def throw(self: object, event: object) -> None:
+        raise RuntimeError("no")
+
+    rule = next(each for name, each in vars(tcl108_print_in_region).items() if getattr(each, "code", "") == "TCL108")
+    monkeypatch.setattr(rule, "on_call", throw)
+    program = b"import torch\n\n@torch.compile\ndef f(x):\n    print(x)\n    return x\n"
+    fuzzer = fuzz.Fuzzer(tmp_path / "project", keep=tmp_path / "failures")
+    fuzzer.feed([program])
+    assert len(fuzzer.failures) == 2
+    assert all("TCL905" in each for each in fuzzer.failures)
+    assert (tmp_path / "failures" / "program_1_0.py").read_bytes() == program

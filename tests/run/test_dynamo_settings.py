@@ -1,0 +1,67 @@
+"""The project's own settings of Dynamo: read across files, and what they let stay in the graph is no break."""
+
+from __future__ import annotations
+
+import pytest
+from lintkit import Project
+
+NET = """
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def forward(self, x):
+            n = x.sum().item()
+            return x[x > n]
+"""
+TRAIN = "import torch\nimport setup_run\nfrom net import Net\nnet = torch.compile(Net())\nnet(torch.ones(2))\n"
+BOTH = ["TCL103", "TCL106"]
+
+
+def codes(project: Project) -> list[str]:
+    return [f.code for f in project.lint().findings]
+
+
+@pytest.mark.parametrize(
+    ("setting", "left"),
+    [
+        ("", BOTH),
+        ("import torch\ntorch._dynamo.config.capture_scalar_outputs = True", ["TCL106"]),
+        ("import torch._dynamo as dynamo\ndynamo.config.capture_dynamic_output_shape_ops = True", ["TCL103"]),
+        ("from torch._dynamo import config\nconfig.capture_scalar_outputs = True", ["TCL106"]),
+        ("import torch\ntorch._dynamo.config.capture_scalar_outputs = False", BOTH),
+        ("import torch\ntorch._dynamo.config.patch(capture_scalar_outputs=True).__enter__()", ["TCL106"]),
+        ("import torch\ntorch._dynamo.config.patch({'capture_scalar_outputs': True}).__enter__()", ["TCL106"]),
+        ("import os\nos.environ['TORCHDYNAMO_CAPTURE_SCALAR_OUTPUTS'] = '1'", ["TCL106"]),
+        ("import os\nos.environ.setdefault('TORCHDYNAMO_CAPTURE_SCALAR_OUTPUTS', '1')", ["TCL106"]),
+    ],
+)
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "assumed"])
+def test_a_setting_of_another_file_counts(project: Project, setting: str, left: list[str], compiled: bool) -> None:
+    files = {"net.py": NET, "setup_run.py": setting + "\n", "train.py": TRAIN}
+    if not compiled:
+        files["train.py"] = "import setup_run\nfrom net import Net\n"
+        files["net.py"] = NET.replace("import torch\n", "import torch\n    import setup_run\n")
+    assert codes(project.write(files)) == left
+
+
+def test_the_setting_of_an_unrelated_script_or_a_test_does_not(project: Project) -> None:
+    other = "import torch\ntorch._dynamo.config.capture_scalar_outputs = True\n"
+    files = {"net.py": NET, "setup_run.py": "", "train.py": TRAIN, "other.py": other}
+    files["test_net.py"] = "import net\n" + other
+    assert codes(project.write(files)) == BOTH
+
+
+def test_a_limit_that_is_set_back_is_not_raised(project: Project) -> None:
+    source = """
+        import torch
+
+        def run(f):
+            old = torch._dynamo.config.recompile_limit
+            torch._dynamo.config.recompile_limit = 64
+            try:
+                return f()
+            finally:
+                torch._dynamo.config.recompile_limit = old
+    """
+    assert [f.line for f in project.write({"a.py": source}).lint().findings] == [5]
