@@ -9,8 +9,9 @@ from typing import Final
 
 from tclint.events import CompiledCall, Store
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.program import Function
 from tclint.ruleset.rule import Rule
-from tclint.sources.tree import nodes, text
+from tclint.sources.tree import names_read, nodes, text
 from tclint.values import PARAMETER, Const, Scalar, Tensor, tensor_of
 
 _DYNAMIC: Final = 2
@@ -59,16 +60,24 @@ class CudagraphRerecord(Rule):
         super().__init__()
         self._passed: dict[tuple[object, ...], list[object]] = {}
         """The numbers and shapes that a call passes, by its place and the argument: a loop passes one after the other."""
+        self._running: set[Function | None] = set()
+        """The functions that run a graph."""
+        self._moved: dict[Function | None, list[Store]] = {}
+        """By function, where parameters are moved."""
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         if not event.callee.site.cudagraphs or not isinstance(event.node, ast.Call):
             return
+        self._running.add(event.enclosing)
+        for moved in self._moved.pop(event.enclosing, ()):
+            yield self._finding(moved, "a parameter is moved to another address (`.data = …`)")
         goes_on = any(first <= event.node.lineno <= last for first, last in event.ask.of_scope(_counting_loops))
         limit = _DYNAMIC if event.callee.site.dynamic is True else _STATIC
         place = (event.module.path, event.node.lineno, event.node.col_offset, event.callee.key)
         for argument, value in (*enumerate(event.args), *event.keywords.items()):
             if isinstance(value, Scalar) and _in_loop(event):
-                if value.source in ("counted", "random") or (value.type == "float" and not value.source):
+                made = value.type == "float" and not value.source and _made_in_loop(event, argument)
+                if value.source in ("counted", "random") or made:
                     yield self._finding(event, f"a Python {value.type} that varies is passed to a CUDA-graph callable")
                     return
             seen = self._passed.setdefault((*place, argument), [])
@@ -107,8 +116,13 @@ class CudagraphRerecord(Rule):
     def on_store(self, event: Store) -> Iterator[Finding]:
         receiver = tensor_of(event.receiver)
         if event.target == "attribute" and event.name == "data" and receiver is not None and receiver.flags & PARAMETER:
-            if event.blocks and any(s.cudagraphs for s in event.ask.sites() if s.path == event.module.path):
+            if not event.blocks or not any(s.cudagraphs for s in event.ask.sites() if s.path == event.module.path):
+                return
+            # What a function writes that runs no graph is set-up.
+            if event.enclosing in self._running:
                 yield self._finding(event, "a parameter is moved to another address (`.data = …`)")
+            else:
+                self._moved.setdefault(event.enclosing, []).append(event)
 
     def _finding(self, event: CompiledCall | Store, what: str, node: ast.AST | None = None) -> Finding:
         return self.finding(
@@ -118,6 +132,25 @@ class CudagraphRerecord(Rule):
             confidence=Confidence.HIGH,
             help="pad to fixed shapes, pass device tensors, write parameters in place",
         )
+
+
+def _made_in_loop(event: CompiledCall, argument: object) -> bool:
+    """Whether what is passed is computed in the loop around the call; what comes from outside stays the same."""
+    call = event.node
+    assert isinstance(call, ast.Call)
+    if isinstance(argument, str):
+        node = next((keyword.value for keyword in call.keywords if keyword.arg == argument), None)
+    else:
+        node = call.args[argument] if isinstance(argument, int) and argument < len(call.args) else None
+    if node is None or isinstance(node, ast.Starred):
+        return False
+    loops = [n for n in event.ask.of_scope(_loops) if n.lineno <= call.lineno <= (n.end_lineno or 0)]
+    bound = {n.id for loop in loops for n in nodes(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return not isinstance(node, (ast.Name, ast.Attribute)) or bool(names_read([node]) & bound)
+
+
+def _loops(root: ast.AST) -> list[ast.For | ast.While]:
+    return [node for node in nodes(root) if isinstance(node, (ast.For, ast.While))]
 
 
 def _sizes(shape: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from tclint.events import Call, Event, span_of
 from tclint.model.finding import RANK, Compiled, Confidence, Effect, Finding, Fix, Label, Severity
@@ -17,6 +18,10 @@ from tclint.values.kinds import kinds_of
 if TYPE_CHECKING:
     from tclint.model.settings import Settings
     from tclint.values import CompileSite
+
+_BREAKS: Final = re.compile(
+    r"(?:so )?Dynamo breaks(?: the graph)?(?: here)?(?: and the device is waited for)?|the graph breaks here"
+)
 
 _CONFIDENCE = (Confidence.LOW, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
@@ -94,6 +99,8 @@ class Rule:
             text = about.origin.text()
             labels = (Label(about.origin.line, f"tensor since here: {text}" if text else "tensor since here"),)
         line = getattr(node, "lineno", 1)
+        if (effect or self.effect) is Effect.GRAPH_BREAK and _raises(event):
+            message = _BREAKS.sub("Dynamo raises here: fullgraph=True", message)
         found = self.by_place[place] = Finding(
             code=self.code,
             name=self.name,
@@ -177,10 +184,16 @@ def span(releases: str) -> str:
 
 def whole_frame(event: Event) -> str:
     """The price of a break inside a block that cannot be resumed."""
+    if _raises(event):
+        return ""
     for block in event.blocks:
         if block in ("for", "while", "with", "try"):
-            return f" inside `{block}`, so the whole function runs eagerly"
+            return f"; inside `{block}` the whole function runs eagerly"
     return ""
+
+
+def _raises(event: Event) -> bool:
+    return event.site is not None and event.site.fullgraph is True
 
 
 def _compiled(site: CompileSite | None) -> Compiled | None:

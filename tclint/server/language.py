@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import logging
 import os
 import sys
 import threading
@@ -43,6 +44,10 @@ T = TypeVar("T")
 
 def serve(port: int | None, host: str, delay: float) -> int:
     language = Language(delay)
+    # A line on stderr for every odd message: an editor that floods us and reads none of it would stop us both.
+    heard = logging.getLogger("pygls")
+    heard.addHandler(logging.NullHandler())
+    heard.propagate = False
     if port is None:
         # pygls closes the stream it speaks on; and a `print` in somebody's rule must not end up in the conversation.
         with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, contextlib.redirect_stdout(sys.stderr):

@@ -9,6 +9,7 @@ from typing import Final
 from tclint import events
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.functions import Args, Keywords, library
+from tclint.torch_facts import facts
 from tclint.values import (
     BOOL,
     COUNTED,
@@ -286,7 +287,7 @@ def _hasattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
         name = f"{args[0].name}.{args[1].value}"
         if name == "torch._dynamo.mark_unbacked":
             return FALSE
-        if name in ("torch._dynamo.mark_dynamic", "torch._dynamo.maybe_mark_dynamic", "torch.compile"):
+        if facts.has(name, frame.interp.options.release):
             return TRUE
     return BOOL
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from tclint.interpreter.models.results import (
     Args,
     Keywords,
@@ -12,6 +10,7 @@ from tclint.interpreter.models.results import (
     is_number,
     literal_dtype,
 )
+from tclint.torch_facts import traits
 from tclint.values import (
     ARRAY,
     CONSTANT,
@@ -29,17 +28,6 @@ from tclint.values import (
 )
 from tclint.values.value import NUMBER
 
-FACTORIES: Final = frozenset(
-    "torch." + n
-    for n in (
-        "tensor zeros ones full empty arange linspace logspace rand randn randint randperm eye as_tensor from_numpy "
-        "tril_indices triu_indices scalar_tensor normal range asarray"
-    ).split()
-)
-_CONSTANT_FACTORIES: Final = frozenset(
-    "torch." + n for n in ("tensor", "zeros", "ones", "full", "eye", "arange", "scalar_tensor", "linspace", "as_tensor")
-)
-
 
 def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Tensor:
     """The tensor that `torch.zeros(…)` and its like make."""
@@ -48,11 +36,11 @@ def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Tensor
     flags = 0
     if "device" not in keywords:
         flags |= HOST
-    if short in ("from_numpy", "as_tensor", "asarray") and args and isinstance(args[0], Tensor):
+    if traits.takes_array(name) and args and isinstance(args[0], Tensor):
         flags |= args[0].flags & (HOST | CONSTANT | OWNED)
         if not args[0].flags & ARRAY:
             flags &= ~HOST
-    if name in _CONSTANT_FACTORIES and all(_constant(a) for a in args):
+    if traits.is_steady(name) and all(_constant(a) for a in args):
         flags |= CONSTANT
     if short == "arange" and any(a.contains(DATA_SIZED, 2) is not None for a in args):
         flags |= DATA_SIZED
@@ -74,34 +62,29 @@ def _exact(dtype: str, args: Args, keywords: Keywords) -> str:
 
 def _dtype(short: str, args: Args, keywords: Keywords) -> str:
     """The type where none is asked for."""
-    if short in ("randint", "randperm", "tril_indices", "triu_indices"):
-        return "i"
     if short == "normal" and args and isinstance(args[0], Tensor):
         return args[0].dtype
-    if short in ("rand", "randn", "linspace", "logspace", "normal", "zeros", "ones", "empty", "eye"):
-        return "f"
     if short == "arange":
         return "f" if any(a.python_type == "float" for a in args) else "i"
     if short == "full":
         return literal_dtype(args[1] if len(args) > 1 else keywords.get("fill_value"))
-    if short == "scalar_tensor":
-        return "f"
-    if short in ("tensor", "as_tensor", "asarray"):
+    if traits.takes_data(f"torch.{short}"):
         return literal_dtype(args[0] if args else keywords.get("data"))
-    return ""
+    return traits.made_dtype(f"torch.{short}")
 
 
 def _ndim(short: str, args: Args) -> int:
-    if short in ("arange", "linspace", "logspace", "randperm"):
-        return 1
+    always = traits.made_rank(f"torch.{short}")
+    if always is not None and not traits.takes_data(f"torch.{short}"):
+        return always
     if not args:
         return -1
     first = args[0]
-    if short in ("zeros", "ones", "empty", "rand", "randn", "full"):
+    if traits.is_shaped_by_numbers(f"torch.{short}") or short == "full":
         if isinstance(first, Seq):
             return len(first.items) if first.items is not None else -1
         return len(args) if short != "full" and first is not UNKNOWN else -1
-    if short in ("tensor", "as_tensor", "scalar_tensor"):
+    if traits.takes_data(f"torch.{short}"):
         if isinstance(first, Tensor):
             return first.ndim
         if isinstance(first, Seq):
@@ -118,7 +101,7 @@ def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | No
         return _counted(args)
     if short == "eye":
         args = [args[0], args[-1]] if args and not isinstance(args[-1], Seq) else ()
-    elif short not in ("zeros", "ones", "empty", "rand", "randn", "full", "randint"):
+    elif short not in ("full", "randint") and not traits.is_shaped_by_numbers(f"torch.{short}"):
         return None
     sizes: Args = args
     if short == "randint":
