@@ -196,7 +196,7 @@ def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
         if isinstance(seen, Seq) and seen.items is not None and len(seen.items) == len(result.items):
             pairs = zip(result.items, seen.items, strict=True)
             return Seq("tuple", tuple(a if isinstance(b, Tensor) else b for a, b in pairs))
-    if isinstance(result, Tensor) and name in facts.DYNAMIC_SHAPE_OPS:
+    if isinstance(result, Tensor) and traits.is_sized_by_values(name, way_of(args[1:], keywords)):
         return result.with_(flags=result.flags | DATA_SIZED)
     return result
 
