@@ -1,7 +1,9 @@
 """Which operations burn a Python number into the graph: asked of torch, one call form after another.
 
-    python benchmarks/specialised.py            # writes tclint/torch_facts/specialised.py from benchmarks/specialised.json
+    python benchmarks/specialised.py            # how many do, by benchmarks/specialised.json
     python benchmarks/specialised.py --judge    # asks torch again first (minutes; needs torch)
+
+tclint/torch_facts/table.json has the answers as `#float 0 min`; `scripts/ask` asks the same forms of every release.
 
 Each row is the body of a function of some tensors and a number `v`, called with six values. Where at most two of the calls
 compile, the number has become an input of the graph; where four or more do, it is burnt in.
@@ -20,7 +22,6 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ANSWERS = HERE / "specialised.json"
-TABLE = HERE.parent / "tclint" / "torch_facts" / "specialised.py"
 SETTLES, BURNT = 2, 4
 
 
@@ -133,28 +134,6 @@ def burnt(rows: list[dict[str, Any]], kind: str) -> dict[str, tuple[tuple[int, .
     return {op: (tuple(sorted(places)), tuple(sorted(names))) for op, (places, names) in sorted(found.items())}
 
 
-def table(rows: list[dict[str, Any]], version: str) -> str:
-    lines = [
-        '"""Python numbers that an operation burns into the graph, so that each new value compiles again.',
-        "",
-        f"Written by `benchmarks/specialised.py`, which asked torch {version} about {len(rows)} call forms. Each entry: where the number",
-        "stands among the positional arguments (of a method: without the tensor itself), and its keyword. What is not here",
-        'becomes an input of the graph after one recompile, or was not asked.\n"""',
-        "",
-        "from __future__ import annotations",
-        "",
-        "from typing import Final",
-        "",
-        "Places = tuple[tuple[int, ...], tuple[str, ...]]",
-        "",
-    ]
-    for name, kind in (("FLOATS", "float"), ("INTS", "int")):
-        lines.append(f"{name}: Final[dict[str, Places]] = {{")
-        lines += [f"    {op!r}: {places!r},".replace("'", '"') for op, places in burnt(rows, kind).items()]
-        lines += ["}", ""]
-    return "\n".join(lines).rstrip() + "\n"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--judge", action="store_true", help="ask torch again")
@@ -172,7 +151,6 @@ def main() -> None:
         answers["torch"] = torch.__version__
         rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in answers["rows"])
         ANSWERS.write_text(f'{{"torch":"{torch.__version__}","rows":[\n{rows}\n]}}\n', encoding="utf-8")
-    TABLE.write_text(table(answers["rows"], answers["torch"]), encoding="utf-8")
     for kind in ("float", "int"):
         counts = [row["compiled"] for row in answers["rows"] if row["type"] == kind]
         print(f"{kind}: {sum(c >= BURNT for c in counts)} of {len(counts)} call forms burn it in")

@@ -105,10 +105,14 @@ def _breaks(seen: dict[str, Any]) -> bool | None:
     return bool(seen["gb"]) or not seen["graphs"] or seen["full"] not in ("ok", "-")
 
 
-def score(folder: Path) -> tuple[int, int, list[str]]:
-    """How many answers agree, of how many, and those that do not."""
+Count = dict[str, tuple[int, int]]
+
+
+def score(folder: Path) -> tuple[Count, list[str]]:
+    """By release, how many answers agree and of how many; and those that do not."""
     measured = json.loads((folder / "versions.json").read_text(encoding="utf-8"))
-    agreeing, asked, wrong = 0, 0, []
+    found: Count = {}
+    wrong = []
     with tempfile.TemporaryDirectory() as made:
         names = {}
         for number, (name, text) in enumerate(programs(folder / "probes.py")):
@@ -116,6 +120,7 @@ def score(folder: Path) -> tuple[int, int, list[str]]:
             (Path(made) / f"probe_{number}.py").write_text(text, encoding="utf-8")
         for version in measured["versions"]:
             said = said_to_break(Path(made), ".".join(version.split(".")[:2]))
+            agreeing = asked = 0
             for stem, name in names.items():
                 breaks = _breaks(measured["probes"].get(name, {}).get(version, {}))
                 if breaks is None:
@@ -125,7 +130,8 @@ def score(folder: Path) -> tuple[int, int, list[str]]:
                     agreeing += 1
                 else:
                     wrong.append(f"{version} {name}: {'said' if stem in said else 'not said'} to break")
-    return agreeing, asked, wrong
+            found[version] = agreeing, asked
+    return found, wrong
 
 
 def main() -> None:
@@ -133,10 +139,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--wrong", action="store_true", help="name what does not agree")
     options = parser.parse_args()
-    agreeing, asked, wrong = score(options.folder)
+    found, wrong = score(options.folder)
     if options.wrong:
         print("\n".join(wrong))
-    print(f"{agreeing} of {asked} agree: {agreeing / asked:.1%}")
+    for version, (agreeing, asked) in found.items():
+        print(f"{version:7} {agreeing} of {asked} agree: {agreeing / asked:.1%}")
+    agreeing, asked = (sum(count[place] for count in found.values()) for place in (0, 1))
+    print(f"in all  {agreeing} of {asked} agree: {agreeing / asked:.1%}")
 
 
 if __name__ == "__main__":

@@ -48,6 +48,9 @@ class ClassAttributeChanged(Rule):
     torch = "<=2.11"
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
+        changed, readers = event.ask.of_program(_changed)
+        if event.module.path not in readers:
+            return
         for node in own(event.node):
             if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
                 continue
@@ -56,7 +59,7 @@ class ClassAttributeChanged(Rule):
             value = event.ask.module_value(node.value.id)
             if not isinstance(value, ClassValue) or node.attr not in value.cls.assignments:
                 continue
-            if (value.cls.name.encode(), node.attr.encode()) in event.ask.of_program(_stores):
+            if (value.cls.name, node.attr) in changed:
                 yield self.finding(
                     event,
                     f"`{node.value.id}.{node.attr}` is changed elsewhere; compiled code keeps its first value",
@@ -67,8 +70,19 @@ class ClassAttributeChanged(Rule):
 
 
 _STORE = re.compile(rb"^\s+([\w\x80-\xff]+)\.([\w\x80-\xff]+)\s*[-+*/]?=[^=]", re.M)
+_CLASS = re.compile(rb"^\s*class\s+([\w\x80-\xff]+)", re.M)
 
 
-def _stores(program: Program) -> set[tuple[bytes, ...]]:
-    """The stores to attributes, `Config.factor = 2`, of all files: what is stored to, and the attribute."""
-    return {match.groups() for module in program.modules for match in _STORE.finditer(module.data)}
+def _changed(program: Program) -> tuple[frozenset[tuple[str, str]], frozenset[str]]:
+    """The attributes of classes that are stored to, `Config.factor = 2`, and the files that read one of such a name.
+
+    Read off the text: a file that nobody needs is not parsed for it.
+    """
+    stored = {match.groups() for module in program.modules for match in _STORE.finditer(module.data)}
+    classes = {name for module in program.modules for name in _CLASS.findall(module.data)}
+    changed = {(name, attribute) for name, attribute in stored if name in classes}
+    if not changed:
+        return frozenset(), frozenset()
+    reads = re.compile(rb"\.(?:" + b"|".join(sorted({re.escape(attribute) for _, attribute in changed})) + rb")\b")
+    readers = frozenset(module.path for module in program.modules if reads.search(module.data))
+    return frozenset((name.decode("utf-8", "replace"), a.decode("utf-8", "replace")) for name, a in changed), readers

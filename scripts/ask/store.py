@@ -53,8 +53,21 @@ def asked(raw: dict[str, Any]) -> set[str]:
     return {k for k in raw["asked"] if not raw["forms"].get(k) or any("outcome" in form for form in raw["forms"][k])}
 
 
+def _ids() -> dict[str, str]:
+    """The id of each kind of graph break, by its name."""
+    registry = json.loads((FACTS / "graph_breaks.json").read_text())
+    return {entry["gb_type"]: id_ for id_, entry in registry.items()}
+
+
 class Table:
     """The answers of several releases, joined by the way of calling."""
+
+    @classmethod
+    def bare(cls) -> Table:
+        """One without answers, which can write forms all the same."""
+        made = cls.__new__(cls)
+        made.ids = _ids()
+        return made
 
     def __init__(self, folder: Path) -> None:
         self.raw: dict[int, dict[str, Any]] = {}
@@ -69,8 +82,7 @@ class Table:
                 self.raw[minor(path.stem)] = raw
         self.known = sorted(self.raw)
         self.asked = {release: asked(raw) for release, raw in self.raw.items()}
-        registry = json.loads((FACTS / "graph_breaks.json").read_text())
-        self.ids = {entry["gb_type"]: id_ for id_, entry in registry.items()}
+        self.ids = _ids()
         numbers = json.loads((ROOT / "benchmarks" / "specialised.json").read_text())["rows"]
         self.numbers = {f"{row['type']} {row['body']}": row for row in numbers}
         if REFERENCE in self.raw:  # benchmarks/specialised.py has asked that release, with six values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -12,7 +13,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env
 from tclint.program import Function
 from tclint.sources.tree import nodes
-from tclint.torch_facts import generated as facts
+from tclint.torch_facts import facts, returns, traits
 from tclint.values import (
     NAMED,
     NONE,
@@ -192,7 +193,9 @@ def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signat
     return Union(tuple([surer if o is tensor else o for o in value.options])) if isinstance(value, Union) else surer
 
 
-_TENSOR_ATTRIBUTES: Final = frozenset({"shape", "ndim", "is_cuda", "requires_grad", "grad"})
+_TENSOR_ONLY: Final = frozenset(
+    (*facts.named("is a method of tensors alone"), *facts.named("is an attribute of tensors alone"))
+)
 
 
 def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
@@ -207,7 +210,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
             if isinstance(node, ast.Attribute):
                 if not (isinstance(node.value, ast.Name) and node.value.id in names):
                     continue
-                if node.attr in facts.TENSOR_ONLY_METHODS or node.attr in _TENSOR_ATTRIBUTES:
+                if node.attr in _TENSOR_ONLY:
                     found.add(node.value.id)
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
                 for side in (node.left, node.right):
@@ -219,19 +222,22 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                     isinstance(func, ast.Attribute)
                     and isinstance(func.value, ast.Name)
                     and func.value.id in ("torch", "F")
-                    and func.attr in _TAKES_TENSOR
+                    and _takes_tensor(func.attr)
                 ):
                     found.add(node.args[0].id)
         known.used = frozenset(found & names)
     return known.used
 
 
-# torch.f(x): x is a tensor for every f that is also a tensor method, and for the usual functionals.
-_TAKES_TENSOR: Final = frozenset(
-    n
-    for n, kind in facts.METHODS.items()
-    if kind == "tensor" and n not in ("tensor", "zeros", "ones", "full", "arange", "rand", "randn")
-) | frozenset("linear conv1d conv2d interpolate pad gelu silu softmax cross_entropy layer_norm dropout".split())
+@functools.cache
+def _takes_tensor(name: str) -> bool:
+    """`torch.f(x)`: x is a tensor for every f that is also a tensor method, and for the usual functionals."""
+    if name in facts.named("is a usual functional"):
+        return True
+    return returns.kind(f"tensor#{name}") in _TENSOR_WORDS and not traits.makes_tensor(f"torch.{name}")
+
+
+_TENSOR_WORDS: Final = frozenset({"tensor", "bool-tensor", "int-tensor"})
 
 
 def entry(

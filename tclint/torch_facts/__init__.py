@@ -1,7 +1,8 @@
-"""What torch does is data, not code: tables read from an installed torch, and measured on it.
+"""What torch does is data, not code: asked of every release, and the one place that knows.
 
-`generated` holds the tables, `versions` what changed between releases, `graph_breaks.json` Dynamo's registry of graph
-breaks. `scripts/make_torch_facts.py` writes all but `versions`; `measured.json` is what it saw, kept for its next run.
+`facts` is asked by name and release, `calls` by the kinds of a call's arguments; `traits` and `returns` say what an operation
+computes, which no release changes. `table.json` and `results.json` are made by `scripts/ask`, `overlay.json` holds by hand what
+cannot be asked, `graph_breaks.json` is Dynamo's registry of graph breaks.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ The names are those that events carry: `Tensor.item`, `ndarray.tolist`, `logging
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -209,25 +210,27 @@ def burned(type_: str, release: str | None = None) -> Mapping[str, Places]:
     found: dict[str, Places] = {}
     for key, text in facts.table().names.items():
         if "#" + type_ in text or key.startswith("math."):
-            places = _burned_at(text, type_, wanted)
+            places = _burned_at(text, type_, wanted, key.startswith("math."))
             if places is not None:
                 found[event_name(key)] = places
     return found
 
 
-def _burned_at(text: str, type_: str, release: int | None) -> Places | None:
+_NUMBER: Final = re.compile(r"#(float|int) (\S+) (\S+)")
+
+
+def _burned_at(text: str, type_: str, release: int | None, math: bool) -> Places | None:
     positions: set[int] = set()
     keywords: set[str] = set()
     every = False
-    for line in text.split(" ; "):
+    for kind, place, keyword in _NUMBER.findall(text):
+        if kind == type_:
+            positions.update([int(place)] if place != "-" else ())
+            keywords.update([keyword] if keyword != "-" else ())
+            every = every or (place, keyword) == ("-", "-")
+    for line in text.split(" ; ") if math else ():
         where, told = facts.where(line)
-        if told[0] == "#":
-            kind, place, keyword = told[1:].split(" ")
-            if kind == type_:
-                positions.update([int(place)] if place != "-" else ())
-                keywords.update([keyword] if keyword != "-" else ())
-                every = every or (place, keyword) == ("-", "-")
-        elif release is None or facts.holds(where, release):
+        if told[0] != "#" and (release is None or facts.holds(where, release)):
             call, *flags = told.split(" ")
             # A function of math takes numbers alone, and Dynamo calls some with the numbers themselves.
             burns = "B" in flags or "X" in flags and type_ == "int"

@@ -14,6 +14,7 @@ what cannot be asked.
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -171,6 +172,24 @@ def canonical(name: str) -> str:
         if spelling.match(name):
             return spelling.sub(key, name)
     return name
+
+
+def has(name: str, version: str) -> bool:
+    """Whether a release surely has a name: it was asked about there, or is a module of what was."""
+    release = at(version)
+    return release.call(name) is not None or name in _modules(release.version)
+
+
+@functools.cache
+def _modules(version: str) -> frozenset[str]:
+    minor = int(version.split(".")[1])
+    keys = (key for key, text in table().names.items() if "#" not in key and "@" not in key and _told(text, minor))
+    return frozenset(part for key in keys for part in itertools.accumulate(key.split(".")[:-1], "{}.{}".format))
+
+
+def _told(text: str, release: int) -> bool:
+    """Whether a line of the table says something of a release."""
+    return any(holds(where(line)[0], release) for line in text.split(" ; "))
 
 
 def named(effect: str) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ def test_setattr_is_a_store() -> None:
         ("(x > 0).any()", "b", 0, 0),
         ("x.argmax(-1)", "i", -1, 0),
         ("x.float()", "f", -1, 0),
-        ("x.masked_select(mask)", "", -1, DATA_SIZED),
+        ("x.masked_select(mask)", "", 1, DATA_SIZED),
         ("x[x > 0]", "", -1, DATA_SIZED),
         ("torch.softmax(x, -1)", "f", -1, 0),
         ("torch.sparse_coo_tensor(u, u)", "", -1, SPARSE),

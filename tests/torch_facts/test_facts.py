@@ -172,3 +172,12 @@ def test_names_by_what_they_do() -> None:
     assert {"Tensor.add_", "Tensor.copy_", "Tensor.requires_grad_"} <= set(traits.in_place())
     assert [m for m in ("view", "detach", "to", "expand", "unbind", "type_as") if not traits.is_view(m)] == []
     assert [m for m in ("clone", "sum", "index_select", "repeat", "add_") if traits.is_view(m)] == []
+
+
+def test_what_a_release_has() -> None:
+    assert facts.has("torch.compile", "2.13")
+    assert facts.has("torch.nn.functional", "2.4")
+    assert facts.has("torch.compiler.disable", "2.13")
+    assert not facts.has("torch.no_such", "2.13")
+    assert not facts.has("torch.nn.LinearCrossEntropyLoss", "2.12")
+    assert facts.has("torch.nn.LinearCrossEntropyLoss", "2.13")

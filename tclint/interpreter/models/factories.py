@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from tclint.interpreter.models.results import (
     Args,
     Keywords,
     dtype_argument,
+    exact_argument,
     is_number,
     literal_dtype,
 )
+from tclint.torch_facts import traits
 from tclint.values import (
     ARRAY,
     CONSTANT,
     DATA_SIZED,
     HOST,
+    NEEDS_GRAD,
     OWNED,
     PROVEN,
     UNKNOWN,
@@ -27,17 +28,6 @@ from tclint.values import (
 )
 from tclint.values.value import NUMBER
 
-FACTORIES: Final = frozenset(
-    "torch." + n
-    for n in (
-        "tensor zeros ones full empty arange linspace logspace rand randn randint randperm eye as_tensor from_numpy "
-        "tril_indices triu_indices scalar_tensor normal range asarray"
-    ).split()
-)
-_CONSTANT_FACTORIES: Final = frozenset(
-    "torch." + n for n in ("tensor", "zeros", "ones", "full", "eye", "arange", "scalar_tensor", "linspace", "as_tensor")
-)
-
 
 def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Tensor:
     """The tensor that `torch.zeros(…)` and its like make."""
@@ -46,48 +36,55 @@ def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Tensor
     flags = 0
     if "device" not in keywords:
         flags |= HOST
-    if short in ("from_numpy", "as_tensor", "asarray") and args and isinstance(args[0], Tensor):
+    if traits.takes_array(name) and args and isinstance(args[0], Tensor):
         flags |= args[0].flags & (HOST | CONSTANT | OWNED)
         if not args[0].flags & ARRAY:
             flags &= ~HOST
-    if name in _CONSTANT_FACTORIES and all(_constant(a) for a in args):
+    if traits.is_steady(name) and all(_constant(a) for a in args):
         flags |= CONSTANT
     if short == "arange" and any(a.contains(DATA_SIZED, 2) is not None for a in args):
         flags |= DATA_SIZED
     shape = _literal_shape(short, args, keywords)
-    return Tensor(PROVEN, dtype, _ndim(short, args), flags, origin, shape=shape)
+    wanted = keywords.get("requires_grad")
+    if isinstance(wanted, Const) and wanted.value is True:
+        flags |= NEEDS_GRAD
+    return Tensor(PROVEN, dtype, _ndim(short, args), flags, origin, shape=shape, exact=_exact(dtype, args, keywords))
+
+
+def _exact(dtype: str, args: Args, keywords: Keywords) -> str:
+    """The dtype by its name: the one that is asked for, or torch's own choice."""
+    if "dtype" in keywords:
+        return exact_argument((), keywords)
+    if args and isinstance(args[0], Tensor):
+        return args[0].exact
+    return {"b": "bool", "i": "int64", "f": "float32"}.get(dtype, "")
 
 
 def _dtype(short: str, args: Args, keywords: Keywords) -> str:
     """The type where none is asked for."""
-    if short in ("randint", "randperm", "tril_indices", "triu_indices"):
-        return "i"
     if short == "normal" and args and isinstance(args[0], Tensor):
         return args[0].dtype
-    if short in ("rand", "randn", "linspace", "logspace", "normal", "zeros", "ones", "empty", "eye"):
-        return "f"
     if short == "arange":
         return "f" if any(a.python_type == "float" for a in args) else "i"
     if short == "full":
         return literal_dtype(args[1] if len(args) > 1 else keywords.get("fill_value"))
-    if short == "scalar_tensor":
-        return "f"
-    if short in ("tensor", "as_tensor", "asarray"):
+    if traits.takes_data(f"torch.{short}"):
         return literal_dtype(args[0] if args else keywords.get("data"))
-    return ""
+    return traits.made_dtype(f"torch.{short}")
 
 
 def _ndim(short: str, args: Args) -> int:
-    if short in ("arange", "linspace", "logspace", "randperm"):
-        return 1
+    always = traits.made_rank(f"torch.{short}")
+    if always is not None and not traits.takes_data(f"torch.{short}"):
+        return always
     if not args:
         return -1
     first = args[0]
-    if short in ("zeros", "ones", "empty", "rand", "randn", "full"):
+    if traits.is_shaped_by_numbers(f"torch.{short}") or short == "full":
         if isinstance(first, Seq):
             return len(first.items) if first.items is not None else -1
         return len(args) if short != "full" and first is not UNKNOWN else -1
-    if short in ("tensor", "as_tensor", "scalar_tensor"):
+    if traits.takes_data(f"torch.{short}"):
         if isinstance(first, Tensor):
             return first.ndim
         if isinstance(first, Seq):
@@ -98,7 +95,13 @@ def _ndim(short: str, args: Args) -> int:
 
 def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | None, ...] | None:
     """The sizes of a factory's result where they are written out."""
-    if short not in ("zeros", "ones", "empty", "rand", "randn", "full", "randint"):
+    if short in ("tensor", "as_tensor", "scalar_tensor"):
+        return _nested_sizes(args[0]) if args else None
+    if short in ("arange", "randperm"):
+        return _counted(args)
+    if short == "eye":
+        args = [args[0], args[-1]] if args and not isinstance(args[-1], Seq) else ()
+    elif short not in ("full", "randint") and not traits.is_shaped_by_numbers(f"torch.{short}"):
         return None
     sizes: Args = args
     if short == "randint":
@@ -111,6 +114,26 @@ def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | No
             return None
         sizes = sizes[0].items
     return tuple(s.value if isinstance(s, Const) and isinstance(s.value, int) else None for s in sizes) or None
+
+
+def _nested_sizes(value: Value) -> tuple[int | None, ...] | None:
+    """The sizes of a tensor made of lists of numbers."""
+    if isinstance(value, Tensor):
+        return value.shape if isinstance(value.shape, tuple) else None
+    if isinstance(value, Seq):
+        if value.items is None or not value.items:
+            return None
+        inner = _nested_sizes(value.items[0])
+        return (len(value.items), *inner) if inner is not None else None
+    return () if value.rank == NUMBER and value.source not in ("size", "arg") else None
+
+
+def _counted(args: Args) -> tuple[int | None, ...] | None:
+    """The size of `arange(…)`."""
+    numbers = [a.value for a in args if isinstance(a, Const) and type(a.value) is int]
+    if len(numbers) != len(args) or not 0 < len(numbers) < 4 or (len(numbers) == 3 and numbers[2] == 0):
+        return None
+    return (len(range(*numbers)),)
 
 
 def _constant(value: Value) -> bool:

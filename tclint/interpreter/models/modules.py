@@ -9,8 +9,9 @@ from tclint.interpreter.evaluate import lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
+from tclint.interpreter.models.measured import joined, value_of
 from tclint.interpreter.models.results import first_tensor
-from tclint.torch_facts import generated as facts
+from tclint.torch_facts import facts, returns, traits
 from tclint.values import (
     BOOL,
     INT,
@@ -36,26 +37,14 @@ from tclint.values import (
 from tclint.values.moments import GROWS
 from tclint.values.place import path_of, rebind
 
-# Methods of nn.Module that give the module back.
-_SELF: Final = frozenset(
-    "to eval train cuda cpu half float double bfloat16 type requires_grad_ apply share_memory to_empty xpu".split()
-)
-MODULE_METHODS: Final = _SELF | frozenset(
-    "parameters named_parameters buffers named_buffers modules named_modules children named_children state_dict "
-    "load_state_dict register_buffer register_parameter add_module register_module zero_grad compile "
-    "register_forward_hook register_forward_pre_hook register_full_backward_hook get_submodule get_parameter "
-    "get_buffer extra_repr".split()
-)
+_SELF: Final = frozenset(facts.named("gives its module back"))
+MODULE_METHODS: Final = _SELF | frozenset(facts.named("is a method of every module"))
 _SEQUENTIAL: Final = "torch.nn.Sequential"
-# Modules that cannot be called.
-_NOT_CALLED: Final = frozenset(
-    "torch.nn." + name for name in ("ModuleList", "ParameterList", "ModuleDict", "Module", "Sequential")
-)
 
 
 def is_module_class(name: str) -> bool:
     """Whether a dotted name of torch.nn is that of a module class."""
-    if name in facts.MODULES:
+    if returns.is_module_class(name):
         return True
     short = name.rpartition(".")[2]
     return short[:1].isupper() and short not in ("Parameter", "Buffer") and not name.startswith("torch.nn.functional")
@@ -85,7 +74,7 @@ def construct(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
         return Object(short, origin, "", source if isinstance(source, Dict) else Dict({}, UNKNOWN))
     if short == "torch.nn.DataParallel" and args:
         return args[0]
-    return Object(short if short in facts.MODULES else name, origin, "module")
+    return Object(short if returns.is_module_class(short) else name, origin, "module")
 
 
 def gives_itself(name: str) -> bool:
@@ -94,7 +83,7 @@ def gives_itself(name: str) -> bool:
 
 
 def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Value:
-    if name in ("weight", "bias", "in_proj_weight", "running_mean", "running_var", "in_proj_bias"):
+    if name in facts.named("is a parameter or buffer of torch's modules"):
         return Tensor(PROVEN, "f", -1, PARAMETER, frame.origin(node))
     if name == "training":
         return BOOL
@@ -102,14 +91,14 @@ def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Valu
         return Method(receiver, name)
     if name.endswith(("_features", "_channels", "_size", "_heads", "_dim")):
         return INT
-    return Method(receiver, name) if name in ("append", "extend", "insert", "items", "values", "keys") else UNKNOWN
+    return Method(receiver, name) if name in facts.named("is a method of module containers") else UNKNOWN
 
 
 def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     if func.name == _SEQUENTIAL and isinstance(func.args, Seq):
         return _sequential(frame, node, func.args, args)
-    if func.name in _NOT_CALLED:
-        return UNKNOWN
+    if func.name == _SEQUENTIAL:
+        return UNKNOWN  # of modules that nobody knows
     result = module_call(frame, node, func.name, args, keywords)
     frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
     return result
@@ -128,23 +117,19 @@ def _sequential(frame: Frame, node: ast.AST, modules: Seq, args: Args) -> Value:
 def module_call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
     """Calling an instance of a `torch.nn` class."""
     origin = frame.origin(node)
-    kind = facts.MODULES.get(name, "tensor")
-    first = first_tensor(args, keywords)
-    conf = PROVEN
-    if kind == "same":
-        return args[0] if args else UNKNOWN
-    if kind == "rnn":
-        out = Tensor(conf, "f", -1, 0, origin)
-        hidden: Value = Seq("tuple", (out, out)) if "LSTM" in name else out
-        return Seq("tuple", (out, hidden))
-    if kind.startswith("tuple:"):
-        return Seq("tuple", tuple(Tensor(conf, "f", -1, 0, origin) for _ in kind[6:].split(",")))
-    if kind in ("object", "container", "unknown"):
+    key = f"{facts.canonical(name)}#__call__"
+    kind = returns.kind(key)
+    if kind is None or kind == "unknown":
         return UNKNOWN
-    if name.rpartition(".")[2] in ("Flatten", "Unflatten", "Dropout", "Dropout2d", "Identity") and first is not None:
+    if traits.gives_argument(key):
+        return args[0] if args else UNKNOWN
+    first = first_tensor(args, keywords)
+    made = joined([form for form in traits.forms(key) if form.result.is_tensor or kind != "tensor"])
+    if kind != "tensor":
+        return value_of(made, origin) if made is not None else UNKNOWN
+    if first is not None and traits.is_view_function(key):
         return first.view(origin)
-    ndim = 0 if name.endswith("Loss") else -1
-    return Tensor(conf, "f", ndim, 0, origin)
+    return Tensor(PROVEN, "f", 0 if made is not None and made.rank == 0 else -1, 0, origin)
 
 
 def _item(frame: Frame, node: ast.AST, receiver: Object, index: Value) -> Value:
@@ -242,7 +227,7 @@ def method_of_instance(
         result = Seq("list", None, Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node)))
     elif name in ("named_parameters", "named_buffers"):
         result = Seq("list", None, Seq("tuple", (STR, Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node)))))
-    elif name in ("register_buffer", "register_parameter", "add_module", "register_module") and len(args) >= 2:
+    elif name in facts.named("registers what its module holds") and len(args) >= 2:
         _register(frame, node, receiver, name, args[0], args[1])
         result = NONE
     elif name == "register_buffer" and args and isinstance(args[0], Const):
@@ -279,6 +264,4 @@ def inherited_method(frame: Frame, node: ast.AST, receiver: Super, name: str, ar
 
 objects.register(objects.MODULES, attribute=_attribute, call=_call, method=_method)
 objects.register(_SEQUENTIAL, item=_item)
-objects.on_any_object(
-    ("register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook"), _note_backward_hook
-)
+objects.on_any_object(facts.named("registers a backward hook"), _note_backward_hook)

@@ -10,16 +10,14 @@ from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import library
 from tclint.interpreter.models.measured import measured
 from tclint.interpreter.models.results import (
-    BOOLEAN,
-    REDUCTIONS,
     Args,
     Keywords,
     first_tensor,
     flat,
-    has_dim,
     literal_dtype,
     numbers_of,
 )
+from tclint.torch_facts import facts
 from tclint.values import (
     ARRAY,
     CONSTANT,
@@ -40,13 +38,8 @@ from tclint.values import (
 )
 from tclint.values.value import NUMBER
 
-_NUMPY_FLOAT: Final = frozenset(
-    "sqrt log exp log2 log10 log1p exp2 expm1 square cbrt cos sin tan tanh trunc divide true_divide".split()
-)
-"""What has a float as its result, or is taken for one, whatever the argument."""
-_NUMPY_SCALAR: Final = _NUMPY_FLOAT | frozenset(
-    "prod ceil floor abs round power sum mean max min maximum minimum".split()
-)
+_NUMPY_FLOAT: Final = facts.methods("computes a float with numpy")
+_NUMPY_SCALAR: Final = _NUMPY_FLOAT | facts.methods("computes a number with numpy")
 
 
 def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
@@ -57,7 +50,7 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
         element = args[0].element()
         if element.python_type == "str":
             return Object("numpy.strings", origin)
-    if short in ("ndarray", "array", "asarray", "zeros", "ones", "arange", "linspace", "empty", "full", "stack"):
+    if name in facts.named("makes an array"):
         return Tensor(PROVEN, "", -1, ARRAY | HOST, origin)
     if name.startswith("numpy.random."):
         return _draw(measured(frame, name, None, args, keywords, origin), keywords, origin)
@@ -66,11 +59,10 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
         return made
     tensor = first_tensor(args, keywords)
     if tensor is not None and made is not UNKNOWN:
-        ndim = 0 if short in REDUCTIONS and not has_dim(args[1:], keywords) else -1
         return Tensor(
             tensor.conf,
-            "b" if short in BOOLEAN and tensor.flags & ARRAY else "",
-            ndim,
+            "b" if isinstance(made, Tensor) and made.dtype == "b" and tensor.flags & ARRAY else "",
+            made.ndim if isinstance(made, Tensor) else 0 if made.rank == NUMBER else -1,
             ARRAY | (tensor.flags & HOST),
             origin,
         )
@@ -89,7 +81,7 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
                 return made
             return Scalar({"i": "int", "b": "bool"}.get(made.dtype, "float")) if isinstance(made, Tensor) else FLOAT
         return UNKNOWN
-    if short in ("float32", "float64", "int64", "int32", "bool_"):
+    if name in facts.named("is a number type of numpy"):
         return Tensor(USED, "", 0, ARRAY | HOST | CONSTANT, origin)
     return made
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any, Final
+from typing import Final
 
 from tclint import events
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
+from tclint.interpreter.models.laid_out import is_int, laid_out, sliced
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.numpy import array_method
 from tclint.interpreter.models.results import (
-    DTYPES,
-    SHAPED_BY_ARGS,
     Args,
     Keywords,
     dtype_argument,
@@ -23,9 +22,11 @@ from tclint.interpreter.models.results import (
     reduces_to_pair,
     result_dtype,
     result_ndim,
+    way_of,
 )
-from tclint.torch_facts import generated as facts
+from tclint.torch_facts import facts, returns, traits
 from tclint.torch_facts.callers import MODULE_COMPILE
+from tclint.torch_facts.dtypes import letter_of
 from tclint.values import (
     ARRAY,
     BOOL,
@@ -61,15 +62,15 @@ from tclint.values import (
 from tclint.values.constant import is_none
 from tclint.values.value import NUMBER, ONE_OF, SEQUENCE
 
-# A view with one of these is contiguous when its base is.
-# Listed among views as it may give the tensor itself, but of another type.
-_OTHER_TYPE: Final = frozenset({"cfloat", "cdouble", "chalf", "dequantize", "sum_to_size", "indices"})
-_CONTIGUITY_LOST: Final = frozenset({"transpose", "permute", "t", "T", "mT", "swapaxes", "movedim", "expand", "unfold"})
+_OF_TENSORS_ALONE: Final = frozenset(facts.named("is a method of tensors alone"))
+_SPARSE: Final = facts.named("reads a part of a sparse tensor")
+_CONTIGUITY_LOST: Final = facts.methods("gives a view with other strides")
 
 
 def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value:
     """The value of `tensor.name(*args, **keywords)`."""
-    kind = facts.METHODS.get(name)
+    key = f"tensor#{name}"
+    kind = returns.kind(key)
     origin = frame.origin(node)
     if tensor.flags & ARRAY:
         return array_method(frame, tensor, name, args, keywords, origin)
@@ -95,14 +96,16 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
             return tensor.derived(origin, dtype, tensor.ndim).with_(shape=tensor.shape)
         flags = tensor.flags & ~(RAW | HOST) if name == "to" else tensor.flags
         return tensor.with_(dtype=dtype, flags=flags)
+    if kind == returns.MIXED:
+        return measured(frame, f"Tensor.{name}", tensor, args, keywords, origin)
     if args and varies(frame, f"Tensor.{name}"):
         seen = measured(frame, f"Tensor.{name}", tensor, args, keywords, origin)
-        if isinstance(seen, Seq) and name not in facts.REDUCE_WITH_DIM_TUPLE:
+        if isinstance(seen, Seq) and not returns.gives_pair(key):
             return seen
     if kind == "tensor":
         return _tensor_result(frame, tensor, name, args, keywords, origin)
-    result = of_kind(kind, tensor, origin, name, args, keywords)
-    if isinstance(result, Tensor) and "Tensor." + name in facts.DYNAMIC_SHAPE_OPS:
+    result = of_kind(kind, tensor, origin, key, args, keywords)
+    if isinstance(result, Tensor) and traits.is_sized_by_values(key, way_of(args, keywords)):
         return result.with_(flags=result.flags | DATA_SIZED)
     return result
 
@@ -122,37 +125,38 @@ def _copies(tensor: Tensor, args: Args, keywords: Keywords) -> bool:
     for value in (*args, *keywords.values()):
         if isinstance(value, Const) and isinstance(value.value, str) and value.value.startswith("cpu"):
             return True
-        if isinstance(value, External) and value.name.startswith("torch.") and DTYPES.get(value.name[6:]):
-            wanted = value.name[6:]
-            if tensor.dtype and DTYPES[wanted] != tensor.dtype:
+        if isinstance(value, External) and value.name.startswith("torch.") and letter_of(value.name):
+            if tensor.dtype and letter_of(value.name) != tensor.dtype:
                 return True
-            if wanted in ("float16", "half", "bfloat16", "float64", "double"):
+            if value.name in facts.named("is a dtype of floats that is not the default"):
                 return True
     return False
 
 
 def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keywords, origin: Origin) -> Value:
-    if name in facts.INPLACE_METHODS or (name.endswith("_") and not name.endswith("__")):
+    key = f"tensor#{name}"
+    if traits.is_in_place(name) or (name.endswith("_") and not name.endswith("__")):
         flags = tensor.flags
         if name == "requires_grad_":
             freeze(frame, tensor, args[0] if args else TRUE)
-            flags = flags & ~NO_GRADIENT | NEEDS_GRAD
+            off = bool(args) and isinstance(args[0], Const) and not args[0].value
+            flags = flags & ~NEEDS_GRAD if off else flags & ~NO_GRADIENT | NEEDS_GRAD
         return Tensor(tensor.conf, tensor.dtype, tensor.ndim, flags, tensor.origin, tensor.base, tensor.site)
-    if name in facts.REDUCE_WITH_DIM_TUPLE and reduces_to_pair(args, keywords):
+    if returns.gives_pair(key) and reduces_to_pair(args, keywords):
         return Seq(
             "tuple",
             (Tensor(tensor.conf, tensor.dtype, -1, 0, origin), Tensor(tensor.conf, "i", -1, 0, origin)),
         )
-    ndim = result_ndim(name, tensor, args, keywords)
-    dtype = result_dtype(name, tensor, args, keywords)
-    if name in ("contiguous",):
+    ndim = result_ndim(key, tensor, args, keywords)
+    dtype = result_dtype(key, tensor, args, keywords)
+    if name == "contiguous":
         if tensor.flags & (STRIDED | EXPANDED):
             return tensor.derived(origin, tensor.dtype, tensor.ndim)
         return tensor.view(origin, tensor.ndim)
     if name in ("reshape", "flatten") and tensor.flags & STRIDED:
         return tensor.derived(origin, tensor.dtype)
-    if name in ("float", "double", "half", "bfloat16", "int", "long", "bool", "short", "byte", "char"):
-        same = tensor.dtype == dtype and name in ("float", "long", "bool")
+    if name in facts.methods("converts to a dtype"):
+        same = tensor.dtype == dtype and name in facts.methods("converts to the usual dtype")
         return (
             tensor.view(origin, tensor.ndim).with_(dtype=dtype) if same else tensor.derived(origin, dtype, tensor.ndim)
         )
@@ -160,14 +164,14 @@ def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords
         return tensor.derived(origin, tensor.dtype, tensor.ndim)
     if name == "cuda":
         return Tensor(tensor.conf, tensor.dtype, tensor.ndim, tensor.flags & ~HOST, origin, tensor.base, tensor.site)
-    if name in ("expand", "expand_as", "broadcast_to"):
+    if name in facts.methods("repeats without a copy"):
         grows = any(isinstance(v, Scalar) and v.source in ("size", "arg", "data") for v in flat(args))
         # A size that is known here may be another one in the next call, unless it is written out.
         grows = grows or (frame.region is None and any(_computed(n) for n in getattr(origin.node, "args", ())))
         grows = grows or name == "expand_as"
         result = tensor.view(origin, -1, STRIDED)
         return result.with_(flags=result.flags | EXPANDED) if grows else result
-    if name in facts.VIEW_METHODS:
+    if traits.is_view(name):
         if name == "squeeze" or name == "unsqueeze":
             extra = 0
         else:
@@ -178,29 +182,20 @@ def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords
             return tensor.view(origin, tensor.ndim).with_(
                 dtype=args[0].dtype if args and isinstance(args[0], Tensor) else ""
             )
-        if name in _OTHER_TYPE:
-            return tensor.view(origin, tensor.ndim).with_(dtype=result_dtype(name, tensor, args, keywords))
-        shaped = result_ndim(name, tensor, args, keywords) if name in SHAPED_BY_ARGS else _view_ndim(tensor, name)
-        return tensor.view(origin, shaped, extra)
-    if name in ("to_sparse", "to_sparse_csr", "to_sparse_coo"):
+        told = traits.outcome(key).dtypes
+        if any(given != made for given, made in told.items()) or f"Tensor.{name}" in _SPARSE:
+            # It may give the tensor itself, but of another type.
+            return tensor.view(origin, tensor.ndim).with_(dtype=dtype)
+        return tensor.view(origin, ndim, extra)
+    if name.startswith("to_sparse"):
         return Tensor(tensor.conf, dtype, -1, SPARSE, origin)
     flags = 0
-    if "Tensor." + name in facts.DYNAMIC_SHAPE_OPS:
+    if traits.is_sized_by_values(key, way_of(args, keywords)):
         flags = DATA_SIZED
     result = tensor.derived(origin, dtype, ndim)
     if name.startswith("new_"):
         result = Tensor(tensor.conf, dtype, -1, tensor.flags & HOST, origin)
     return result.with_(flags=result.flags | flags) if flags else result
-
-
-def _view_ndim(tensor: Tensor, name: str) -> int:
-    if tensor.ndim < 0:
-        return -1
-    if name == "unsqueeze":
-        return tensor.ndim + 1
-    if name in ("transpose", "permute", "detach", "contiguous", "t", "swapaxes"):
-        return tensor.ndim
-    return -1
 
 
 def _computed(node: ast.AST) -> bool:
@@ -219,22 +214,23 @@ def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str, quiet: boo
     """The value of `tensor.name`, where it is no method call."""
     if not quiet:
         frame.interp.emitter.emit(events.Attribute, frame, node, tensor, name)
-    if name in facts.METHODS and name not in facts.ATTRIBUTES:
+    kind = returns.kind(f"tensor@{name}")
+    if kind is None and returns.kind(f"tensor#{name}") is not None:
         return Method(tensor, name)
-    kind = facts.ATTRIBUTES.get(name)
     origin = frame.origin(node)
     if name == "shape":
         sizes = _sizes(frame, tensor)
         if sizes is not None:
             return Seq("size", sizes)
         return Seq("size", None, SIZE, tensor.base if tensor.flags & RAW else "")
-    if name in ("ndim", "itemsize", "nbytes"):
+    if kind == "int" and name != "output_nr":
         return SIZE
     if name == "size" and tensor.flags & ARRAY:
         return SIZE
-    if name in ("T", "mT", "H", "mH", "real", "imag", "data"):
-        extra = STRIDED if name in ("T", "mT", "H", "mH") else 0
-        return tensor.view(origin, tensor.ndim, extra)
+    if kind == "tensor" and name != "grad":
+        extra = STRIDED if name.upper() in ("T", "MT", "H", "MH") else 0
+        result = tensor.view(origin, tensor.ndim, extra)
+        return laid_out(frame, tensor, name, (), {}, result) if frame.region is None else result
     if name == "grad":
         held = frame.interp.graph_memory.gradient(origin) if frame.region is None else None
         return join(held or Tensor(tensor.conf, tensor.dtype, -1, 0, origin), NONE)
@@ -288,7 +284,14 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
         flags |= tensor.flags & both.flags & (HOST | CONSTANT | NO_GRADIENT)
     elif not is_number(other):
         flags &= ~CONSTANT
-    return Tensor(conf, dtype, ndim, flags, frame.origin(node))
+    result = Tensor(conf, dtype, ndim, flags, frame.origin(node))
+    if frame.region is not None:
+        return result
+    if operator == "MatMult":
+        return result.with_(exact=tensor.exact if both is None or both.exact == tensor.exact else "")
+    if dtype != tensor.dtype:
+        tensor = tensor.with_(exact="")
+    return laid_out(frame, tensor, "add", [both] if both is not None else (), {}, result)
 
 
 def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Value:
@@ -316,14 +319,14 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
         scalar = len(parts) == 1 and isinstance(parts[0], Tensor) and parts[0].ndim == 0
         result = Tensor(tensor.conf, tensor.dtype, 0 if scalar and tensor.ndim == 1 else -1, 0, origin)
     else:
-        ints = sum(1 for p in parts if _is_int(p))
+        ints = sum(1 for p in parts if is_int(p))
         adds = sum(1 for p in parts if is_none(p))
         ndim = tensor.ndim - ints + adds if tensor.ndim >= 0 else -1
         steps = STRIDED if _leaves_gaps(parts, node) else 0
         result = tensor.view(origin, ndim, steps)
-        shape = _sliced_shape(tensor.shape, parts) if frame.region is None else None
-        if shape is not None and not tensor.flags & PARAMETER:  # a view of a parameter is none, and has free sizes
-            result = result.with_(shape=shape)
+        layout = sliced(tensor, parts) if frame.region is None else None
+        if layout is not None and not tensor.flags & PARAMETER:  # a view of a parameter is none, and has free sizes
+            result = result.with_(shape=layout.sizes, strides=layout.strides)
     frame.interp.emitter.emit(events.Subscript, frame, node, tensor, index_value, result)
     return result
 
@@ -348,28 +351,6 @@ def _mask(part: Value) -> Tensor | None:
     return tensor if tensor is not None and tensor.dtype == "b" else None
 
 
-def _is_int(part: Value) -> bool:
-    if isinstance(part, Const):
-        return isinstance(part.value, int) and not isinstance(part.value, bool)
-    return isinstance(part, Scalar) and part.type == "int"
-
-
-def _sliced_shape(shape: Any, parts: list[Value]) -> tuple[int | None, ...] | None:
-    """The shape of `x[:n, 0]`, where the shape of x and all bounds are numbers."""
-    if not isinstance(shape, tuple) or len(parts) > len(shape):
-        return None
-    left: list[int | None] = []
-    for size, part in zip(shape, parts, strict=False):
-        if isinstance(part, Seq) and part.kind == "slice" and part.items is not None:
-            bounds = [None if is_none(b) else b.value if isinstance(b, Const) else "?" for b in part.items]
-            if size is None or not all(b is None or isinstance(b, int) for b in bounds):
-                return None
-            left.append(len(range(*slice(*bounds).indices(size))))
-        elif not _is_int(part):
-            return None
-    return (*left, *shape[len(parts) :])
-
-
 def _leaves_gaps(parts: list[Value], node: ast.AST) -> bool:
     """Whether basic indices surely leave gaps in memory: a step, or a bound on a dimension after one of several rows."""
     written = node.slice if isinstance(node, ast.Subscript) else None
@@ -386,7 +367,7 @@ def _leaves_gaps(parts: list[Value], node: ast.AST) -> bool:
                 return True
             else:
                 one_row = _is_row(lower, upper, nodes[i] if i < len(nodes) else None)
-        elif _is_int(part):
+        elif is_int(part):
             if not one_row:
                 return True
         elif not is_none(part):
@@ -413,6 +394,11 @@ def _is_row(lower: Value, upper: Value, node: ast.AST | None) -> bool:
 def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value:
     """A call of a tensor's method, told to the rules."""
     result = method(frame, node, tensor, name, args, keywords)
+    if frame.region is None:
+        result = laid_out(frame, tensor, name, args, keywords, result)
+        if name == "requires_grad_" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if isinstance(node.func.value, ast.Name) and isinstance(result, Tensor):
+                frame.set(node.func.value.id, result)
     prefix = "ndarray." if tensor.flags & ARRAY else "Tensor."
     frame.interp.emitter.call(frame, node, prefix + name, args, keywords, tensor, result)
     return result
@@ -441,7 +427,7 @@ def attribute_of_unknown(name: str) -> Value:
 
 def method_of_unknown(frame: Frame, node: ast.AST, receiver: Value, name: str, args: Args, keywords: Keywords) -> Value:
     """A method of something unknown, which is a tensor where only tensors have such a method."""
-    if name in facts.TENSOR_ONLY_METHODS and type(receiver) is not Method:
+    if name in _OF_TENSORS_ALONE and type(receiver) is not Method:
         return call_method(frame, node, Tensor(USED, "", -1, 0, frame.origin(node)), name, args, keywords)
     if name == "compile" and keywords and not args and MODULE_COMPILE.issuperset(keywords) and frame.region is None:
         # Nothing is known of the object, but only a module takes such arguments.

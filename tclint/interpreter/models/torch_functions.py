@@ -8,25 +8,25 @@ from typing import Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tensors
-from tclint.interpreter.models.factories import FACTORIES, factory
+from tclint.interpreter.models.factories import factory
 from tclint.interpreter.models.functions import Handler
+from tclint.interpreter.models.laid_out import joined, laid_out
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.results import (
-    REDUCTIONS,
     Args,
     Keywords,
     dtype_argument,
     first_tensor,
-    has_dim,
     is_number,
     literal_dtype,
     of_kind,
     reduces_to_pair,
     result_dtype,
     result_ndim,
+    way_of,
 )
-from tclint.torch_facts import generated as facts
-from tclint.torch_facts.overlay import named
+from tclint.torch_facts import facts, returns, traits
+from tclint.torch_facts.layouts import JOINS
 from tclint.values import (
     ARRAY,
     BOOL,
@@ -35,6 +35,7 @@ from tclint.values import (
     FALSE,
     HOST,
     NAMED,
+    NEEDS_GRAD,
     NO_GRADIENT,
     NONE,
     PARAMETER,
@@ -56,19 +57,9 @@ from tclint.values.value import NUMBER, SEQUENCE
 
 # Answers that Dynamo knows while it traces.
 WHILE_COMPILING: Final[Mapping[str, Value]] = {
-    "torch.compiler.is_compiling": TRUE,
-    "torch.compiler.is_dynamo_compiling": TRUE,
-    "torch._dynamo.is_compiling": TRUE,
-    "torch._dynamo.external_utils.is_compiling": TRUE,
-    "torch._utils.is_compiling": TRUE,
-    "torch.compiler.is_exporting": FALSE,
-    "torch.jit.is_scripting": FALSE,
-    "torch.jit.is_tracing": FALSE,
-    "torch._C._get_tracing_state": NONE,
-    "torch.onnx.is_in_onnx_export": FALSE,
-    "torch.is_tracing": FALSE,
-    "torch.fx._symbolic_trace.is_fx_tracing": FALSE,
-    "torch._jit_internal.is_scripting": FALSE,
+    **dict.fromkeys(facts.named("is true while compiling"), TRUE),
+    **dict.fromkeys(facts.named("is false while compiling"), FALSE),
+    **dict.fromkeys(facts.named("is None while compiling"), NONE),
     "torch.overrides.is_tensor_like": BOOL,
 }
 
@@ -91,11 +82,16 @@ def _bool(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
 
 
 def _parameter(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    data = args[0] if args else keywords.get("data")
+    if frame.region is None and isinstance(data, Tensor) and isinstance(data.shape, tuple):
+        wanted = keywords.get("requires_grad")
+        flags = PARAMETER if isinstance(wanted, Const) and not wanted.value else PARAMETER | NEEDS_GRAD
+        return Tensor(PROVEN, data.dtype, -1, flags, frame.origin(node), shape=data.shape, exact=data.exact)
     return Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
 
 
 def _tensor(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
-    return Tensor(PROVEN, _TENSOR_CLASSES[name], -1, HOST, frame.origin(node))
+    return Tensor(PROVEN, _TENSOR_CLASSES[name[6:].removesuffix("Tensor")], -1, HOST, frame.origin(node))
 
 
 def _object(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
@@ -116,31 +112,16 @@ def _where(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
     return Tensor(PROVEN, types.pop() if len(types) == 1 else "", -1, host, frame.origin(node))
 
 
-def _made(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
-    made = factory(name, args, keywords, frame.origin(node))
-    if frame.region is None and "requires_grad" not in keywords:
-        return made.with_(flags=made.flags | NO_GRADIENT)
-    return made
-
-
-_TENSOR_CLASSES: Final = {
-    "torch.Tensor": "f",
-    "torch.FloatTensor": "f",
-    "torch.LongTensor": "i",
-    "torch.BoolTensor": "b",
-    "torch.IntTensor": "i",
-}
+# `torch.Tensor` and the classes with a dtype in their names.
+_TENSOR_CLASSES: Final = {"": "f", "Float": "f", "Long": "i", "Bool": "b", "Int": "i"}
 
 BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(WHILE_COMPILING, _while_compiling),
-    **dict.fromkeys(FACTORIES, _made),
-    **dict.fromkeys(_TENSOR_CLASSES, _tensor),
-    **dict.fromkeys(("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer"), _parameter),
+    **dict.fromkeys((f"torch.{kind}Tensor" for kind in _TENSOR_CLASSES), _tensor),
+    **dict.fromkeys(facts.named("makes a parameter or buffer"), _parameter),
     **dict.fromkeys(("torch.is_floating_point", "torch.is_complex"), _bool),
     **dict.fromkeys(("torch.cond", "torch.func.functional_call"), _unknown),
-    **dict.fromkeys(
-        ("torch.no_grad", "torch.enable_grad", "torch.autocast", "torch.amp.autocast", "torch.inference_mode"), _object
-    ),
+    **dict.fromkeys(facts.named("is a context that Dynamo enters"), _object),
     **dict.fromkeys(("torch.cuda.CUDAGraph", "torch.Generator"), _object),
     "torch.is_tensor": _is_tensor,
     "torch.where": _where,
@@ -149,8 +130,25 @@ BY_NAME: Final[dict[str, Handler]] = {
 
 
 def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
-    """The value of a call of `torch.…`, by what kind of thing the facts say it returns."""
+    """The value of a call of `torch.…`; of what eager code makes also how it lies in memory."""
+    result = _function(frame, node, name, args, keywords)
+    if frame.region is not None or not isinstance(result, Tensor) or not args:
+        return result
+    short = name.rpartition(".")[2]
+    if isinstance(args[0], Tensor):
+        return laid_out(frame, args[0], short, args[1:], keywords, result)
+    if name in JOINS and isinstance(args[0], Seq) and args[0].items is not None:
+        return joined(args[0].items, args[1] if len(args) > 1 else keywords.get("dim"), JOINS[name], result)
+    return result
+
+
+def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
+    """By what kind of thing the facts say it returns."""
     origin = frame.origin(node)
+    if traits.makes_tensor(name):
+        made = factory(name, args, keywords, origin)
+        apart = frame.region is None and "requires_grad" not in keywords
+        return made.with_(flags=made.flags | NO_GRADIENT) if apart else made
     short = name.rpartition(".")[2]
     if name.startswith(("torch.nested.", "torch.sparse_")):
         layout = keywords.get("layout")
@@ -171,14 +169,16 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         return first.derived(origin, first.dtype, first.ndim)
     if short == "expand_copy" and first is not None:
         return first.derived(origin, first.dtype)
-    if name in facts.VIEW_FUNCTIONS and first is not None and "." not in name[6:]:
+    if first is not None and "." not in name[6:] and traits.is_view_function(name):
         if name == "torch.broadcast_to":
             return tensors.method(frame, node, first, "expand", args[1:], keywords)
-        if facts.FUNCTIONS.get(name) == "tensors":
+        if returns.kind(name) == "tensors":
             return Seq("tuple", None, first.view(origin))
-        if facts.METHODS.get(short) == "tensor":
+        if returns.kind(f"tensor#{short}") == "tensor":
             return tensors.method(frame, node, first, short, args[1:], keywords)
-    kind = facts.FUNCTIONS.get(name)
+    kind = returns.kind(facts.canonical(name))
+    if kind == returns.MIXED:
+        return measured(frame, name, None, args, keywords, origin)
     if kind is None or kind == "none" or (len(args) + len(keywords) > 1 and varies(frame, name)):
         result = measured(frame, name, None, args, keywords, origin)
         if kind is None or isinstance(result, Seq) or kind == "none":
@@ -186,11 +186,11 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
     if kind == "tensor":
         return _computed(name, short, first, args, keywords, origin)
     if kind == "tensors":
-        shared = first is not None and name in facts.VIEW_FUNCTIONS
+        shared = first is not None and traits.is_view_function(name)
         return Seq(
             "tuple", None, first.view(origin) if first is not None and shared else Tensor(PROVEN, "", -1, 0, origin)
         )
-    result = of_kind(kind, first, origin, short, args, keywords)
+    result = of_kind(kind, first, origin, name, args[1:], keywords)
     if isinstance(result, Seq) and result.items:
         seen = measured(frame, name, None, args, keywords, origin)
         if isinstance(seen, Seq) and seen.items is not None and len(seen.items) == len(result.items):
@@ -204,21 +204,18 @@ def _gives_itself(name: str, short: str, keywords: Keywords) -> bool:
     asked = keywords.get("inplace")
     if isinstance(asked, Const) and asked.value is True:
         return True
-    return short.endswith("_") and not short.endswith("__") or name in named("may give the tensor itself")
+    return short.endswith("_") and not short.endswith("__") or name in facts.named("may give the tensor itself")
 
 
 def _computed(name: str, short: str, first: Tensor | None, args: Args, keywords: Keywords, origin: Origin) -> Value:
     """The tensor that a function computes from its arguments."""
-    if short in facts.REDUCE_WITH_DIM_TUPLE and reduces_to_pair(args[1:], keywords):
+    if returns.gives_pair(name) and reduces_to_pair(args[1:], keywords):
         dtype = first.dtype if first else ""
         return Seq("tuple", (Tensor(PROVEN, dtype, -1, 0, origin), Tensor(PROVEN, "i", -1, 0, origin)))
-    ndim = result_ndim(short, first, args[1:], keywords) if first is not None else -1
-    if short in REDUCTIONS and not has_dim(args[1:], keywords):
-        ndim = 0
-        if short.startswith(("cross_entropy", "mse", "l1", "nll", "binary")) and "reduction" in keywords:
-            ndim = -1
-    dtype = dtype_argument((), keywords) or result_dtype(short, first or Tensor(), args[1:], keywords)
-    flags = DATA_SIZED if short in facts.DYNAMIC_SHAPE_OPS else 0
+    of = first or Tensor()
+    ndim = result_ndim(name, of, args[1:], keywords)
+    dtype = dtype_argument((), keywords) or result_dtype(name, of, args[1:], keywords)
+    flags = DATA_SIZED if traits.is_sized_by_values(name, way_of(args[1:], keywords)) else 0
     if first is None and all(is_number(a) for a in args) and not name.startswith("torch.rand"):
         flags |= CONSTANT
     if first is not None:

@@ -11,6 +11,7 @@ from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Handler, Keywords
 from tclint.interpreter.models.standard_library import IDENTITY
 from tclint.interpreter.models.torch_functions import function
+from tclint.torch_facts import facts
 from tclint.values import (
     UNBACKED,
     UNKNOWN,
@@ -25,24 +26,12 @@ from tclint.values import (
     tensor_of,
 )
 
-DISABLE: Final = frozenset({"torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.disallow_in_graph"})
-_CHECKPOINT: Final = frozenset({"torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"})
-_TRANSFORMS: Final = frozenset(
-    f"{prefix}.{name}"
-    for prefix in ("torch", "torch.func")
-    for name in ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian")
-)
-_TRANSPARENT: Final = frozenset(
-    {"torch.jit.ignore", "torch.jit.unused", "torch.jit.export", "torch.compiler.allow_in_graph"}
-    | {"torch._dynamo.allow_in_graph", "torch.jit.script", "torch.fx.wrap", "torch.jit.script_if_tracing"}
-    | {"torch.compiler.assume_constant_result", "torch.autograd.Variable"}
-)
-_SCRIPTS: Final = ("torch.jit.trace", "torch.jit.load", "torch.jit.trace_module", "torch.jit.freeze")
-_MARKS: Final = frozenset(
-    f"{module}.{name}"
-    for module in ("torch._dynamo", "torch._dynamo.decorators", "torch.compiler")
-    for name in ("mark_dynamic", "maybe_mark_dynamic", "mark_unbacked")
-)
+DISABLE: Final = frozenset(facts.named("keeps a function out of the graph"))
+_CHECKPOINT: Final = frozenset(facts.named("runs a function under a checkpoint"))
+_TRANSFORMS: Final = frozenset(facts.named("transforms a function"))
+_TRANSPARENT: Final = frozenset(facts.named("gives back the function it is given"))
+_SCRIPTS: Final = facts.named("makes a scripted function")
+_MARKS: Final = frozenset(facts.named("marks a dimension"))
 _GRAPHED: Final = "torch.cuda.make_graphed_callables"
 
 
