@@ -6,7 +6,8 @@
 
 The repositories are pinned by commit and never copied here; `repositories.json` holds the verdicts: a fingerprint of each
 finding, whether it is true, true if that forward were compiled (`assumed-true`), false, or true and without cost (`no-cost`),
-one line that says why, and whether the code was run or read. A finding without a verdict is listed and counts as neither.
+one line that says why, and whether it was run or read: `run` means that the construct was run alone under Dynamo, not the
+repository's program; `read` that the flagged lines and what is around them were read. A finding without a verdict is listed and counts as neither.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Run:
 
     findings: list[Linted]
     lines: list[int]
-    """How many lines of output each finding takes."""
+    """How many lines of output each finding takes, without the blank line between two."""
     sites: int
     unresolved: int
     unlisted: list[str]
@@ -116,7 +117,7 @@ def lint(name: str, clone: Path) -> Run:
         for f, fingerprint in zip(findings, names, strict=True)
     ]
     blocks = _tclint(clone, "--quiet").split("\n\n")
-    lengths = [1 + len(block.strip().split("\n")) for block in blocks if " TCL" in block.partition("\n")[0]]
+    lengths = [len(block.strip().split("\n")) for block in blocks if " TCL" in block.partition("\n")[0]]
     sites = document["summary"]["sites"]
     listed = {(site["path"], site["line"]) for site in sites}
     unresolved = sum(bool(site["unresolved"]) for site in sites)

@@ -85,7 +85,7 @@ class BooleanMaskRead(Rule):
             event,
             f"{what}; Dynamo breaks the graph here{whole_frame(event)}",
             about=mask,
-            help="select with torch.where, or set capture_dynamic_output_shape_ops (it still waits for the device)",
+            help="use torch.where, or set capture_dynamic_output_shape_ops (it still waits)",
         )
 
 

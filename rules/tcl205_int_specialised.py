@@ -112,10 +112,11 @@ class IntSpecialised(Rule):
             sizes = event.evidence.sizes(*value.ref) if event.evidence is not None and value.ref is not None else []
             if sizes and len(set(sizes)) <= variation.SETTLES:
                 continue
+            said = event.evidence.sized(*value.ref) if event.evidence is not None and value.ref is not None else ""
             short = f"{event.name.partition('.')[0].replace('numpy', 'np')}.{event.method}"
             yield self.finding(
                 event,
-                f"`{short}` is called with the number: each new size compiles again",
+                f"`{short}` is called with the number{variation.told(said)}: each new size compiles again",
                 confidence=Confidence.HIGH if sizes else Confidence.LOW,
                 help="use `** 0.5`, math.sqrt, math.ceil, math.floor or math.log2, which take a symbol",
             )
@@ -128,7 +129,8 @@ class IntSpecialised(Rule):
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
         if isinstance(event.receiver, Object) and event.receiver.name == "torch.nn.ModuleList":
-            yield from self._check(event, [event.index])
+            bounds = event.index.items if isinstance(event.index, Seq) and event.index.kind == "slice" else None
+            yield from self._check(event, list(bounds) if bounds else [event.index])
             if isinstance(event.index, Scalar) and event.index.source == "data" and event.index.type != "float":
                 yield self.finding(
                     event,
@@ -152,6 +154,8 @@ class IntSpecialised(Rule):
 
     def _check(self, event: Event, values: list[Value], what: str = "") -> Iterator[Finding]:
         for value in values:
+            if isinstance(value, Seq) and value.items and _burns_tuples(event):
+                value = next((item for item in value.items if isinstance(item, Scalar)), value)
             if not (isinstance(value, Scalar) and value.source == "arg" and value.type in ("int", "number")):
                 continue
             confidence, said = variation.burned(event, value)
@@ -166,6 +170,10 @@ class IntSpecialised(Rule):
                 help="make it a constant, or use a tensor index",
             )
             return
+
+
+def _burns_tuples(event: Event) -> bool:
+    return isinstance(event, Call) and event.name in facts.named("burns the numbers of a tuple")
 
 
 def _source(node: ast.AST) -> str:

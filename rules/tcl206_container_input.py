@@ -59,8 +59,8 @@ class ContainerInput(Rule):
             if isinstance(place, ast.Name) and len(_contents(evidence.values.get(place.id, ()))) > variation.SETTLES:
                 yield self.finding(
                     event,
-                    f"what `{place.id}` holds changes from call to call, and `{ast.unparse(node)}` asks for it;"
-                    " each combination compiles again",
+                    f"what `{place.id}` holds changes from call to call ({evidence.shown(place.id)}), and"
+                    f" `{ast.unparse(node)}` asks for it; each combination compiles again",
                     node=node,
                     confidence=Confidence.HIGH,
                     help="choose in the caller between compiled functions, or pass a tensor of weights",
@@ -88,6 +88,15 @@ class ContainerInput(Rule):
             node = node.func.value
         if isinstance(node, ast.Call) and node.args:
             node = node.args[0]
+        if isinstance(node, (ast.BinOp, ast.List, ast.Tuple)):
+            # `history + [h]`, `[*history, h]`: as long as what it is made of.
+            parts = (node.left, node.right) if isinstance(node, ast.BinOp) else node.elts
+            inner = [part.value if isinstance(part, ast.Starred) else part for part in parts]
+            named = [part for part in inner if isinstance(part, ast.Name)]
+            known = [part for part in named if isinstance(event.ask.local(part.id), (Seq, Dict))]
+            if not known:
+                return
+            node, value = known[0], event.ask.local(known[0].id) or value
         if not isinstance(node, ast.Name) or not event.at_entry:
             return
         if not isinstance(value, (Seq, Dict)) or (isinstance(value, Seq) and value.kind in ("size", "range")):
@@ -104,7 +113,8 @@ class ContainerInput(Rule):
             return
         yield self.finding(
             event,
-            f"`{node.id}` is a Python container whose length or keys change from call to call; each compiles again",
+            f"`{node.id}` is a Python container whose length or keys change from call to call"
+            f"{variation.told(evidence.shown(node.id) if evidence is not None else '')}; each compiles again",
             node=node,
             confidence=confidence,
             help="stack or pad to a tensor in the caller and compile a tensor-only core",

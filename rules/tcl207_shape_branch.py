@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from tclint.events import Branch, Call, variation
@@ -38,7 +38,7 @@ class ShapeBranch(Rule):
             return x.sum(1)
 
         def train():
-            return pool(torch.randn(2, 64)), pool(torch.randn(2, 256))
+            return pool(torch.randn(2, 64)), pool(torch.randn(2, 96)), pool(torch.randn(2, 256))
 
     Good::
 
@@ -47,7 +47,7 @@ class ShapeBranch(Rule):
             return x.mean(1)
 
         def train():
-            return pool(torch.randn(2, 64)), pool(torch.randn(2, 256))
+            return pool(torch.randn(2, 64)), pool(torch.randn(2, 96)), pool(torch.randn(2, 256))
 
     Fix: pad to one side, or choose in the caller between two compiled functions.
 
@@ -75,18 +75,20 @@ class ShapeBranch(Rule):
                 if len(set(sizes)) > variation.SETTLES:
                     yield self.finding(
                         event,
-                        f"`while {ast.unparse(node)}` is unrolled: each number of turns compiles again",
+                        f"`while {ast.unparse(node)}` is unrolled{_said(event, node, evidence)}:"
+                        " each number of turns compiles again",
                         confidence=Confidence.HIGH,
                         help="loop in eager code around a compiled step, or pad to few sizes",
                     )
                 return
-            if outcomes is not None and len(outcomes) < 2:
+            if outcomes is not None and not _costly(outcomes, event.site is not None and event.site.dynamic is True):
                 return
             if outcomes is not None:
                 confidence = Confidence.HIGH
+        said = _said(event, node, evidence) if evidence is not None else ""
         yield self.finding(
             event,
-            f"`{ast.unparse(node)}` is a branch on a size: calls on both sides of it compile twice",
+            f"`{ast.unparse(node)}` is a branch on a size{said}: calls on both sides of it compile twice",
             confidence=confidence,
             help="pad to one side, or choose between two compiled functions in the caller",
         )
@@ -105,8 +107,25 @@ class ShapeBranch(Rule):
             )
 
 
-def _outcomes(event: Branch, node: ast.Compare, evidence: Evidence) -> set[bool] | None:
-    """The answers of a comparison over the calls seen, None where a side cannot be computed."""
+def _costly(outcomes: Sequence[tuple[int, int, bool]], dynamic: bool) -> bool:
+    """Whether the calls cost more than two programs: one for the first size as it is, one for each side of the branch."""
+    first = outcomes[0][:2]
+    later = {answer for *sides, answer in outcomes if tuple(sides) != first}
+    return len({answer for *_, answer in outcomes}) > 1 and (dynamic or len(later) + 1 > variation.SETTLES)
+
+
+def _said(event: Branch, node: ast.Compare, evidence: Evidence) -> str:
+    """The sizes that the calls in sight pass."""
+    for part in ast.walk(node):
+        if isinstance(part, (ast.Name, ast.Subscript, ast.Call)):
+            value = event.ask.evaluate(part)
+            if isinstance(value, Scalar) and value.source == "size" and value.ref is not None:
+                return variation.told(evidence.sized(*value.ref))
+    return ""
+
+
+def _outcomes(event: Branch, node: ast.Compare, evidence: Evidence) -> list[tuple[int, int, bool]] | None:
+    """Both sides of a comparison and its answers over the calls seen, None where a side cannot be computed."""
     compare = _OPERATORS.get(type(node.ops[0]))
     left = _numbers(event, node.left, evidence)
     right = _numbers(event, node.comparators[0], evidence)
@@ -117,7 +136,7 @@ def _outcomes(event: Branch, node: ast.Compare, evidence: Evidence) -> set[bool]
         left = left * n
     if len(right) == 1:
         right = right * n
-    return {compare(a, b) for a, b in zip(left, right, strict=False)}
+    return [(a, b, compare(a, b)) for a, b in zip(left, right, strict=False)]
 
 
 _ARITHMETIC: Final[dict[type[ast.operator], Callable[[int, int], int]]] = {

@@ -54,6 +54,7 @@ class ShapeLoop(Rule):
         if not isinstance(node, ast.expr):
             return
         lengths: list[int] | None = None
+        said = ""
         if isinstance(values, Tensor):
             if values.flags & RAW and evidence is not None:
                 lengths = evidence.sizes(values.base, 0)
@@ -65,11 +66,13 @@ class ShapeLoop(Rule):
             if len(set(lengths)) <= variation.SETTLES:
                 return
             confidence = Confidence.HIGH
+            assert evidence is not None
+            said = f"{evidence.places} with {', '.join(map(str, list(dict.fromkeys(lengths))[:3]))}, … turns"
         else:
             confidence = Confidence.LOW
         yield self.finding(
             event,
-            f"a loop over `{ast.unparse(node)}` is unrolled: each new length compiles again",
+            f"a loop over `{ast.unparse(node)}` is unrolled{variation.told(said)}: each new length compiles again",
             node=node,
             confidence=confidence,
             help="use a batched op, or loop in eager code around a compiled step",

@@ -56,6 +56,7 @@ class AliasedInputs(Rule):
             return
         names = [a.id for a in node.args if isinstance(a, ast.Name)]
         pattern = tuple(names.index(n) for n in names)
+        evidence = event.evidence
         patterns = self._patterns.setdefault(event.callee.key, {})
         repeated = next((n for n in names if names.count(n) > 1), "")
         patterns.setdefault(pattern, []).append((event, node, repeated))
@@ -66,7 +67,8 @@ class AliasedInputs(Rule):
                 if name:
                     yield self.finding(
                         seen,
-                        f"`{name}` is passed as several arguments here and differently elsewhere;"
+                        f"`{name}` is passed as several arguments here and differently elsewhere"
+                        f"{variation.told(evidence.places if evidence is not None else '')};"
                         " each pattern of aliasing compiles again",
                         node=place,
                         confidence=Confidence.HIGH,
@@ -87,8 +89,8 @@ class AliasedInputs(Rule):
         if len(columns) > 1 and len(patterns) > variation.SETTLES:
             yield self.finding(
                 event,
-                f"the arguments are the same tensor in some calls and not in others ({len(patterns)} patterns);"
-                " each compiles again",
+                f"the arguments are the same tensor in some calls and not in others ({evidence.places} in"
+                f" {len(patterns)} patterns); each compiles again",
                 node=header(event.node),
                 confidence=Confidence.HIGH,
                 help="one parameter for what is always the same tensor",

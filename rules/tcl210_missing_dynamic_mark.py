@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from tclint.events import CompiledCall, Enter, variation
+from tclint.events import Compile, CompiledCall, Enter, Event
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import header
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
-from tclint.values import RAW, Tensor
+from tclint.values import RAW, Const, Evidence, Object, Tensor
 
 
 class MissingDynamicMark(Rule):
@@ -53,43 +54,57 @@ class MissingDynamicMark(Rule):
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         evidence, site = event.evidence, event.site
-        if evidence is None or site is None or not event.at_entry:
+        if evidence is None or site is None or not event.at_entry or _by_choice(evidence, site.dynamic):
             return
-        for name, values in evidence.values.items():
-            shapes = evidence.shapes(name)
-            if len(ranks := {len(s) for s in shapes}) > 1:
-                if len(ranks) > variation.SETTLES:
-                    yield self._ranks(event, name, len(ranks))
-                continue
-            if len(shapes) != len(values) or not shapes:
-                continue
-            marks = frozenset.intersection(*(v.marks for v in values if isinstance(v, Tensor)))
-            if not marks and (b"mark_dynamic" in event.module.data or b"mark_unbacked" in event.module.data):
-                continue  # marked somehow, through a helper or under a condition: how many programs is not ours to say
-            varied = evidence.argument(name)
-            if not varied.hazard:
-                continue
-            yield self.finding(
-                event,
-                f"the shapes of `{name}` cost {varied.programs} compilations ({varied.said})",
-                node=header(event.node),
-                confidence=Confidence.HIGH,
-                help=f"mark every dimension of `{name}` that varies with torch._dynamo.mark_dynamic before the call",
-            )
-            return
+        yield from self._told(event, evidence, header(event.node))
 
-    def _ranks(self, event: Enter, name: str, count: int) -> Finding:
-        return self.finding(
+    def on_compile(self, event: Compile) -> Iterator[Finding]:
+        """`dynamic=False` where the sizes differ: without it they would become dynamic."""
+        dynamic = event.keywords.get("dynamic")
+        if not isinstance(dynamic, Const) or event.evidence is None or not _by_choice(event.evidence, dynamic.value):
+            return
+        evidence = event.evidence
+        costs = evidence.together(_tensors(evidence))
+        name = next(name for name in _tensors(evidence) if costs.blames(name))
+        yield self.finding(
             event,
-            f"`{name}` has {count} different numbers of dimensions in the calls in sight; each compiles again",
-            node=header(event.node),
+            f"`dynamic=False`, and the calls in sight pass other sizes: {costs.programs} compilations"
+            f" ({evidence.shown(name)})",
             confidence=Confidence.HIGH,
-            help="flatten the leading dimensions in the caller: x.reshape(-1, x.shape[-1])",
+            help="leave `dynamic` out, or pad to a few sizes",
+        )
+
+    def _told(self, event: Event, evidence: Evidence, node: ast.AST) -> Iterator[Finding]:
+        names = _tensors(evidence)
+        known = [value for name in names for value in evidence.values[name] if isinstance(value, Tensor)]
+        marks = any(value.marks for value in known)
+        marking = any(word in event.module.data for word in (b"mark_dynamic", b"mark_unbacked"))
+        if marking and not marks:
+            return  # marked somehow, through a helper or under a condition: how many programs is not ours to say
+        costs = evidence.together(names)
+        if not costs.hazard:
+            return
+        name = max(names, key=lambda name: len(costs.blames(name)))
+        aspect = _aspect(costs.blames(name))
+        if aspect == "requires_grad" and event.compiled:
+            return  # TCL213
+        what, help_ = _WORDS[aspect]
+        yield self.finding(
+            event,
+            f"{what} `{name}` differs from call to call: {costs.programs} compilations ({evidence.shown(name, aspect)})",
+            node=node,
+            confidence=Confidence.HIGH,
+            help=help_,
         )
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         """A block compiled by itself, called in a loop with a tensor that was marked only where the model was entered."""
         node = event.node
+        evidence = event.evidence
+        if isinstance(event.callee.target, Object) and evidence is not None:
+            # A module of torch: its forward is nobody's to read, so that the call stands for it.
+            if evidence.is_first(event.module.path, node) and not _by_choice(evidence, event.callee.site.dynamic):
+                yield from self._told(event, evidence, node)
         if not event.callee.site.many or event.callee.site.dynamic is not None or not isinstance(node, ast.Call):
             return
         marked = set(_marked_names(event))
@@ -110,6 +125,47 @@ class MissingDynamicMark(Rule):
                     help=f"mark `{argument.id}` right before the compiled block",
                 )
                 return
+
+
+def _tensors(evidence: Evidence) -> list[str]:
+    """The arguments that are tensors in every call in sight."""
+    return [name for name, values in evidence.values.items() if values and all(isinstance(v, Tensor) for v in values)]
+
+
+def _by_choice(evidence: Evidence, dynamic: object) -> bool:
+    """Whether it is `dynamic=False` that makes the calls costly."""
+    if dynamic is not False:
+        return False
+    names = _tensors(evidence)
+    return evidence.together(names).hazard and not evidence.together(names, None).hazard
+
+
+def _aspect(blamed: Sequence[str]) -> str:
+    """What of an argument differs, the plainest thing first."""
+    joined = " ".join(blamed)
+    for aspect in ("dtype", "dim()", "requires_grad"):
+        if f".{aspect}" in joined:
+            return aspect
+    if "type(" in joined:
+        return "type"
+    return "stride()" if ".stride()" in joined and ".size(" not in joined else "size()"
+
+
+_WORDS: Final = {
+    "dtype": ("the dtype of", "cast in the caller, so that all calls have one dtype"),
+    "dim()": (
+        "the number of dimensions of",
+        "flatten the leading dimensions in the caller: x.reshape(-1, x.shape[-1])",
+    ),
+    "requires_grad": ("whether a gradient is required of", "ask for the same gradients in every call"),
+    "type": ("whether a parameter is passed for", "compile a function apart for parameters and for plain tensors"),
+    "stride()": ("the memory layout of", "call .contiguous() in the caller"),
+    "size()": (
+        "the shape of",
+        "mark every dimension that varies with torch._dynamo.mark_dynamic before the call, or pad to a few shapes",
+    ),
+}
+"""What differs, as a message says it, and what to do about it."""
 
 
 def _marked_names(event: CompiledCall) -> Iterator[str]:

@@ -7,10 +7,11 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from tclint.events import Branch, Compile, Enter, Event, Operation, ProgramCall, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import header, target_of
+from tclint.rules._scope import callee, header, target_of
 from tclint.ruleset.rule import Rule
 from tclint.timeline import guarded
 from tclint.timeline.guarded import UNKNOWN, Guarded
+from tclint.torch_facts import facts
 from tclint.values import (
     ENUM,
     NEEDS_GRAD,
@@ -110,6 +111,7 @@ class PythonValueSpecialised(Rule):
         told = {name: keys for name, keys in told.items() if len(keys) == len(evidence.rows) and len(set(keys)) > 1}
         combinations = {row for row in zip(*told.values(), strict=True) if "?" not in row}
         if len(combinations) <= variation.SETTLES:
+            yield from self._together(event, evidence, function.node)
             return
         for name in told:
             node = _first_read(function.node, name, evidence.values[name])
@@ -121,8 +123,22 @@ class PythonValueSpecialised(Rule):
                 )
                 what = (
                     f"`{name}` {kind}, and the calls in sight pass {len(combinations)} combinations of such arguments"
+                    f"{variation.told(evidence.shown(name))}"
                 )
                 yield self._finding(event, what, node)
+
+    def _together(self, event: Enter, evidence: Evidence, function: ast.AST) -> Iterator[Finding]:
+        """What no argument costs by itself, but several do together, or what a container holds."""
+        others = [n for n, values in evidence.values.items() if not all(isinstance(v, Tensor) for v in values)]
+        costs = evidence.together(evidence.values)
+        blamed = [name for name in others if _guarded_part(costs.blames(name)) and not _is_joined(function, name)]
+        if not costs.hazard or not blamed or not evidence.together(others).hazard:
+            return
+        name = max(blamed, key=lambda name: len(costs.blames(name)))
+        node = _first_read(function, name, evidence.values[name])
+        if node is not None:
+            what = f"`{name}` is guarded by what it holds, and that differs from call to call ({evidence.shown(name)})"
+            yield self._finding(event, what, node)
 
     def _gradients(self, event: Enter, evidence: Evidence) -> Iterator[Finding]:
         """Which of the tensors require a gradient."""
@@ -132,7 +148,10 @@ class PythonValueSpecialised(Rule):
         ]
         patterns = set(zip(*(column for column in columns if len(column) == len(evidence.rows)), strict=True))
         if len(patterns) > variation.SETTLES:
-            what = f"the calls in sight ask for the gradients of {len(patterns)} different sets of arguments"
+            what = (
+                f"the calls in sight ask for the gradients of {len(patterns)} different sets of arguments"
+                f"{variation.told(evidence.places)}"
+            )
             yield self._finding(event, what, header(event.node))
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
@@ -239,6 +258,18 @@ class PythonValueSpecialised(Rule):
         )
 
 
+def _guarded_part(blamed: Sequence[str]) -> bool:
+    """Whether it is a part of an argument that is to blame, and not how many it has: that is TCL206."""
+    return bool(blamed) and not any(each.startswith(("len(", "keys(")) for each in blamed)
+
+
+def _is_joined(function: ast.AST, name: str) -> bool:
+    """Whether a tensor is joined with another one: a cache that grows, of which TCL215 speaks."""
+    joins = {name.rpartition(".")[2] for name in facts.named("joins the tensors of a list")}
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and callee(node) in joins)
+    return any(isinstance(part, ast.Name) and part.id == name for call in calls for part in ast.walk(call))
+
+
 def _is_flag(value: object) -> bool:
     return isinstance(value, Const) and isinstance(value.value, bool)
 
@@ -304,13 +335,7 @@ def _shape_of(value: Guarded) -> Hashable:
 
 def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.expr | None:
     """Where a function reads a parameter first; of an object a field that differs."""
-    fields = {
-        field
-        for value in values
-        if isinstance(value, Instance) and value.fields is not None
-        for field in value.fields
-        if len({_key((other.fields or {}).get(field)) for other in values if isinstance(other, Instance)}) > 1
-    }
+    fields = _differing(values)
     found: list[ast.expr] = []
     for node in ast.walk(function):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
@@ -319,6 +344,16 @@ def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.ex
         elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and not fields:
             found.append(node)
     return min(found, key=lambda node: (node.lineno, node.col_offset), default=None)
+
+
+def _differing(values: Sequence[Value]) -> set[Hashable]:
+    """The fields of objects that are not the same in all calls."""
+    tables = [told for value in values if isinstance(told := value.guarded(), guarded.Table)]
+    found: dict[Hashable, set[Hashable]] = {}
+    for table in tables:
+        for name, field in table.items:
+            found.setdefault(name, set()).add(_shape_of(field))
+    return {name for name, keys in found.items() if len(keys) > 1}
 
 
 def _is_none(value: Value) -> bool:

@@ -56,7 +56,7 @@ class GlobalModeChanges(Rule):
             for node in {id(write.node): write.node for write in resets}.values():
                 yield self.finding(
                     event,
-                    f"`{ast.unparse(node)}` between calls of compiled code: every call compiles again",
+                    f"`{ast.unparse(node)}` between calls of compiled code ({evidence.places}): every call compiles again",
                     node=node,
                     confidence=Confidence.HIGH,
                     help="do it once, at start-up",

@@ -58,11 +58,14 @@ class GrowingCache(Rule):
         for name in sorted(names & parameters):
             values = event.evidence.values.get(name, ())
             starts = any(getattr(v, "value", 0) is None for v in values)
-            if not (starts and len(values) > 2 and _rebinds(function.node, name, node)):
+            if not (starts and len(values) > 2):
+                continue
+            if not (_rebinds(function.node, name, node) or event.evidence.fed_back(name)):
                 continue
             yield self.finding(
                 event,
-                f"`{name}` starts as None and grows by concatenation: a program for None, one for the first length, one more",
+                f"`{name}` starts as None and grows by concatenation ({event.evidence.places}): a program for None, one for"
+                " the first length, one more",
                 confidence=Confidence.HIGH,
                 help="use a static cache with index_copy_",
             )

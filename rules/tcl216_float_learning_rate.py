@@ -71,13 +71,16 @@ class FloatLearningRate(Rule):
                 yield from self._check(event, event.node.func.value)
 
     def _check(self, event: Event, optimizer: ast.expr) -> Iterator[Finding]:
-        if not isinstance(optimizer, (ast.Name, ast.Attribute)) or not _CHANGES.search(event.module.data):
+        change = _CHANGES.search(event.module.data)
+        if not isinstance(optimizer, (ast.Name, ast.Attribute)) or change is None:
             return
+        line = event.module.data.count(b"\n", 0, change.start()) + 1
         kind = event.module.node_index(_optimizers).get(ast.unparse(optimizer))
         if kind:
             yield self.finding(
                 event,
-                f"`{ast.unparse(optimizer)}` is {kind} with a float learning rate that changes: each new value compiles again",
+                f"`{ast.unparse(optimizer)}` is {kind} with a float learning rate that changes (at {event.module.path}:{line}):"
+                " each new value compiles again",
                 confidence=Confidence.HIGH,
                 help="make it a tensor: lr=torch.tensor(…)",
             )

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint.events.queries import Queries
 from tclint.model.finding import Span
-from tclint.values import Compiled, CompileSite, Evidence, Tensor, Value
+from tclint.sources.roles import is_test
+from tclint.values import Compiled, CompileSite, Const, Evidence, Tensor, Value
+from tclint.values.compiled import code_of
 
 if TYPE_CHECKING:
     from tclint.events.queries import Frame
@@ -200,7 +202,8 @@ class CompiledCall(Event):
     @property
     def evidence(self) -> Evidence | None:
         """What is known of the calls of the callable, of which this is one."""
-        return self.frame.interp.account.evidence(self.callee.target, self.callee.site)
+        site = self.callee.site
+        return self.frame.interp.account.evidence(self.callee.code, site.dynamic, site.test)
 
 
 GRADIENTS: Final = ".grad"
@@ -380,6 +383,17 @@ class Compile(Event):
         self.target = target
         self.keywords = keywords
         self.positional = positional
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What is known of the calls of what is compiled here."""
+        given = self.keywords.get("dynamic")
+        target = self.target
+        while isinstance(target, Compiled):
+            target = target.target
+        code = code_of(target, self.frame.module.path, getattr(self.node, "lineno", 0))
+        dynamic = given.value if isinstance(given, Const) else None
+        return self.frame.interp.account.evidence(code, dynamic, is_test(self.frame.module.path))
 
 
 class ModuleEvent(Event):

@@ -7,7 +7,7 @@ The interpreter is seen through protocols, so that events know what they need of
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from tclint.model.finding import Step
@@ -60,7 +60,7 @@ class Learned(Protocol):
 class Account(Protocol):
     """What eager code does to compiled callables, moment by moment."""
 
-    def evidence(self, target: Value, site: CompileSite) -> Evidence | None: ...
+    def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool) -> Evidence | None: ...
 
 
 class Interpretation(Protocol):

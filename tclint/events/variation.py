@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tclint.events.kinds import Event
 from tclint.model.finding import Confidence
-from tclint.values import Scalar, Value
+from tclint.values import Scalar, Seq, Value
 from tclint.values.evidence import SETTLES
 
 
@@ -15,6 +15,9 @@ def burned(event: Event, value: Value) -> tuple[Confidence | None, str]:
 
     None where the calls seen do not say that it does; low where no call is in sight.
     """
+    if isinstance(value, Seq) and value.items:
+        # `kernel = (2, 3)`: the first number that stands for an argument speaks for all of them.
+        value = next((item for item in value.items if isinstance(item, Scalar)), value)
     if not isinstance(value, Scalar):
         return None, ""
     evidence = event.evidence

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.sources.roles import is_test
-from tclint.values import CompileSite, Const, Evidence, Instance, Value
+from tclint.values import Const, Evidence, Instance, Value
 from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, StatePlace, Walk, Write
 
 if TYPE_CHECKING:
@@ -38,19 +38,23 @@ class Account:
         """All entries have been walked: what is walked from here on is known already."""
         self._settled = True
 
-    def evidence(self, target: Value, site: CompileSite) -> Evidence | None:
-        """What is known of the calls of a compiled callable, without its parameters."""
-        key = (target.key, site.dynamic)
+    def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool) -> Evidence | None:
+        """What is known of the calls of a compiled callable; arguments by position go by `argument 0`, …"""
+        key = (code, dynamic, in_test)
         if self._settled and key in self._evidence:
             return self._evidence[key]
-        found = [Evidence(target.key, walk, (), site.dynamic) for walk in self.walks(target.key, site)]
-        best = max(found, key=lambda each: (each.mode.programs, len(each.calls)), default=None)
+        found: list[Evidence] = []
+        for walk in self.walks(code, in_test):
+            calls = (m for m in walk if isinstance(m, Call) and m.callee == code)
+            rows = [{**{f"argument {i}": a for i, a in enumerate(c.args)}, **c.keywords} for c in calls]
+            found.append(Evidence(code, walk, rows, dynamic))
+        best = max(found, key=lambda each: (each.mode.programs, *each.weight), default=None)
         if self._settled:
             self._evidence[key] = best
         return best
 
-    def walks(self, callee: Hashable, site: CompileSite | None) -> Sequence[Walk]:
-        """The walks in which something is called; those of tests only for what tests compile."""
+    def walks(self, callee: Hashable, in_test: bool) -> Sequence[Walk]:
+        """The walks in which something is called; those of tests only for what is compiled in a test."""
         callers = self._callers
         if callers is None:
             callers = {}
@@ -61,18 +65,17 @@ class Account:
             if self._settled:
                 self._callers = callers
         # What a test calls one after the other, no run of the program does.
-        own = site is None or not site.test
-        return [walk for walk, tests in callers.get(callee, ()) if not (own and tests)]
+        return [walk for walk, tests in callers.get(callee, ()) if in_test or not tests]
 
     @property
     def length(self) -> int:
         return len(self._current)
 
     def call(
-        self, frame: Frame, node: ast.AST, target: Value, args: Sequence[Value], keywords: Mapping[str, Value]
+        self, frame: Frame, node: ast.AST, code: Hashable, args: Sequence[Value], keywords: Mapping[str, Value]
     ) -> None:
         """Eager code calls a compiled callable."""
-        self._add(Call(target.key, frame.module.path, node, tuple(args), dict(keywords), frame.modes))
+        self._add(Call(code, frame.module.path, node, tuple(args), dict(keywords), frame.modes))
 
     def write(self, frame: Frame, node: ast.AST, place: StatePlace, value: Value, again: str = "") -> None:
         """Eager code binds something that compiled code may read. What constructors bind is no change."""

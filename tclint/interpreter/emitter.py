@@ -75,7 +75,8 @@ class Emitter:
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
             train(frame, node, name, keywords)
-        elif frame.region.site is None and name in callers.NAMES:
+        elif frame.region.site is None and frame.interp.learned.sites and name in callers.NAMES:
+            # Where nothing is compiled yet, nothing is marked for it: there the mark is the hazard.
             frame.interp.results.calls_compiled = True
         if self.quiet or not frame.module.report:
             return

@@ -15,6 +15,7 @@ from tclint.values import (
     CompileSite,
     Evidence,
     FunctionValue,
+    Instance,
     Object,
     Origin,
     Region,
@@ -60,6 +61,9 @@ class Entries:
         assuming = self._interp.options.dynamo.get(function.module.path, frozenset()) if site is None else frozenset()
         if not seen:
             return self.by_signature(function, receiver, Region(site, assuming=assuming), itself)
+        if receiver is None and self._is_method(function, seen):
+            assert function.cls is not None
+            receiver = Instance(function.cls)
         bound = [receiver] if receiver is not None else []
         envs = [parameters.bind(self._interp, function, [*bound, *args], keywords, False) for args, keywords in seen]
         region = Region(site, self._evidence(function, bound, site, target), assuming=assuming)
@@ -77,13 +81,19 @@ class Entries:
             return self.by_signature(function, receiver, region)
         return self._run(function, env, region)
 
+    def _is_method(self, function: Function, seen: Sequence[Arguments]) -> bool:
+        """Whether a compiled method (`@torch.compile` in a class) is called on its objects."""
+        if function.cls is None or self._interp.classes.method_kind(function):
+            return False
+        return not any(args and isinstance(args[0], Instance) and args[0].cls is function.cls for args, _ in seen)
+
     def _evidence(
         self, function: Function, bound: Sequence[Value], site: CompileSite | None, target: Value
     ) -> Evidence | None:
         """The walk through the program whose calls of a target cost most."""
         names = {*parameters.signature(function).names[len(bound) :], *parameters.variadic(function)}
         found: list[Evidence] = []
-        for walk in self._interp.account.walks(target.key, site):
+        for walk in self._interp.account.walks(target.key, site is not None and site.test):
             calls = (m for m in walk if isinstance(m, Call) and m.callee == target.key)
             envs = (parameters.bind(self._interp, function, [*bound, *c.args], c.keywords, False) for c in calls)
             rows = [{name: value for name, value in env.items() if name in names} for env in envs]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from tclint.interpreter.frame import Frame
-from tclint.values import NONE, UNKNOWN, External, Scalar, Value
+from tclint.values import NONE, UNKNOWN, External, Scalar, Seq, Value
+from tclint.values.moments import GROWS
 
 _HANDLERS: Final[dict[type[ast.AST], Callable[[Frame, Any], Value]]] = {}
 _BUILTINS: Final = frozenset(dir(builtins))
@@ -35,19 +36,32 @@ def lookup(frame: Frame, name: str) -> Value:
     if frame.closure is not None:
         value = frame.closure.get(name)
         if value is not None:
-            return value
+            outer = frame.function.parent if frame.function is not None else None
+            return _as_changed(frame, ("cell", outer.qualname), name, value) if outer is not None else value
     value = frame.interp.names.value(frame.module, name)
     if (value is None or value is NONE) and frame.region is None:
         # `model = None` at first, or nothing at all, until a function binds it.
         value = frame.interp.learned.set_globals.get((frame.module.path, name), value)
     if value is not None:
-        if frame.region is None and ("global", frame.module.path, "", name) in frame.interp.learned.counted:
-            if value.python_type in ("int", "float", "number"):
-                return Scalar(value.python_type, "counted")
-        return value
+        return _as_changed(frame, ("global", ""), name, value)
     if name in _BUILTINS:
         return External("builtins." + name)
     return UNKNOWN
+
+
+def _as_changed(frame: Frame, where: tuple[Literal["cell", "global"], str], name: str, value: Value) -> Value:
+    """A variable that eager code counts up, or makes longer: another one each time it is read."""
+    counted = frame.interp.learned.counted
+    if frame.region is not None or not counted:
+        return value
+    kind, owner = where
+    path = frame.module.path
+    if (kind, path, owner, name) in counted and value.python_type in ("int", "float", "number"):
+        return Scalar(value.python_type, "counted")
+    # What has a limit, a deque, may have reached it long ago.
+    if (kind, path, owner, f"{name}()") in counted and isinstance(value, Seq) and value.kind == "list":
+        return Seq(value.kind, None, value.element(), GROWS)
+    return value
 
 
 def holder(frame: Frame, node: ast.expr) -> Value:

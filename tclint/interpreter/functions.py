@@ -84,6 +84,8 @@ class Functions:
         if isinstance(func, External):
             if func.name in torch_wrappers.DISABLE:
                 return Object(func.name, frame.origin(decorator), "disabled", value)
+            if func.name == torch_wrappers.CUSTOM_OP:
+                return torch_wrappers.custom_op(frame, decorator, value)
             if func.name == "contextlib.contextmanager":
                 return Object(func.name, frame.origin(decorator), "", value)
             if func.name == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args:

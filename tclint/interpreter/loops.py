@@ -74,17 +74,19 @@ def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable
 def _for(frame: Frame, node: ast.For) -> None:
     iterable = expressions.evaluate(frame, node.iter)
     frame.interp.emitter.emit(events.Loop, frame, node, iterable, False)
-    if isinstance(node.iter, (ast.Tuple, ast.List)) and isinstance(iterable, Seq) and iterable.items is not None:
+    walks = frame.region is None and not frame.constructing
+    if not walks and isinstance(node.iter, (ast.Tuple, ast.List)) and isinstance(iterable, Seq) and iterable.items:
         if _unroll(frame, node, iterable.items):
             return
 
-    if frame.region is None and not frame.constructing:
+    if walks:
         items, exact = iterable.turns(frame, node, _TURNS, _LATER)
         left = iter(items)
 
         def turn() -> tuple[bool, Env | None]:
             item = next(left, None)
             if item is None:
+                frame.inexact |= not exact
                 return False, None
             leaves = None if exact else dict(frame.env)
             if isinstance(iterable, Seq) and iterable.kind == "generator" and item.contains(OWNED) is not None:
@@ -122,10 +124,10 @@ def _walk(
     while frame.budget[0] > 0:
         more, leaves = turn()
         if leaves is not None:
-            frame.inexact = True
             exits = join_env(exits, leaves)
         if not more:
             break
+        frame.inexact |= leaves is not None  # the loop may have ended before this turn
         frame.budget[0] -= 1
         ends = _turn(frame, node, broken)
         if ends is None:
@@ -176,6 +178,7 @@ def _while(frame: Frame, node: ast.While) -> None:
             then, otherwise = expressions.branch(frame, node.test, "while")
             left[otherwise is not None] -= 1
             if then is None or min(left) < 0:
+                frame.inexact |= then is not None
                 return False, otherwise
             frame.env = dict(then)
             return True, otherwise

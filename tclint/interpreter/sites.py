@@ -154,8 +154,8 @@ class CompileSites:
             if frame.region.site is None and isinstance(value.target, (FunctionValue, Instance)):
                 self._interp.results.calls_compiled = True
             return value.target.call(frame, node, args, keywords, open_ended)
-        self.note_call(value.target, args, keywords)
-        self._interp.account.call(frame, node, value.target, args, keywords)
+        self.note_call(value.target, value.code, args, keywords)
+        self._interp.account.call(frame, node, value.code, args, keywords)
         inside = Frame(self._interp, frame.module, frame.function, {}, Region(value.site), None, node)
         names = [f"argument {i}" for i in range(len(args))]
         inner_args = [a.as_input(n, NOWHERE) for a, n in zip(args, names, strict=True)]
@@ -174,10 +174,10 @@ class CompileSites:
         self._emitter.emit(events.CompiledCall, frame, node, value, args, keywords, outcome, overwrites)
         return outcome
 
-    def note_call(self, target: Value, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+    def note_call(self, target: Value, code: Any, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         """Remember how eager code calls a compiled callable: evidence for what its arguments are and how they vary."""
-        self._learned.callees[target.key] = target
-        seen = self._learned.calls_seen.setdefault(target.key, [])
+        self._learned.callees[code] = target
+        seen = self._learned.calls_seen.setdefault(code, [])
         if len(seen) < _MAX_CALLS_SEEN:
             seen.append((tuple(args), dict(keywords)))
 

@@ -81,8 +81,10 @@ def _again(statement: ast.AST, value: Value) -> str:
 def _made_with(frame: Frame, layer: Object, made: ast.Call) -> Value:
     """What another layer in the place of one is told apart by: the arguments it is made with. Alike it costs nothing."""
     with frame.interp.emitter.silence:
-        given = [evaluate(frame, node) for node in (*made.args, *(keyword.value for keyword in made.keywords))]
-    return Seq("tuple", (Const(layer.name), *given))
+        nodes = (*made.args, *(keyword.value for keyword in made.keywords))
+        given = [(node, evaluate(frame, node)) for node in nodes]
+    told = [_made_with(frame, v, n) if isinstance(v, Object) and isinstance(n, ast.Call) else v for n, v in given]
+    return Seq("tuple", (Const(layer.name), *told))
 
 
 def _attribute(
@@ -123,6 +125,10 @@ def _attribute(
             again = _again(statement, value)
             frame.interp.account.write_attribute(frame, statement, owner, target.value.attr, told, again)
     if isinstance(target.value, ast.Name):
+        if frame.region is None:
+            updated = receiver.with_fields({target.attr: value})
+            if updated is not receiver:
+                frame.set(target.value.id, updated)
         frame.set_path(f"{target.value.id}.{target.attr}", value)
 
 

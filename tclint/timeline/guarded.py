@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 ReadFrom = Literal["argument", "attribute", "global", "cell"]
 """Where a number is read from. Arguments and cells become dynamic; attributes of modules and globals do not."""
@@ -53,7 +53,7 @@ class Tensor:
     static: bool = False
     """Parameters and buffers: their sizes never become dynamic."""
     strides: tuple[int, ...] | None = None
-    """None where they follow from the sizes: a contiguous tensor, or one of which nobody knows."""
+    """None where they follow from the sizes: a contiguous tensor. `()` where nobody knows them."""
     marked: frozenset[int] = frozenset()
     """Dimensions that `mark_dynamic` named."""
     maybe: frozenset[int] = frozenset()
@@ -76,6 +76,8 @@ class Table:
 
     kind: str
     items: tuple[tuple[Hashable, Guarded], ...]
+    some: bool = False
+    """Whether it has more than these, the same ones in every call."""
 
 
 Guarded = Unknown | Exact | Number | Varies | Tensor | Items | Table
@@ -83,6 +85,8 @@ Moment = Mapping[str, Guarded]
 """One call: what is guarded, by where it is read from."""
 
 UNKNOWN = Unknown()
+_SHOWN: Final = 4
+"""Items of a sequence that a message shows."""
 
 
 def text(guarded: Guarded) -> str:
@@ -96,7 +100,26 @@ def text(guarded: Guarded) -> str:
     if isinstance(guarded, Tensor) and guarded.sizes is not None:
         return "×".join("?" if size is None else str(size) for size in guarded.sizes) or "a scalar"
     if isinstance(guarded, Items):
-        return f"{len(guarded.items)} items"
+        told = [text(item) for item in guarded.items]
+        if 0 < len(told) <= _SHOWN and all(told) and not any(isinstance(item, Tensor) for item in guarded.items):
+            return f"({', '.join(told)})"
+        return f"{len(told)} item{'s' if len(told) != 1 else ''}"
     if isinstance(guarded, Table):
         return "{" + ", ".join(str(key) for key, _ in guarded.items) + "}"
     return ""
+
+
+def aspect_text(guarded: Guarded, aspect: str) -> str:
+    """One thing about a tensor, as a message shows it: its `dtype`, `dim()`, `stride()`, `requires_grad` or `type`."""
+    if not isinstance(guarded, Tensor):
+        return text(guarded)
+    if aspect == "dtype":
+        return guarded.dtype
+    if aspect == "requires_grad":
+        return "one that requires a gradient" if guarded.requires_grad else "one that requires none"
+    if aspect == "type":
+        return "a parameter" if guarded.static else "a plain tensor"
+    if aspect == "stride()" and guarded.sizes is not None:
+        strides = guarded.strides
+        return "contiguous" if strides is None else f"strides {'×'.join(map(str, strides))}" if strides else ""
+    return text(guarded)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tclint.timeline.guarded import Exact, Guarded, Items, Moment, Number, Table, Tensor, Unknown, Varies
+from tclint.torch_facts.layouts import UNKNOWN_STRIDES, contiguous
 
 LIMIT: Final = 8
 """Programs of one code object before Dynamo gives up and runs it eagerly (`recompile_limit`)."""
@@ -119,7 +120,8 @@ def _parts(place: str, guarded: Guarded, call: int) -> Iterator[tuple[str, _Atom
             yield from _parts(f"{place}[{index}]", item, call)
     else:
         yield f"type({place})", Exact(guarded.kind)
-        yield f"keys({place})", Exact(tuple(key for key, _ in guarded.items))
+        if not guarded.some:
+            yield f"keys({place})", Exact(tuple(key for key, _ in guarded.items))
         for key, item in guarded.items:
             yield from _parts(f"{place}[{key!r}]", item, call)
 
@@ -139,17 +141,9 @@ def _tensor_parts(place: str, tensor: Tensor) -> Iterator[tuple[str, _Atom]]:
             continue
         mark = "unbacked" if dim in tensor.unbacked else "dynamic" if dim in tensor.marked | tensor.maybe else ""
         yield f"{place}.size({dim})", _Size(size, "static" if tensor.static else mark)
-    if None not in tensor.sizes:
+    if None not in tensor.sizes and (tensor.strides != UNKNOWN_STRIDES or not tensor.sizes):
         sizes = tuple(size for size in tensor.sizes if size is not None)
         yield f"{place}.stride()", _Strides(tensor.strides or contiguous(sizes), sizes)
-
-
-def contiguous(sizes: Sequence[int]) -> tuple[int, ...]:
-    """The strides of a contiguous tensor."""
-    strides = [1]
-    for size in reversed(sizes[1:]):
-        strides.append(strides[-1] * max(size, 1))
-    return tuple(reversed(strides)) if sizes else ()
 
 
 # --- one program --------------------------------------------------------------------------------------------------------
@@ -199,6 +193,9 @@ def _same_layout(atom: _Strides, wanted: object) -> bool:
     rule, written = wanted
     if rule == "exact":
         return bool(atom.value == written)
+    if rule == "some":
+        pairs = zip(atom.value, written, strict=True)
+        return all(now > 1 if then is None else now == then for now, then in pairs)
     return bool(_rule(atom.value, atom.sizes) == written)
 
 
@@ -267,11 +264,13 @@ def _compile(atoms: Mapping[str, _Atom], state: _State, policy: Policy) -> dict[
             guards[place] = _number_guard(place, atom, state, policy)
         elif isinstance(atom, _Strides):
             tensor = place.removesuffix(".stride()")
-            changed = state.changed(place, atom.value)
+            moved = [state.changed(f"{place}[{dim}]", stride) for dim, stride in enumerate(atom.value)]
             if tensor in free:
                 guards[place] = _Guard(("rule", _rule(atom.value, atom.sizes)))
-            elif changed and policy.automatic and policy.dynamic is None:
-                guards[place] = _Guard(free=True)
+            elif any(moved) and policy.automatic and policy.dynamic is None:
+                pairs = zip(atom.value, moved, strict=True)
+                # As with sizes, what is 0 or 1 is written in.
+                guards[place] = _Guard(("some", tuple(None if new and n > 1 else n for n, new in pairs)))
             else:
                 guards[place] = _Guard(("exact", atom.value))
     return guards

@@ -24,3 +24,31 @@ DTYPES: Final = frozenset(
         "complex128 cfloat cdouble float8_e4m3fn float8_e5m2"
     ).split()
 )
+
+_OTHER_NAMES: Final = {
+    "half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "char": "int8",
+    "byte": "uint8",
+    "short": "int16",
+    "int": "int32",
+    "long": "int64",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+    "chalf": "complex32",
+}
+"""The names by which one dtype goes, also as methods of tensors and modules."""
+
+
+def exact(name: str) -> str:
+    """`torch.half` -> `float16`; nothing for what is no dtype."""
+    if name not in DTYPES:
+        return ""
+    short = name.removeprefix("torch.")
+    return _OTHER_NAMES.get(short, short)
+
+
+def cast(method: str) -> str:
+    """The dtype that a method of tensors gives, by its name: `half` -> `float16`."""
+    return _OTHER_NAMES.get(method, method if method in ("bfloat16", "bool") else "")

@@ -39,6 +39,10 @@ class ClassValue(Value):
         members = [self.attribute(frame, node, name) for name in self.cls.assignments if not name.startswith("_")]
         return members[:most], len(members) <= most
 
+    def known_items(self, frame: Frame) -> tuple[Value, ...] | None:
+        items, exact = self.turns(frame, self.cls.node, 64, 0)
+        return tuple(items) if exact else None
+
     def guarded(self) -> Guarded:
         return guarded.Exact(self.key, self.cls.name)
 

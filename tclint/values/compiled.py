@@ -14,14 +14,18 @@ if TYPE_CHECKING:
 
 
 class Compiled(Value):
-    """What `torch.compile` returned: the callable and its compile site."""
+    """What `torch.compile` returned: the callable and its compile site.
 
-    __slots__ = ("key", "site", "target")
+    `code` is what calls are counted by: a compiled method is one code for all objects that it is called on.
+    """
+
+    __slots__ = ("code", "key", "site", "target")
     is_code = True
 
-    def __init__(self, target: Value, site: Any) -> None:
+    def __init__(self, target: Value, site: Any, code: Any = None) -> None:
         self.target = target
         self.site = site
+        self.code = code_of(target, site.path, site.line) if code is None else code
         self.key = ("K", target.key, site.key)
 
     def __repr__(self) -> str:
@@ -68,4 +72,12 @@ class Compiled(Value):
         return True
 
     def bound_to(self, receiver: Value) -> Value:
-        return Compiled(self.target.bound_to(receiver), self.site)
+        return Compiled(self.target.bound_to(receiver), self.site, self.code)
+
+
+def code_of(target: Value, path: str, line: int) -> Any:
+    """What the calls of something that is compiled at a place are counted by.
+
+    Objects of classes outside the program look alike: where they are compiled tells them apart.
+    """
+    return target.key if target.is_code else (target.key, path, line)

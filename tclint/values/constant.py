@@ -52,10 +52,22 @@ class Const(Value):
         return MODELS.texts.call_method(frame, node, self, name, args, keywords)
 
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
+        if isinstance(self.value, str) and isinstance(index, Const) and type(index.value) is int:
+            return Const(self.value[index.value]) if -len(self.value) <= index.value < len(self.value) else UNKNOWN
         return STR if isinstance(self.value, str) else UNKNOWN
 
     def known_length(self) -> int | None:
         return len(self.value) if isinstance(self.value, (str, bytes)) else None
+
+    def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
+        if not isinstance(self.value, str):
+            return super().turns(frame, node, most, later)
+        return [Const(letter) for letter in self.value[:most]], len(self.value) <= most
+
+    def has(self, element: Value) -> bool | None:
+        if isinstance(self.value, str) and isinstance(element, Const) and isinstance(element.value, str):
+            return element.value in self.value
+        return None
 
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
         if isinstance(self.value, (int, float)):

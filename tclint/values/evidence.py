@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,6 +30,22 @@ class Variation:
     @property
     def hazard(self) -> bool:
         return self.programs > SETTLES
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The programs of some calls, and the facts that made them: `x.dtype`, `x.size(0)`, `type(mask)`."""
+
+    programs: int
+    because: tuple[str, ...]
+
+    @property
+    def hazard(self) -> bool:
+        return self.programs > SETTLES
+
+    def blames(self, name: str) -> tuple[str, ...]:
+        """What of one argument is to blame."""
+        return tuple(each for each in self.because if re.search(rf"(^|\(){re.escape(name)}($|[.\[)])", each))
 
 
 _NOTHING: Final = Variation(0, "")
@@ -83,6 +100,28 @@ class Evidence:
         count = len(policy.programs([{name: each} for each in told], self._policy))
         return Variation(count, self._passed(name, told))
 
+    def together(self, names: Iterable[str], dynamic: bool | None | str = "as compiled") -> Costs:
+        """What several arguments cost together, and which of their facts are to blame."""
+        told = [
+            {name: _told(row[name].guarded(), "argument", False) for name in names if name in row} for row in self.rows
+        ]
+        rules = self._policy if isinstance(dynamic, str) else policy.Policy(dynamic)
+        made = policy.programs(told, rules)
+        return Costs(len(made), tuple(dict.fromkeys(place for program in made for place in program.because)))
+
+    def shown(self, name: str, aspect: str = "") -> str:
+        """The values of an argument, as a message tells them; of tensors perhaps one `aspect` of them."""
+        told = [value.guarded() for value in self.values.get(name, ())]
+        if not aspect:
+            return self._passed(name, told)
+        rows = [guarded.Exact(None, guarded.aspect_text(each, aspect)) for each in told]
+        return self._passed(name, rows)
+
+    def fed_back(self, name: str) -> bool:
+        """Whether the later calls get for an argument what the earlier ones gave."""
+        values, lines = self.values.get(name, ())[1:], {getattr(call.node, "lineno", 0) for call in self.calls}
+        return bool(values) and all(isinstance(v, Tensor) and v.origin.line in lines for v in values)
+
     def distinct(self, name: str) -> int:
         """How many different values a parameter takes. What is not known differs from nothing."""
         return self.argument(name, burned=True).programs
@@ -96,7 +135,7 @@ class Evidence:
                 found.add((told.why, turn))
             elif isinstance(told, guarded.Items):
                 found.add(len(told.items))
-            elif isinstance(told, guarded.Table):
+            elif isinstance(told, guarded.Table) and not told.some:
                 found.add(tuple(key for key, _ in told.items))
         return len(found)
 
@@ -112,6 +151,18 @@ class Evidence:
                 if size is not None:
                     found.append(size)
         return found
+
+    def sized(self, name: str, dim: int) -> str:
+        """The sizes that one dimension of an argument takes, as a message tells it."""
+        sizes = self.sizes(name, dim)
+        if not sizes or not self.calls:
+            return ""
+        return f"called at {self._where} with size {dim} of {name} = {_some(map(str, sizes))}"
+
+    @cached_property
+    def places(self) -> str:
+        """Where it is called: `called at train.py:40`."""
+        return f"called at {self._where}" if self.calls else ""
 
     # -- state --------------------------------------------------------------------------------------------------
 
@@ -150,7 +201,10 @@ class Evidence:
         frozen = burned or any(write.again == GROWS for write in writes)
         count = len(policy.programs([{place[3]: _told(state, kind, frozen)} for state in states], self._policy))
         shown = [{place[3]: w.value.guarded()} for w in writes if not w.again]
-        how = _listed(shown, place[3]) or f": {writes[0].again}" if writes[0].again else _listed(shown, place[3])
+        again = next((write.again for write in writes if write.again), "")
+        how = _listed(shown, place[3])
+        if again:
+            how += f", then {again}" if how else f": {again}"
         where = _some(spot(write) for write in writes)
         return Variation(count, f"written at {where} between the calls at {self._where}{how}")
 
@@ -257,7 +311,8 @@ def _told(value: guarded.Guarded, place: guarded.ReadFrom, burned: bool) -> guar
     if isinstance(value, guarded.Items):
         return guarded.Items(value.kind, tuple(_told(item, place, burned) for item in value.items))
     if isinstance(value, guarded.Table):
-        return guarded.Table(value.kind, tuple((key, _told(item, place, burned)) for key, item in value.items))
+        told = tuple((key, _told(item, place, burned)) for key, item in value.items)
+        return guarded.Table(value.kind, told, value.some)
     return value
 
 

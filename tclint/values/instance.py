@@ -135,11 +135,17 @@ class Instance(Value):
         fields = {k: v.mapped(of, change) for k, v in self.fields.items()}
         return Instance(self.cls, self.context, fields, self._nesting)
 
+    def with_fields(self, fields: Mapping[str, Value]) -> Value:
+        if self.fields is None:
+            return self
+        return Instance(self.cls, self.context, {**self.fields, **fields}, self._nesting)
+
     def guarded(self) -> Guarded:
         if self.fields is None:
             return guarded.UNKNOWN
         fields = tuple((name, value.guarded()) for name, value in sorted(self.fields.items()))
-        return guarded.Table(self.cls.qualname, fields)
+        # A field that is left to its default is there all the same.
+        return guarded.Table(self.cls.qualname, fields, some=True)
 
     def join_alike(self, other: Instance) -> Value | None:
         if self.key == other.key:

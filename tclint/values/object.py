@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tclint.timeline import guarded
 from tclint.values.compiled import Compiled
-from tclint.values.constant import NONE
+from tclint.values.constant import NONE, Const
 from tclint.values.library import MODELS
 from tclint.values.origin import NOWHERE, Origin
 from tclint.values.sequence import Seq
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 ENUM: Final = "enum.Enum"
 """The name of an `Object` that is a member of an enumeration; its `kind` says which."""
+
+NAMESPACES: Final = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
+"""Objects that are their fields and nothing else: `args` is a dict of them."""
 
 
 class Object(Value):
@@ -54,7 +58,21 @@ class Object(Value):
         return MODELS.objects.attribute(frame, node, self, name, quiet)
 
     def guarded(self) -> Guarded:
+        if self.name in NAMESPACES and self.args is not None:
+            fields = self.args.guarded()
+            return replace(fields, kind=self.name) if isinstance(fields, guarded.Table) else guarded.UNKNOWN
         return guarded.Exact(self.key, self.kind) if self.name == ENUM else guarded.UNKNOWN
+
+    def with_fields(self, fields: Mapping[str, Value]) -> Value:
+        if self.name not in NAMESPACES or self.args is None:
+            return self
+        args = self.args
+        for name, value in fields.items():
+            args = args.with_item(Const(name), value)
+        return self.with_args(args)
+
+    def as_input(self, name: str, origin: Origin) -> Value:
+        return self.with_args(self.args.as_input(name, origin)) if self.name in NAMESPACES and self.args else self
 
     def call(
         self,

@@ -49,9 +49,25 @@ _DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | CONSTANT | NO_GRADIENT
 
 
 class Tensor(Value):
-    """A tensor and what is known of it. `dtype` is one of b i f c or empty; `ndim` is -1 where unknown."""
+    """A tensor and what is known of it. `dtype` is one of b i f c or empty; `ndim` is -1 where unknown.
 
-    __slots__ = ("base", "conf", "dtype", "flags", "key", "marks", "ndim", "origin", "shape", "site")
+    Of tensors that eager code makes more is known: `exact`, the name of the dtype, and how it lies in memory.
+    """
+
+    __slots__ = (
+        "base",
+        "conf",
+        "dtype",
+        "exact",
+        "flags",
+        "key",
+        "marks",
+        "ndim",
+        "origin",
+        "shape",
+        "site",
+        "strides",
+    )
     rank = TENSOR
 
     def __init__(
@@ -65,6 +81,8 @@ class Tensor(Value):
         site: Any = None,
         shape: Any = None,
         marks: frozenset[int] = frozenset(),
+        exact: str = "",
+        strides: tuple[int, ...] | None = None,
     ) -> None:
         self.shape: tuple[int | None, ...] | frozenset[tuple[int | None, ...]] | None = shape  # of an example
         self.marks = marks  # dimensions marked dynamic in eager code
@@ -77,8 +95,12 @@ class Tensor(Value):
         self.site = site  # the compile site that owns its storage
         # A floating and an unknown type are called alike: a function is not interpreted for each of them.
         self.key: Any = ("t", conf, dtype if dtype != "f" else "", ndim if ndim == 0 else -1, flags, site)
+        self.exact = exact
+        self.strides = strides  # None where it is contiguous, () where nobody knows
         if shape is not None or marks:
-            self.key = (*self.key, shape, marks)
+            self.key = (*self.key, shape, marks, strides)
+        if exact:
+            self.key = (*self.key, exact)
 
     def with_(self, **changes: Any) -> Tensor:
         fields: dict[str, Any] = {name: getattr(self, name) for name in _TENSOR_FIELDS}
@@ -92,7 +114,7 @@ class Tensor(Value):
     def view(self, origin: Origin, ndim: int = -1, flags: int = 0) -> Tensor:
         """A tensor that shares this one's storage."""
         kept = self.flags & ~RAW
-        return Tensor(self.conf, self.dtype, ndim, kept | flags, origin, self.base, self.site)
+        return Tensor(self.conf, self.dtype, ndim, kept | flags, origin, self.base, self.site, exact=self.exact)
 
     def __repr__(self) -> str:
         return f"Tensor({self.conf},{self.dtype},{self.ndim},{self.flags})"
@@ -172,22 +194,24 @@ class Tensor(Value):
         rank = len(shape) if shape else 1
         return guarded.Tensor(
             shape,
-            self.dtype if self.dtype in ("b", "i", "c") else "",
+            self.exact or (self.dtype if self.dtype in ("b", "c") else ""),
             True if self.flags & NEEDS_GRAD else False if made else None,
             bool(self.flags & PARAMETER),
+            self.strides,
             marked=frozenset(dim % rank for dim in self.marks if dim < UNBACKED // 2),
             unbacked=frozenset((dim - UNBACKED) % rank for dim in self.marks if dim >= UNBACKED // 2),
         )
 
     def as_input(self, name: str, origin: Origin) -> Value:
         flags = self.flags & ~(CONSTANT | OWNED | STALE | PENDING | NO_GRADIENT) | INPUT | RAW
-        return self.with_(flags=flags, base=name, origin=origin, site=None)
+        return self.with_(flags=flags, base=name, origin=origin, site=None, exact="", strides=None)
 
     def join_alike(self, other: Tensor) -> Value | None:
         if (
             self.key == other.key
             and self.dtype == other.dtype
             and self.ndim == other.ndim
+            and self.exact == other.exact
             and self.base == other.base
             and self.origin.line
         ):
@@ -205,13 +229,27 @@ class Tensor(Value):
             self.site or other.site,
             _join_shapes(self.shape, other.shape),
             self.marks & other.marks,
+            self.exact if self.exact == other.exact else "",
+            self.strides if self.strides == other.strides else (),
         )
 
     def widen(self) -> Value:
         return Tensor(min(self.conf, USED), self.dtype, -1, self.flags & (INPUT | OWNED), self.origin, self.base)
 
 
-_TENSOR_FIELDS: Final = ("conf", "dtype", "ndim", "flags", "origin", "base", "site", "shape", "marks")
+_TENSOR_FIELDS: Final = (
+    "conf",
+    "dtype",
+    "ndim",
+    "flags",
+    "origin",
+    "base",
+    "site",
+    "shape",
+    "marks",
+    "exact",
+    "strides",
+)
 # What a join keeps only where both have it.
 _IN_BOTH: Final = RAW | CONSTANT | STRIDED | NO_GRADIENT
 

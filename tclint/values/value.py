@@ -225,6 +225,10 @@ class Value:
         """The value as a reader takes it: what a replayed graph wrote is there until the next replay."""
         return self.mapped(REPLAYED, lambda tensor: tensor.with_(flags=tensor.flags | OWNED))
 
+    def with_fields(self, fields: Mapping[str, Value]) -> Value:
+        """The object with other values in some of its fields, where it is one that is known by them."""
+        return self
+
     def guarded(self) -> Guarded:
         """What of it Dynamo holds against the next call, as far as that is known."""
         return guarded.UNKNOWN

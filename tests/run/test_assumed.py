@@ -75,6 +75,19 @@ def test_a_forward_that_calls_compiled_code_is_eager(project: Project, line: str
     assert shown(project.write({"net.py": source}).lint(assume_compiled="all")) == []
 
 
+def test_a_mark_in_a_forward_of_a_program_that_compiles_nothing_is_the_hazard(project: Project) -> None:
+    source = """
+        import torch
+        from torch import nn
+
+        class Block(nn.Module):
+            def forward(self, x):
+                torch._dynamo.mark_dynamic(x, 0)
+                return x * 2
+    """
+    assert shown(project.write({"net.py": source}).lint()) == ["net.py:6 TCL111 assumed"]
+
+
 def test_a_compiled_library_function_says_nothing_about_its_caller(project: Project) -> None:
     source = """
         import torch

@@ -88,6 +88,7 @@ OPERATIONS: dict[str, tuple[Callable[[Value, Frame], Any], Any]] = {
     "decides_code": (lambda v, f: v.decides_code(), bool),
     "bound_to": (lambda v, f: v.bound_to(BOX), Value),
     "owned": (lambda v, f: v.owned(OWNED, SITE, NOWHERE), Value),
+    "with_fields": (lambda v, f: v.with_fields({"mode": Const(1)}), Value),
     "as_input": (lambda v, f: v.as_input("x", NOWHERE), Value),
     "join_alike": (lambda v, f: v.join_alike(v), VALUE),
     "widen": (lambda v, f: v.widen(), Value),

@@ -13,6 +13,7 @@ from tclint.interpreter.expressions.conditions import branch
 from tclint.interpreter.frame import Env, Frame
 from tclint.values import (
     UNKNOWN,
+    ClassValue,
     Const,
     Dict,
     Seq,
@@ -99,14 +100,18 @@ def _generators(
     iterable = evaluate(frame, first.iter)
     frame.interp.emitter.emit(events.Loop, frame, first.iter, iterable, True)
     length = iterable.length if isinstance(iterable, Seq) else ""
-    if isinstance(iterable, Const) and isinstance(iterable.value, str) and len(iterable.value) <= _UNROLL:
-        iterable = Seq("list", tuple(Const(c) for c in iterable.value))
+    if isinstance(iterable, (Const, ClassValue)):
+        items, exact = iterable.turns(frame, first.iter, _UNROLL, 1)
+        iterable = Seq("list", tuple(items)) if exact else iterable
+    decided = True  # whether it is known of every item if it is taken
 
     def body() -> list[Value] | Value:
+        nonlocal decided
         for condition in first.ifs:
-            then, _ = branch(frame, condition, "comprehension condition")
+            then, otherwise = branch(frame, condition, "comprehension condition")
             if then is None:
                 return []
+            decided = decided and otherwise is None
             frame.env = then
         if rest:
             return _generators(frame, rest, produce)[0]
@@ -118,7 +123,7 @@ def _generators(
             isinstance(iterable, Seq)
             and iterable.items is not None
             and len(iterable.items) <= _UNROLL
-            and not first.ifs
+            and (not first.ifs or frame.region is None)
         ):
             out: list[Value] = []
             loose: list[Value] = []
@@ -129,8 +134,8 @@ def _generators(
                     out.extend(made)
                 else:
                     loose.append(made)
-            if loose:
-                return join_all([*out, *loose]), ""
+            if loose or not decided:
+                return join_all([*out, *loose]), length
             return out, ""
         stores.store(frame, first.target, iterable.iterate(frame, first.iter), first.target, quiet=True)
         made = body()

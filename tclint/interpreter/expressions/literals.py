@@ -15,6 +15,7 @@ from tclint.values import (
     OWNED,
     TRUE,
     UNKNOWN,
+    ClassValue,
     Const,
     Dict,
     External,
@@ -60,7 +61,7 @@ def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
         if type(element) is ast.Starred:
             value = evaluate(frame, element.value)
             gathered(frame, element, value)
-            inner = value.items if isinstance(value, Seq) else None
+            inner = value.known_items(frame) if isinstance(value, (Seq, ClassValue)) else None
             if inner is not None:
                 items.extend(inner)
             else:

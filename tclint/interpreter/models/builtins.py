@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from tclint import events
@@ -134,8 +134,41 @@ def _dict(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return Dict(items, elem)
 
 
+_MOST: Final = 64
+"""Items of a sequence that are told one by one."""
+_LISTED: Final = 12
+"""Items for which a function is called one by one."""
+
+
+def _items(frame: Frame, node: ast.AST, value: Value) -> Sequence[Value] | None:
+    """What a sequence holds, where all of it is known."""
+    items = value.known_items(frame)
+    if items is not None or frame.region is not None:
+        return items
+    turns, exact = value.turns(frame, node, _MOST, 0)
+    return turns if exact else None
+
+
+def _sorted(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    items = _items(frame, node, args[0]) if args else None
+    known = [item.value for item in items or () if isinstance(item, Const)]
+    backwards = keywords.get("reverse", FALSE)
+    if items is None or len(known) != len(items) or "key" in keywords or not isinstance(backwards, Const):
+        loose = _sequence("list")(frame, node, args, keywords)
+        return Seq("list", None, loose.element(), loose.length) if isinstance(loose, Seq) else loose
+    try:
+        return Seq("list", tuple(Const(value) for value in sorted(known, reverse=bool(backwards.value))))
+    except TypeError:  # of kinds that do not compare
+        return Seq("list", None, UNKNOWN)
+
+
+def _reversed(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    items = _items(frame, node, args[0]) if args else None
+    return Seq("list", tuple(reversed(items))) if items is not None else _same_items(frame, node, args, keywords)
+
+
 def _zip(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    columns = [a.known_items(frame) for a in args]
+    columns = [_items(frame, node, a) for a in args]
     if columns and all(c is not None for c in columns):
         rows = list(zip(*(c for c in columns if c is not None), strict=False))
         return Seq(_lazy(frame, args), tuple(Seq("tuple", row) for row in rows))
@@ -152,7 +185,7 @@ def _lazy(frame: Frame, args: Args) -> str:
 def _enumerate(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if not args:
         return UNKNOWN
-    items = args[0].known_items(frame)
+    items = _items(frame, node, args[0])
     start = args[1] if len(args) > 1 else keywords.get("start", Const(0))
     first = start.value if isinstance(start, Const) and isinstance(start.value, int) else None
     if items is not None and first is not None:
@@ -267,6 +300,12 @@ def _next(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
 def _map(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) < 2:
         return UNKNOWN
+    # What is compiled runs later, one after the other, while somebody takes the results.
+    lazy = frame.region is not None or args[0].holds_compiled()
+    columns = [_items(frame, node, a) for a in args[1:]] if not lazy else []
+    if columns and all(column is not None and len(column) <= _LISTED for column in columns):
+        rows = zip(*(column for column in columns if column is not None), strict=False)
+        return Seq("generator", tuple(args[0].call(frame, node, list(row), {}) for row in rows))
     elements = [a.iterate(frame, node) for a in args[1:]]
     length = next((a.length for a in args[1:] if isinstance(a, Seq) and a.length), "")
     made = args[0].call(frame, node, elements, {})
@@ -364,11 +403,11 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "tuple": _sequence("tuple"),
     "set": _sequence("set"),
     "frozenset": _sequence("set"),
-    "sorted": _sequence("list"),
+    "sorted": _sorted,
     "dict": _dict,
     "zip": _zip,
     "enumerate": _enumerate,
-    "reversed": _same_items,
+    "reversed": _reversed,
     "min": _extreme,
     "max": _extreme,
     "sum": _sum,

@@ -6,6 +6,7 @@ from tclint.interpreter.models.results import (
     Args,
     Keywords,
     dtype_argument,
+    exact_argument,
     is_number,
     literal_dtype,
 )
@@ -15,6 +16,7 @@ from tclint.values import (
     CONSTANT,
     DATA_SIZED,
     HOST,
+    NEEDS_GRAD,
     OWNED,
     PROVEN,
     UNKNOWN,
@@ -43,7 +45,19 @@ def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Tensor
     if short == "arange" and any(a.contains(DATA_SIZED, 2) is not None for a in args):
         flags |= DATA_SIZED
     shape = _literal_shape(short, args, keywords)
-    return Tensor(PROVEN, dtype, _ndim(short, args), flags, origin, shape=shape)
+    wanted = keywords.get("requires_grad")
+    if isinstance(wanted, Const) and wanted.value is True:
+        flags |= NEEDS_GRAD
+    return Tensor(PROVEN, dtype, _ndim(short, args), flags, origin, shape=shape, exact=_exact(dtype, args, keywords))
+
+
+def _exact(dtype: str, args: Args, keywords: Keywords) -> str:
+    """The dtype by its name: the one that is asked for, or torch's own choice."""
+    if "dtype" in keywords:
+        return exact_argument((), keywords)
+    if args and isinstance(args[0], Tensor):
+        return args[0].exact
+    return {"b": "bool", "i": "int64", "f": "float32"}.get(dtype, "")
 
 
 def _dtype(short: str, args: Args, keywords: Keywords) -> str:
@@ -81,7 +95,13 @@ def _ndim(short: str, args: Args) -> int:
 
 def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | None, ...] | None:
     """The sizes of a factory's result where they are written out."""
-    if short not in ("full", "randint") and not traits.is_shaped_by_numbers(f"torch.{short}"):
+    if short in ("tensor", "as_tensor", "scalar_tensor"):
+        return _nested_sizes(args[0]) if args else None
+    if short in ("arange", "randperm"):
+        return _counted(args)
+    if short == "eye":
+        args = [args[0], args[-1]] if args and not isinstance(args[-1], Seq) else ()
+    elif short not in ("full", "randint") and not traits.is_shaped_by_numbers(f"torch.{short}"):
         return None
     sizes: Args = args
     if short == "randint":
@@ -94,6 +114,26 @@ def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | No
             return None
         sizes = sizes[0].items
     return tuple(s.value if isinstance(s, Const) and isinstance(s.value, int) else None for s in sizes) or None
+
+
+def _nested_sizes(value: Value) -> tuple[int | None, ...] | None:
+    """The sizes of a tensor made of lists of numbers."""
+    if isinstance(value, Tensor):
+        return value.shape if isinstance(value.shape, tuple) else None
+    if isinstance(value, Seq):
+        if value.items is None or not value.items:
+            return None
+        inner = _nested_sizes(value.items[0])
+        return (len(value.items), *inner) if inner is not None else None
+    return () if value.rank == NUMBER and value.source not in ("size", "arg") else None
+
+
+def _counted(args: Args) -> tuple[int | None, ...] | None:
+    """The size of `arange(…)`."""
+    numbers = [a.value for a in args if isinstance(a, Const) and type(a.value) is int]
+    if len(numbers) != len(args) or not 0 < len(numbers) < 4 or (len(numbers) == 3 and numbers[2] == 0):
+        return None
+    return (len(range(*numbers)),)
 
 
 def _constant(value: Value) -> bool:

@@ -52,7 +52,7 @@ def measured(frame: Frame, name: str, receiver: Value | None, args: Args, keywor
         kind = Kind(kind.name)  # what was given decides what is in it
     if kind.is_number and any(form.reads_values for form in seen):
         return Scalar(kind.name, "data", origin)
-    if kind.is_number and any(form.unsteady and not form.breaks for form in seen):
+    if kind.is_number and any(form.unsteady and (frame.region is None or not form.breaks) for form in seen):
         return Scalar(kind.name, "random", origin)
     return value_of(kind, origin, any(form.reads_values for form in seen))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tclint.torch_facts import facts, traits
+from tclint.torch_facts import dtypes, facts, traits
 from tclint.torch_facts.dtypes import letter_of
 from tclint.values import (
     ARRAY,
@@ -45,6 +45,12 @@ def dtype_argument(args: Args, keywords: Keywords) -> str:
             if found:
                 return found
     return ""
+
+
+def exact_argument(args: Args, keywords: Keywords) -> str:
+    """The name of the dtype that is asked for, nothing where none is or it is not known which."""
+    given = [keywords["dtype"]] if "dtype" in keywords else args
+    return next((dtypes.exact(v.name) for v in given if isinstance(v, External) and dtypes.exact(v.name)), "")
 
 
 def has_dim(args: Args, keywords: Keywords) -> bool:

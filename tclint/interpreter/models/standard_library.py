@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from tclint.interpreter.frame import Frame
@@ -11,11 +12,13 @@ from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords, instance, is_class, library
 from tclint.interpreter.models.measured import joined, measured, value_of, ways
 from tclint.values import (
+    INT,
     STR,
     UNKNOWN,
     Const,
     Dict,
     External,
+    Method,
     Object,
     Partial,
     Scalar,
@@ -26,6 +29,9 @@ from tclint.values import (
     join_all,
     tensor_of,
 )
+from tclint.values.object import NAMESPACES
+
+_Handler = Callable[[Frame, ast.AST, Args, Keywords], Value]
 
 
 def _partial(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -65,7 +71,68 @@ def _cast(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return args[-1] if args else UNKNOWN
 
 
+_MOST: Final = 64
+"""Items of a sequence that are told one by one."""
+
+
+def _known(frame: Frame, node: ast.AST, values: Args) -> list[Sequence[Value]] | None:
+    """The items of each of several sequences; None where eager code cannot know them all."""
+    if frame.region is not None:
+        return None
+    turns = [value.turns(frame, node, _MOST, 1) for value in values]
+    return [items for items, _ in turns] if all(exact for _, exact in turns) else None
+
+
+def _listed(rows: Iterable[Sequence[Value]]) -> Value:
+    return Seq("list", tuple(Seq("tuple", tuple(row)) for row in itertools.islice(rows, _MOST)))
+
+
+def _count(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    start, step = (*args, *(Const(n) for n in (0, 1)[len(args) :]))[:2]
+    if isinstance(start, Const) and isinstance(step, Const) and type(start.value) is type(step.value) is int:
+        return Seq("range", None, INT, "", (start.value, step.value))
+    return Seq("list", None, INT)
+
+
+def _repeat(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    times = args[1] if len(args) > 1 else keywords.get("times")
+    if isinstance(times, Const) and isinstance(times.value, int) and times.value <= _MOST:
+        return Seq("list", (args[0],) * times.value)
+    return Seq("list", None, args[0] if args else UNKNOWN)
+
+
+def _islice(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    bounds: list[int | None] = [
+        a.value for a in args[1:] if isinstance(a, Const) and type(a.value) in (int, type(None))
+    ]
+    if not bounds or frame.region is not None or len(bounds) != len(args) - 1:
+        return Seq("list", None, args[0].iterate(frame, node) if args else UNKNOWN)
+    cut = slice(*bounds)
+    items, exact = args[0].turns(frame, node, _MOST, min(cut.stop or _MOST, _MOST))
+    # What is endless, or not known, has as many turns as are asked for.
+    known = exact or isinstance(args[0], Seq) and args[0].counted is not None
+    return Seq("list", tuple(items[cut])) if known else Seq("list", None, args[0].iterate(frame, node))
+
+
+def _cycle(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    known = _known(frame, node, args)
+    if known and known[0]:
+        return Seq("list", tuple(itertools.islice(itertools.cycle(known[0]), _MOST)))
+    return Seq("list", None, args[0].iterate(frame, node) if args else UNKNOWN)
+
+
+def _pairwise(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    known = _known(frame, node, args)
+    if known:
+        return _listed(itertools.pairwise(known[0]))
+    element = args[0].iterate(frame, node) if args else UNKNOWN
+    return Seq("list", None, Seq("tuple", (element, element)))
+
+
 def _chain(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    known = _known(frame, node, args)
+    if known is not None and sum(map(len, known)) <= _MOST:
+        return Seq("list", tuple(itertools.chain(*known)))
     return Seq("list", None, join_all(a.iterate(frame, node) for a in args))
 
 
@@ -73,8 +140,35 @@ def _chain_from_iterable(frame: Frame, node: ast.AST, args: Args, keywords: Keyw
     return Seq("list", None, args[0].iterate(frame, node).iterate(frame, node)) if args else UNKNOWN
 
 
-def _combinations(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+def _product(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    times = keywords.get("repeat", Const(1))
+    if isinstance(times, Const) and isinstance(times.value, int) and 0 < times.value < 8:
+        args = [*args] * times.value
+        known = _known(frame, node, args)
+        if known is not None:
+            return _listed(itertools.product(*known))
     return Seq("list", None, Seq("tuple", tuple(a.iterate(frame, node) for a in args)))
+
+
+def _chosen(choose: Callable[[Sequence[Value], int], Iterable[Sequence[Value]]]) -> _Handler:
+    def handler(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+        known = _known(frame, node, args[:1])
+        given = args[1] if len(args) > 1 else keywords.get("r")
+        many = given.value if isinstance(given, Const) else len(known[0]) if known and given is None else None
+        if known is not None and isinstance(many, int):
+            return _listed(choose(known[0], many))
+        return Seq("list", None, Seq("tuple", None, args[0].iterate(frame, node) if args else UNKNOWN))
+
+    return handler
+
+
+def _replace(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    """`dataclasses.replace(config, mode="b")`"""
+    return args[0].with_fields(keywords) if args else UNKNOWN
+
+
+def _namespace(name: str) -> _Handler:
+    return lambda frame, node, args, keywords: Object(name, frame.origin(node), "", Dict(dict(keywords)))
 
 
 def _ordered_dict(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -91,7 +185,8 @@ def _named_tuple(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) ->
 
 
 def _deque(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    return Seq("list", None, args[0].iterate(frame, node) if args else UNKNOWN)
+    limited = len(args) > 1 or "maxlen" in keywords
+    return Seq("deque" if limited else "list", None, args[0].iterate(frame, node) if args else UNKNOWN)
 
 
 def _pattern(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -106,7 +201,7 @@ IDENTITY: Final = "tclint.identity"
 """A decorator that gives back what it is given, under a name of our own."""
 _NAMED_TUPLE: Final = "tclint.namedtuple"
 
-_HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] = {
+_HANDLERS: Final[dict[str, _Handler]] = {
     "functools.partial": _partial,
     "functools.reduce": _reduce,
     "functools.wraps": _decorator,
@@ -120,9 +215,18 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "typing.cast": _cast,
     "itertools.chain": _chain,
     "itertools.chain.from_iterable": _chain_from_iterable,
-    "itertools.product": _combinations,
-    "itertools.combinations": _combinations,
-    "itertools.permutations": _combinations,
+    "itertools.product": _product,
+    "itertools.combinations": _chosen(itertools.combinations),
+    "itertools.permutations": _chosen(itertools.permutations),
+    "itertools.combinations_with_replacement": _chosen(itertools.combinations_with_replacement),
+    "itertools.count": _count,
+    "itertools.repeat": _repeat,
+    "itertools.islice": _islice,
+    "itertools.cycle": _cycle,
+    "itertools.pairwise": _pairwise,
+    "dataclasses.replace": _replace,
+    "copy.replace": _replace,
+    **{name: _namespace(name) for name in NAMESPACES},
     "collections.OrderedDict": _ordered_dict,
     "collections.defaultdict": _ordered_dict,
     "collections.namedtuple": _named_tuple_class,
@@ -142,7 +246,10 @@ def _passes_on(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
 
 
 def _drawn(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
-    return measured(frame, name, None, args, keywords, frame.origin(node))
+    drawn = measured(frame, name, None, args, keywords, frame.origin(node))
+    if frame.region is None and isinstance(drawn, Scalar) and drawn.python_type in ("int", "float", "number"):
+        return Scalar(drawn.type, "random", drawn.origin)  # from one of what it is given, perhaps
+    return drawn
 
 
 def _random(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
@@ -177,7 +284,11 @@ def _math(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
     return value_of(kind, frame.origin(node))
 
 
-library(["functools", "logging", "copy", "typing", "itertools", "collections", "re", "operator", "tclint"], _passes_on)
+library(
+    ["functools", "logging", "copy", "typing", "itertools", "collections", "re", "operator", "dataclasses", "types"],
+    _passes_on,
+)
+library(["argparse", "tclint"], _passes_on)
 library(["math"], _math)
 library(["os"], _environment)
 library(["random"], _random)
@@ -194,3 +305,13 @@ def _random_method(
 
 
 objects.register("random.Random", method=_random_method)
+
+
+def _field(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Value:
+    """`options.mode` of a namespace."""
+    if isinstance(receiver.args, Dict) and name in receiver.args.items:
+        return receiver.args.items[name]
+    return Method(receiver, name)
+
+
+objects.register(*NAMESPACES, attribute=_field)

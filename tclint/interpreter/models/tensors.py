@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any, Final
+from typing import Final
 
 from tclint import events
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
+from tclint.interpreter.models.laid_out import is_int, laid_out, sliced
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.numpy import array_method
 from tclint.interpreter.models.results import (
@@ -138,7 +139,8 @@ def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords
         flags = tensor.flags
         if name == "requires_grad_":
             freeze(frame, tensor, args[0] if args else TRUE)
-            flags = flags & ~NO_GRADIENT | NEEDS_GRAD
+            off = bool(args) and isinstance(args[0], Const) and not args[0].value
+            flags = flags & ~NEEDS_GRAD if off else flags & ~NO_GRADIENT | NEEDS_GRAD
         return Tensor(tensor.conf, tensor.dtype, tensor.ndim, flags, tensor.origin, tensor.base, tensor.site)
     if returns.gives_pair(key) and reduces_to_pair(args, keywords):
         return Seq(
@@ -227,7 +229,8 @@ def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str, quiet: boo
         return SIZE
     if kind == "tensor" and name != "grad":
         extra = STRIDED if name.upper() in ("T", "MT", "H", "MH") else 0
-        return tensor.view(origin, tensor.ndim, extra)
+        result = tensor.view(origin, tensor.ndim, extra)
+        return laid_out(frame, tensor, name, (), {}, result) if frame.region is None else result
     if name == "grad":
         held = frame.interp.graph_memory.gradient(origin) if frame.region is None else None
         return join(held or Tensor(tensor.conf, tensor.dtype, -1, 0, origin), NONE)
@@ -281,7 +284,14 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
         flags |= tensor.flags & both.flags & (HOST | CONSTANT | NO_GRADIENT)
     elif not is_number(other):
         flags &= ~CONSTANT
-    return Tensor(conf, dtype, ndim, flags, frame.origin(node))
+    result = Tensor(conf, dtype, ndim, flags, frame.origin(node))
+    if frame.region is not None:
+        return result
+    if operator == "MatMult":
+        return result.with_(exact=tensor.exact if both is None or both.exact == tensor.exact else "")
+    if dtype != tensor.dtype:
+        tensor = tensor.with_(exact="")
+    return laid_out(frame, tensor, "add", [both] if both is not None else (), {}, result)
 
 
 def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Value:
@@ -309,14 +319,14 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
         scalar = len(parts) == 1 and isinstance(parts[0], Tensor) and parts[0].ndim == 0
         result = Tensor(tensor.conf, tensor.dtype, 0 if scalar and tensor.ndim == 1 else -1, 0, origin)
     else:
-        ints = sum(1 for p in parts if _is_int(p))
+        ints = sum(1 for p in parts if is_int(p))
         adds = sum(1 for p in parts if is_none(p))
         ndim = tensor.ndim - ints + adds if tensor.ndim >= 0 else -1
         steps = STRIDED if _leaves_gaps(parts, node) else 0
         result = tensor.view(origin, ndim, steps)
-        shape = _sliced_shape(tensor.shape, parts) if frame.region is None else None
-        if shape is not None and not tensor.flags & PARAMETER:  # a view of a parameter is none, and has free sizes
-            result = result.with_(shape=shape)
+        layout = sliced(tensor, parts) if frame.region is None else None
+        if layout is not None and not tensor.flags & PARAMETER:  # a view of a parameter is none, and has free sizes
+            result = result.with_(shape=layout.sizes, strides=layout.strides)
     frame.interp.emitter.emit(events.Subscript, frame, node, tensor, index_value, result)
     return result
 
@@ -341,28 +351,6 @@ def _mask(part: Value) -> Tensor | None:
     return tensor if tensor is not None and tensor.dtype == "b" else None
 
 
-def _is_int(part: Value) -> bool:
-    if isinstance(part, Const):
-        return isinstance(part.value, int) and not isinstance(part.value, bool)
-    return isinstance(part, Scalar) and part.type == "int"
-
-
-def _sliced_shape(shape: Any, parts: list[Value]) -> tuple[int | None, ...] | None:
-    """The shape of `x[:n, 0]`, where the shape of x and all bounds are numbers."""
-    if not isinstance(shape, tuple) or len(parts) > len(shape):
-        return None
-    left: list[int | None] = []
-    for size, part in zip(shape, parts, strict=False):
-        if isinstance(part, Seq) and part.kind == "slice" and part.items is not None:
-            bounds = [None if is_none(b) else b.value if isinstance(b, Const) else "?" for b in part.items]
-            if size is None or not all(b is None or isinstance(b, int) for b in bounds):
-                return None
-            left.append(len(range(*slice(*bounds).indices(size))))
-        elif not _is_int(part):
-            return None
-    return (*left, *shape[len(parts) :])
-
-
 def _leaves_gaps(parts: list[Value], node: ast.AST) -> bool:
     """Whether basic indices surely leave gaps in memory: a step, or a bound on a dimension after one of several rows."""
     written = node.slice if isinstance(node, ast.Subscript) else None
@@ -379,7 +367,7 @@ def _leaves_gaps(parts: list[Value], node: ast.AST) -> bool:
                 return True
             else:
                 one_row = _is_row(lower, upper, nodes[i] if i < len(nodes) else None)
-        elif _is_int(part):
+        elif is_int(part):
             if not one_row:
                 return True
         elif not is_none(part):
@@ -406,6 +394,11 @@ def _is_row(lower: Value, upper: Value, node: ast.AST | None) -> bool:
 def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value:
     """A call of a tensor's method, told to the rules."""
     result = method(frame, node, tensor, name, args, keywords)
+    if frame.region is None:
+        result = laid_out(frame, tensor, name, args, keywords, result)
+        if name == "requires_grad_" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if isinstance(node.func.value, ast.Name) and isinstance(result, Tensor):
+                frame.set(node.func.value.id, result)
     prefix = "ndarray." if tensor.flags & ARRAY else "Tensor."
     frame.interp.emitter.call(frame, node, prefix + name, args, keywords, tensor, result)
     return result

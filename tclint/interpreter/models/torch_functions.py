@@ -10,6 +10,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tensors
 from tclint.interpreter.models.factories import factory
 from tclint.interpreter.models.functions import Handler
+from tclint.interpreter.models.laid_out import joined, laid_out
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.results import (
     Args,
@@ -25,6 +26,7 @@ from tclint.interpreter.models.results import (
     way_of,
 )
 from tclint.torch_facts import facts, returns, traits
+from tclint.torch_facts.layouts import JOINS
 from tclint.values import (
     ARRAY,
     BOOL,
@@ -33,6 +35,7 @@ from tclint.values import (
     FALSE,
     HOST,
     NAMED,
+    NEEDS_GRAD,
     NO_GRADIENT,
     NONE,
     PARAMETER,
@@ -79,6 +82,11 @@ def _bool(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
 
 
 def _parameter(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    data = args[0] if args else keywords.get("data")
+    if frame.region is None and isinstance(data, Tensor) and isinstance(data.shape, tuple):
+        wanted = keywords.get("requires_grad")
+        flags = PARAMETER if isinstance(wanted, Const) and not wanted.value else PARAMETER | NEEDS_GRAD
+        return Tensor(PROVEN, data.dtype, -1, flags, frame.origin(node), shape=data.shape, exact=data.exact)
     return Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
 
 
@@ -122,7 +130,20 @@ BY_NAME: Final[dict[str, Handler]] = {
 
 
 def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
-    """The value of a call of `torch.…`, by what kind of thing the facts say it returns."""
+    """The value of a call of `torch.…`; of what eager code makes also how it lies in memory."""
+    result = _function(frame, node, name, args, keywords)
+    if frame.region is not None or not isinstance(result, Tensor) or not args:
+        return result
+    short = name.rpartition(".")[2]
+    if isinstance(args[0], Tensor):
+        return laid_out(frame, args[0], short, args[1:], keywords, result)
+    if name in JOINS and isinstance(args[0], Seq) and args[0].items is not None:
+        return joined(args[0].items, args[1] if len(args) > 1 else keywords.get("dim"), JOINS[name], result)
+    return result
+
+
+def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
+    """By what kind of thing the facts say it returns."""
     origin = frame.origin(node)
     if traits.makes_tensor(name):
         made = factory(name, args, keywords, origin)
@@ -175,6 +196,8 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         if isinstance(seen, Seq) and seen.items is not None and len(seen.items) == len(result.items):
             pairs = zip(result.items, seen.items, strict=True)
             return Seq("tuple", tuple(a if isinstance(b, Tensor) else b for a, b in pairs))
+    if isinstance(result, Tensor) and traits.is_sized_by_values(name, way_of(args[1:], keywords)):
+        return result.with_(flags=result.flags | DATA_SIZED)
     return result
 
 

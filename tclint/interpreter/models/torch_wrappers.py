@@ -33,6 +33,7 @@ _TRANSPARENT: Final = frozenset(facts.named("gives back the function it is given
 _SCRIPTS: Final = facts.named("makes a scripted function")
 _MARKS: Final = frozenset(facts.named("marks a dimension"))
 _GRAPHED: Final = "torch.cuda.make_graphed_callables"
+CUSTOM_OP: Final = "torch.library.custom_op"
 
 
 def _transparent(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
@@ -75,9 +76,46 @@ def _script(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
 def _graphed(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     if not args:
         return function(frame, node, name, args, keywords)
+    _record(frame, node, args[0], args[1] if len(args) > 1 else keywords.get("sample_args"))
     if isinstance(args[0], Seq) and args[0].items is not None:
         return Seq("tuple", tuple(Object(name, frame.origin(node), "graphed", each) for each in args[0].items))
     return Object(name, frame.origin(node), "graphed", args[0])
+
+
+def _record(frame: Frame, node: ast.AST, target: Value, samples: Value | None) -> None:
+    """`make_graphed_callables` runs each callable on its samples, and captures that."""
+    if frame.region is not None or samples is None:
+        return
+    several = isinstance(target, Seq)
+    targets = target.known_items(frame) if several else (target,)
+    given = samples.known_items(frame) if several else (samples,)
+    if targets is None or given is None or len(targets) != len(given):
+        return
+    before, frame.capturing = frame.capturing, True
+    try:
+        for each, sample in zip(targets, given, strict=True):
+            arguments = sample.known_items(frame)
+            if arguments is not None:
+                each.call(frame, node, list(arguments), {})
+    finally:
+        frame.capturing = before
+
+
+def _custom_op(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """`custom_op("lib::name", function)`; without a function it is a decorator."""
+    return custom_op(frame, node, args[1]) if len(args) > 1 else function(frame, node, name, args, keywords)
+
+
+def custom_op(frame: Frame, node: ast.AST, target: Value) -> Object:
+    """The op that `torch.library.custom_op` makes of a function, as the call that makes it is written.
+
+    It is `unsafe` where its tags keep it out of CUDA graphs, and `foreign` where its function may be for other devices.
+    """
+    given = {k.arg: k.value for k in node.keywords} if isinstance(node, ast.Call) else {}
+    tags = ast.walk(given["tags"]) if "tags" in given else ()
+    unsafe = any(isinstance(n, ast.Attribute) and n.attr == "cudagraph_unsafe" for n in tags)
+    kind = "unsafe custom op" if unsafe else "foreign custom op" if "device_types" in given else "custom op"
+    return Object(CUSTOM_OP, frame.origin(node), kind, target)
 
 
 def _mark(frame: Frame, node: ast.AST, name: str, args: Args) -> None:
@@ -110,6 +148,7 @@ BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(_SCRIPTS, _script),
     **dict.fromkeys(_MARKS, _marked),
     _GRAPHED: _graphed,
+    CUSTOM_OP: _custom_op,
 }
 
 
@@ -137,6 +176,23 @@ def _call_graphed(frame: Frame, node: ast.AST, func: Object, args: Args, keyword
     inner = func.args.call(frame, node, args, keywords, open_ended)
     frame.interp.emitter.call(frame, node, func.name + ".__call__", args, keywords, func, inner)
     return frame.interp.compile_sites.own(inner, frame, node, func)
+
+
+def _call_custom_op(
+    frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool
+) -> Value:
+    """Dynamo does not look into a custom op: its function runs as it is, where a CUDA graph is recorded within the capture."""
+    assert func.args is not None
+    region, capturing = frame.region, frame.capturing
+    frame.region = None
+    site = region.site if region is not None else None
+    frame.capturing = capturing or (func.kind == "custom op" and site is not None and site.cudagraphs)
+    try:
+        result = func.args.call(frame, node, args, keywords, open_ended)
+    finally:
+        frame.region, frame.capturing = region, capturing
+    frame.interp.emitter.call(frame, node, func.name + ".__call__", args, keywords, func, result)
+    return result
 
 
 def _call_grad_mode(
@@ -182,6 +238,7 @@ def _generator_method(
 objects.register("disabled", call=_call_disabled)
 objects.register("transform", call=_call_transformed)
 objects.register("graphed", call=_call_graphed)
+objects.register("custom op", "unsafe custom op", "foreign custom op", call=_call_custom_op)
 objects.register("torch.no_grad", "torch.inference_mode", "torch.enable_grad", call=_call_grad_mode)
 objects.register("contextlib.contextmanager", call=_call_context_manager)
 objects.register("torch.autograd.Function", method=_function_method)

@@ -1,0 +1,114 @@
+"""Tensors that eager code makes: their sizes, strides and dtypes, as far as they follow from what they are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tclint.interpreter.frame import Frame
+from tclint.interpreter.models.results import Args, Keywords, exact_argument
+from tclint.torch_facts import dtypes, layouts
+from tclint.torch_facts.layouts import Layout
+from tclint.values import ARRAY, NEEDS_GRAD, NO_GRADIENT, PARAMETER, Const, External, Scalar, Seq, Tensor, Value
+from tclint.values.constant import is_none
+
+
+def is_int(part: Value) -> bool:
+    if isinstance(part, Const):
+        return isinstance(part.value, int) and not isinstance(part.value, bool)
+    return isinstance(part, Scalar) and part.type == "int"
+
+
+def sliced(tensor: Tensor, parts: list[Value]) -> Layout | None:
+    """The layout of `x[:n, 0]`, where the shape of x and all bounds are numbers."""
+    if not isinstance(tensor.shape, tuple):
+        return None
+    told: list[Any] = []
+    for part in parts:
+        if isinstance(part, Seq) and part.kind == "slice" and part.items is not None:
+            bounds = [None if is_none(b) else b.value if isinstance(b, Const) else "?" for b in part.items]
+            if not all(b is None or isinstance(b, int) for b in bounds):
+                return None
+            told.append(slice(*bounds))
+        elif is_int(part):
+            told.append(0)
+        elif isinstance(part, Const) and (part.value is None or part.value is Ellipsis):
+            told.append(part.value)
+        else:
+            return None
+    return layouts.sliced(Layout(tensor.shape, tensor.strides), told)
+
+
+def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keywords, result: Value) -> Value:
+    """What a method of a tensor that eager code has made gives, with its sizes, strides and dtype where they follow."""
+    if not isinstance(result, Tensor) or tensor.flags & ARRAY:
+        return result
+    given = [*args, *keywords.values()]
+    others = [value for value in given if isinstance(value, Tensor)]
+    flags = result.flags
+    if name in ("detach", "detach_", "data"):
+        flags &= ~NEEDS_GRAD
+    elif frame.grad is not False and not flags & PARAMETER and name != "requires_grad_":
+        if any(each.flags & (NEEDS_GRAD | PARAMETER) for each in (tensor, *others)):
+            flags = flags & ~NO_GRADIENT | NEEDS_GRAD
+    exact = exact_argument(args, keywords) or dtypes.cast(name)
+    if not exact and result.dtype == tensor.dtype and all(each.exact == tensor.exact for each in others):
+        exact = tensor.exact
+    result = result.with_(flags=flags, exact=exact)
+    if not isinstance(tensor.shape, tuple) or tensor.flags & PARAMETER and result.flags & PARAMETER:
+        return result
+    layout: Layout | None = Layout(tensor.shape, tensor.strides)
+    assert layout is not None
+    if "memory_format" in keywords:
+        layout = _formatted(layout, keywords)
+    elif name == "to":
+        pass  # as it lies
+    elif others:
+        layout = _broadcast([tensor, *others])
+    else:
+        plain = {key: _plain(value) for key, value in keywords.items() if key not in ("dtype", "device")}
+        layout = layouts.of_method(name, layout, [_plain(value) for value in args], plain)
+    if layout is None:
+        return result
+    return result.with_(shape=layout.sizes, strides=layout.strides, flags=result.flags & ~PARAMETER)
+
+
+def _formatted(layout: Layout, keywords: Keywords) -> Layout:
+    asked = keywords.get("memory_format")
+    if isinstance(asked, External) and asked.name == "torch.channels_last" and len(layout.sizes) == 4:
+        n, c, h, w = layout.sizes
+        inner = layouts.of_method("permute", Layout((n, h, w, c)), (0, 3, 1, 2), {})
+        return inner or layout
+    return Layout(layout.sizes, layouts.UNKNOWN_STRIDES)
+
+
+def _broadcast(tensors: list[Tensor]) -> Layout | None:
+    found: Layout | None = None
+    for tensor in tensors:
+        if not isinstance(tensor.shape, tuple):
+            return None
+        layout = Layout(tensor.shape, tensor.strides)
+        found = layout if found is None else layouts.broadcast(found, layout)
+        if found is None:
+            return None
+    return found
+
+
+def _plain(value: Value) -> Any:
+    """A value as plain Python, "?" where it is not known."""
+    if isinstance(value, Const):
+        return value.value
+    if isinstance(value, Seq) and value.items is not None:
+        return tuple(_plain(item) for item in value.items)
+    return "?"
+
+
+def joined(tensors: Args, dim: Value | None, stacked: bool, result: Tensor) -> Tensor:
+    """What `torch.cat` and `torch.stack` give."""
+    parts = [t for t in tensors if isinstance(t, Tensor)]
+    if len(parts) != len(tensors) or not parts:
+        return result
+    first = parts[0].exact
+    result = result.with_(exact=first if all(part.exact == first for part in parts) else "")
+    known = [Layout(part.shape, part.strides) for part in parts if isinstance(part.shape, tuple)]
+    layout = layouts.joined(known, _plain(dim) if dim is not None else 0, stacked) if len(known) == len(parts) else None
+    return result.with_(shape=layout.sizes, strides=layout.strides) if layout is not None else result

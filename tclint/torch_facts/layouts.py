@@ -1,0 +1,280 @@
+"""Sizes and strides of what operations give: how a tensor lies in memory, where that follows from what they get."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+UNKNOWN_STRIDES: Final = ()
+"""The strides of a tensor with dimensions, where nobody knows them."""
+
+
+class Layout(NamedTuple):
+    """The sizes of a tensor, and its strides: None where it is contiguous, `UNKNOWN_STRIDES` where nobody knows."""
+
+    sizes: tuple[int | None, ...]
+    strides: tuple[int, ...] | None = None
+
+
+Arguments = Sequence[Any]
+"""What an operation is given, as plain Python: ints, tuples of ints, None; "?" for anything else."""
+
+
+def of_method(name: str, layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    """The layout of `x.name(…)`; None where it is not known."""
+    if name in _SAME or name.removesuffix("_") in _SAME:
+        return layout
+    rule = _RULES.get(name)
+    if rule is None:
+        return None
+    try:
+        return rule(layout, args, keywords)
+    except (IndexError, KeyError, TypeError, ValueError, ZeroDivisionError):
+        return None  # a call that torch refuses, or one that we cannot read
+
+
+def broadcast(a: Layout, b: Layout) -> Layout | None:
+    """The layout of `a + b`."""
+    sizes: list[int | None] = []
+    width = max(len(a.sizes), len(b.sizes))
+    for x, y in zip(_padded(a.sizes, width), _padded(b.sizes, width), strict=True):
+        if x is None or y is None:
+            return None
+        if x != y and 1 not in (x, y):
+            return None
+        sizes.append(y if x == 1 else x)
+    found = tuple(sizes)
+    if a.strides is None and b.strides is None:
+        return Layout(found)
+    return Layout(found, a.strides if a == b else UNKNOWN_STRIDES)
+
+
+def joined(parts: Sequence[Layout], dim: Any, stacked: bool) -> Layout | None:
+    """The layout of `torch.cat` or `torch.stack`."""
+    if not parts or not isinstance(dim, int):
+        return None
+    first = list(parts[0].sizes)
+    if stacked:
+        if any(part.sizes != parts[0].sizes for part in parts):
+            return None
+        at = dim % (len(first) + 1)
+        return Layout((*first[:at], len(parts), *first[at:]))
+    if not first:
+        return None
+    at = dim % len(first)
+    along = [part.sizes[at] for part in parts if len(part.sizes) == len(first)]
+    if len(along) != len(parts) or None in along:
+        return None
+    first[at] = sum(size for size in along if size is not None)
+    plain = all(part.strides is None for part in parts)
+    return Layout(tuple(first), None if plain else UNKNOWN_STRIDES)
+
+
+def sliced(layout: Layout, parts: Sequence[Any]) -> Layout | None:
+    """The layout of `x[parts]`: slices, ints, None and Ellipsis."""
+    parts = list(parts)
+    if Ellipsis in parts:
+        at = parts.index(Ellipsis)
+        rest = len(layout.sizes) - sum(part is not None for part in parts) + 1
+        parts[at : at + 1] = [slice(None)] * rest
+    strides = _strides(layout)
+    sizes: list[int | None] = []
+    steps: list[int] = []
+    dim = 0
+    for part in parts:
+        if part is None:
+            sizes.append(1)
+            steps.append(0)
+            continue
+        if dim >= len(layout.sizes):
+            return None
+        size = layout.sizes[dim]
+        if isinstance(part, slice):
+            whole = part == slice(None)
+            if size is None and not whole:
+                return None
+            taken = range(*part.indices(size)) if size is not None else None
+            sizes.append(len(taken) if taken is not None else None)
+            steps.append(strides[dim] * (taken.step if taken is not None else 1) if strides else 0)
+        dim += 1
+    sizes += layout.sizes[dim:]
+    steps += strides[dim:] if strides else ()
+    return _made(tuple(sizes), tuple(steps) if strides else UNKNOWN_STRIDES)
+
+
+def contiguous(sizes: Sequence[int]) -> tuple[int, ...]:
+    """The strides of a contiguous tensor."""
+    strides = [1]
+    for size in reversed(sizes[1:]):
+        strides.append(strides[-1] * max(size, 1))
+    return tuple(reversed(strides)) if sizes else ()
+
+
+# --- single operations ------------------------------------------------------------------------------------------------
+
+
+def _padded(sizes: tuple[int | None, ...], width: int) -> tuple[int | None, ...]:
+    return (1,) * (width - len(sizes)) + sizes
+
+
+def _strides(layout: Layout) -> tuple[int, ...]:
+    """The strides as numbers, nothing where they are not known."""
+    if layout.strides is not None:
+        return layout.strides
+    sizes = [size for size in layout.sizes if size is not None]
+    return contiguous(sizes) if len(sizes) == len(layout.sizes) else UNKNOWN_STRIDES
+
+
+def _made(sizes: tuple[int | None, ...], strides: tuple[int, ...]) -> Layout:
+    known = [size for size in sizes if size is not None]
+    if len(known) != len(sizes):
+        return Layout(sizes, UNKNOWN_STRIDES)
+    # The stride of one element is no matter.
+    told = zip(known, strides, contiguous(known), strict=True) if len(strides) == len(known) else ()
+    if strides and all(size == 1 or a == b for size, a, b in told):
+        return Layout(sizes)
+    return Layout(sizes, strides)
+
+
+def _given(args: Arguments, keywords: Mapping[str, Any], *names: str) -> list[Any]:
+    return list(args) if args else [keywords[name] for name in names if name in keywords]
+
+
+def _permuted(layout: Layout, order: Sequence[int]) -> Layout:
+    strides = _strides(layout)
+    sizes = tuple(layout.sizes[dim] for dim in order)
+    return _made(sizes, tuple(strides[dim] for dim in order) if strides else UNKNOWN_STRIDES)
+
+
+def _transpose(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout:
+    a, b = _given(args, keywords, "dim0", "dim1")
+    order = list(range(len(layout.sizes)))
+    order[a], order[b] = order[b], order[a]
+    return _permuted(layout, order)
+
+
+def _permute(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout:
+    order = _given(args, keywords, "dims")
+    order = list(order[0]) if len(order) == 1 and isinstance(order[0], tuple) else order
+    return _permuted(layout, [dim % len(layout.sizes) for dim in order])
+
+
+def _reversed(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout:
+    return _permuted(layout, range(len(layout.sizes))[::-1])
+
+
+def _matrix_transpose(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout:
+    return _transpose(layout, (-2, -1), {})
+
+
+def _contiguous(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout:
+    return Layout(layout.sizes, UNKNOWN_STRIDES if keywords or args else None)
+
+
+def _shuffled(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout:
+    return Layout(layout.sizes, None if layout.strides is None else UNKNOWN_STRIDES)
+
+
+def _reshape(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    wanted = _given(args, keywords, "shape", "size")
+    wanted = list(wanted[0]) if len(wanted) == 1 and isinstance(wanted[0], tuple) else wanted
+    if not all(isinstance(size, int) for size in wanted):
+        return None
+    if -1 in wanted:
+        sizes = [size for size in layout.sizes if size is not None]
+        if len(sizes) != len(layout.sizes):
+            return None
+        rest = math.prod(size for size in wanted if size != -1)
+        wanted[wanted.index(-1)] = math.prod(sizes) // rest
+    return Layout(tuple(wanted), None if layout.strides is None else UNKNOWN_STRIDES)
+
+
+def _flatten(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    start, end = (*_given(args, keywords, "start_dim"), 0)[0], (*args[1:], keywords.get("end_dim", -1))[0]
+    rank = len(layout.sizes)
+    start, end = start % rank, end % rank
+    middle = [size for size in layout.sizes[start : end + 1] if size is not None]
+    if len(middle) != end + 1 - start:
+        return None
+    sizes = (*layout.sizes[:start], math.prod(middle), *layout.sizes[end + 1 :])
+    return Layout(sizes, None if layout.strides is None else UNKNOWN_STRIDES)
+
+
+def _unsqueeze(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout:
+    (dim,) = _given(args, keywords, "dim")
+    at = dim % (len(layout.sizes) + 1)
+    sizes = (*layout.sizes[:at], 1, *layout.sizes[at:])
+    return Layout(sizes, None if layout.strides is None else UNKNOWN_STRIDES)
+
+
+def _squeeze(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    dims = _given(args, keywords, "dim")
+    if not dims:
+        if None in layout.sizes:
+            return None
+        sizes = tuple(size for size in layout.sizes if size != 1)
+    else:
+        at = dims[0] % len(layout.sizes)
+        if layout.sizes[at] is None:
+            return None
+        sizes = (*layout.sizes[:at], *layout.sizes[at + 1 :]) if layout.sizes[at] == 1 else layout.sizes
+    return Layout(sizes, None if layout.strides is None else UNKNOWN_STRIDES)
+
+
+def _repeat(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    times = _given(args, keywords, "repeats")
+    times = list(times[0]) if len(times) == 1 and isinstance(times[0], tuple) else times
+    old = _padded(layout.sizes, len(times))
+    if None in old or not all(isinstance(each, int) for each in times):
+        return None
+    return Layout(tuple(size * each for size, each in zip(old, times, strict=True) if size is not None))
+
+
+def _narrow(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    dim, start, length = _given(args, keywords, "dim", "start", "length")
+    parts = [slice(None)] * len(layout.sizes)
+    parts[dim] = slice(start, start + length)
+    return sliced(layout, parts)
+
+
+def _reduced(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    dims = args[0] if args else keywords.get("dim")
+    keep = args[1] if len(args) > 1 else keywords.get("keepdim", False)
+    if dims is None:
+        return Layout(())
+    gone = {dim % len(layout.sizes) for dim in (dims if isinstance(dims, tuple) else (dims,))}
+    if keep not in (True, False):
+        return None
+    pairs = enumerate(layout.sizes)
+    sizes = tuple(1 if dim in gone else size for dim, size in pairs if keep or dim not in gone)
+    return Layout(sizes, None if layout.strides is None else UNKNOWN_STRIDES)
+
+
+JOINS: Final = {"torch.cat": False, "torch.concat": False, "torch.concatenate": False, "torch.stack": True}
+"""What joins the tensors of a list, and whether along a new dimension."""
+
+_SAME: Final = frozenset(
+    "abs acos add add_ asin atan bernoulli bfloat16 bool byte ceil celu char clamp clip clone copy cos cosh cpu cuda "
+    "detach div div_ double elu erf exp expm1 fill flip float floor gelu half hardswish int leaky_relu log log10 log1p log2 "
+    "logit long mish mul mul_ nan_to_num neg normal normal_ pow random random_ reciprocal relu relu6 requires_grad_ "
+    "round rsqrt selu short sigmoid sign silu sin sinh softplus sqrt square sub sub_ tan tanh trunc uniform uniform_ "
+    "zero zero_ fill_ rand_like randn_like zeros_like ones_like empty_like full_like pin_memory".split()
+)
+"""Operations of one tensor, and numbers, that keep its sizes and its strides."""
+
+_RULES: Final[dict[str, Callable[[Layout, Arguments, Mapping[str, Any]], Layout | None]]] = {
+    **dict.fromkeys(("transpose", "swapaxes", "swapdims"), _transpose),
+    "permute": _permute,
+    **dict.fromkeys(("t", "T"), _reversed),
+    **dict.fromkeys(("mT", "mH"), _matrix_transpose),
+    "contiguous": _contiguous,
+    **dict.fromkeys(("softmax", "log_softmax", "cumsum", "roll", "tril", "triu", "dropout"), _shuffled),
+    **dict.fromkeys(("view", "reshape"), _reshape),
+    "flatten": _flatten,
+    "unsqueeze": _unsqueeze,
+    "squeeze": _squeeze,
+    "repeat": _repeat,
+    "narrow": _narrow,
+    **dict.fromkeys(("sum", "mean", "amax", "amin", "std", "var", "norm", "prod", "any", "all", "argmax"), _reduced),
+}

@@ -1,0 +1,273 @@
+"""The moments of small programs: what is called, with what, and what is written in between, in the order of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lintkit import Project
+
+from tclint.run import parts
+from tclint.timeline import guarded
+from tclint.values.moments import Call, Moment
+
+HEAD = """\
+import dataclasses, enum, itertools, random, torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+@torch.compile
+def f(x, k=None):
+    return x.sin()
+
+X = torch.zeros(2, 3)
+
+"""
+
+
+@pytest.fixture
+def walks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+    """Lints a program and gives its walks: moments by the entry from which they happen."""
+    found: dict[object, list[Moment]] = {}
+    plain = parts.PartRunner.find_sites
+
+    def listen(self: parts.PartRunner, *args: object) -> None:
+        plain(self, *args)  # type: ignore[arg-type]
+        found.update(self.main.learned.walks)
+
+    monkeypatch.setattr(parts.PartRunner, "find_sites", listen)
+
+    def run(source: str) -> dict[object, list[Moment]]:
+        Project(tmp_path).write({"m.py": HEAD + source}).lint("m.py")
+        return found
+
+    return run
+
+
+def told(moments: list[Moment]) -> list[str]:
+    """Moments in a few words: `f(2×3, 1)`, `N = 4`."""
+    rows = []
+    for moment in moments:
+        if isinstance(moment, Call):
+            values = [*moment.args, *moment.keywords.values()]
+            modes = "".join(f" {mode.name}" for mode in moment.modes)
+            rows.append(f"{moment.callee[1]}({', '.join(text(v.guarded()) for v in values)}){modes}")  # type: ignore[index]
+        elif moment.place[3] != "X":
+            rows.append(f"{moment.place[3]} = {moment.again or text(moment.value.guarded())}")
+    return rows
+
+
+def text(value: guarded.Guarded) -> str:
+    return guarded.text(value) or type(value).__name__.lower()
+
+
+# --- where a program starts -------------------------------------------------------------------------------------------
+
+ENTRIES = {
+    "module level": ("f(X, 1)\nf(X, 2)\n", "m.py"),
+    "main guard": ('if __name__ == "__main__":\n    f(X, 1)\n    f(X, 2)\n', "m.py"),
+    "main function": ("def main():\n    f(X, 1)\n    f(X, 2)\n\nmain()\n", "m.py"),
+    "a function nobody calls": ("def run():\n    f(X, 1)\n    f(X, 2)\n", "run"),
+    "a trainer": (
+        "class Trainer:\n    def __init__(self):\n        self.k = 1\n\n    def fit(self):\n"
+        "        for k in (1, 2):\n            self.step(k)\n\n    def step(self, k):\n        f(X, k)\n\nTrainer().fit()\n",
+        "m.py",
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "entry"), ENTRIES.values(), ids=ENTRIES)
+def test_calls_in_the_order_of_a_run(walks: object, source: str, entry: str) -> None:
+    found = walks(source)  # type: ignore[operator]
+    key = next(key for key in found if key == entry or (isinstance(key, tuple) and key[1] == entry))
+    assert told(found[key]) == ["f(2×3, 1)", "f(2×3, 2)"]
+
+
+def test_tests_are_kept_apart(walks: object) -> None:
+    found = walks("def test_a():\n    f(X, 1)\n\ndef test_b():\n    f(X, 2)\n")  # type: ignore[operator]
+    by_name = {key[1]: told(moments) for key, moments in found.items() if isinstance(key, tuple)}
+    assert by_name["test_a"] == ["f(2×3, 1)"]
+    assert by_name["test_b"] == ["f(2×3, 2)"]
+    assert told(found["m.py"]) == []
+
+
+# --- sequences --------------------------------------------------------------------------------------------------------
+
+SEQUENCES = {
+    "a literal": ("(1, 2, 3)", "1 2 3"),
+    "a range": ("range(1, 4)", "1 2 3"),
+    "a comprehension": ("[n * n for n in range(3)]", "0 1 4"),
+    "a condition": ("[n for n in range(4) if n % 2]", "1 3"),
+    "a generator expression": ("(n + 1 for n in range(3))", "1 2 3"),
+    "a generator": ("made()", "1 2 4"),
+    "a generator of loops": ("nested()", "1 2 2 4"),
+    "a list of the program": ("listed()", "5 6 7"),
+    "zip": ("[a + b for a, b in zip((1, 2), (3, 4))]", "4 6"),
+    "enumerate": ("[i for i, _ in enumerate('abc')]", "0 1 2"),
+    "a string": ("'abc'", "'a' 'b' 'c'"),
+    "reversed": ("reversed([1, 2, 3])", "3 2 1"),
+    "sorted": ("sorted([3, 1, 2])", "1 2 3"),
+    "keys": ("{'a': 1, 'b': 2}", "'a' 'b'"),
+    "values": ("{'a': 1, 'b': 2}.values()", "1 2"),
+    "product": ("[a * b for a, b in itertools.product((1, 2), (3, 4))]", "3 4 6 8"),
+    "permutations": ("[p[0] for p in itertools.permutations((1, 2, 3), 2)]", "1 1 2 2 3 3"),
+    "chain": ("itertools.chain((1, 2), [3])", "1 2 3"),
+    "islice": ("itertools.islice(itertools.count(5), 3)", "5 6 7"),
+    "repeat": ("itertools.repeat(4, 3)", "4 4 4"),
+    "pairwise": ("[b - a for a, b in itertools.pairwise((1, 4, 9))]", "3 5"),
+    "an enumeration": ("Kind", "Kind.A Kind.B"),
+    "members and more": ("(*Kind, Kind.A)", "Kind.A Kind.B Kind.A"),
+}
+
+
+@pytest.mark.parametrize(("sequence", "values"), SEQUENCES.values(), ids=SEQUENCES)
+def test_a_known_sequence_is_walked_element_by_element(walks: object, sequence: str, values: str) -> None:
+    source = f"""
+class Kind(enum.Enum):
+    A = 1
+    B = 2
+
+def made():
+    n = 1
+    while n < 5:
+        yield n
+        n *= 2
+
+def nested():
+    for a in (1, 2):
+        for b in (1, 2):
+            yield a * b
+
+def listed():
+    found = []
+    for n in range(5, 8):
+        found.append(n)
+    return found
+
+def main():
+    for k in {sequence}:
+        f(X, k)
+
+main()
+"""
+    found = walks(source)  # type: ignore[operator]
+    assert told(found["m.py"]) == [f"f(2×3, {value})" for value in values.split()]
+
+
+UNKNOWN = {
+    "what nobody knows": "for k in loader:",
+    "a file": "for k in open('k.txt'):",
+    "the environment": "for k in torch.load('k.pt'):",
+}
+
+
+@pytest.mark.parametrize("header", UNKNOWN.values(), ids=UNKNOWN)
+def test_what_is_unknown_stays_so(walks: object, header: str) -> None:
+    found = walks(f"def run(loader):\n    {header}\n        f(X, k)\n")  # type: ignore[operator]
+    (moments,) = [moments for key, moments in found.items() if isinstance(key, tuple) and key[1] == "run"]
+    assert told(moments) == ["f(2×3, unknown)"] * 3
+
+
+def test_what_varies_has_a_reason(walks: object) -> None:
+    source = "def main():\n    for _ in range(3):\n        f(X, random.random())\n\nmain()\n"
+    found = walks(source)  # type: ignore[operator]
+    assert set(told(found["m.py"])) == {"f(2×3, a random number)"}
+
+
+# --- tensors ----------------------------------------------------------------------------------------------------------
+
+TENSORS = {
+    "X.double()": guarded.Tensor((2, 3), "float64", False),
+    "X.to(torch.bfloat16)": guarded.Tensor((2, 3), "bfloat16", False),
+    "X.t()": guarded.Tensor((3, 2), "float32", False, strides=(1, 3)),
+    "X[:, 0]": guarded.Tensor((2,), "float32", False, strides=(3,)),
+    "X[:1]": guarded.Tensor((1, 3), "float32", False),
+    "X.unsqueeze(0)": guarded.Tensor((1, 2, 3), "float32", False),
+    "X.reshape(-1)": guarded.Tensor((6,), "float32", False),
+    "X + torch.ones(4, 1, 3)": guarded.Tensor((4, 2, 3), "float32", False),
+    "torch.cat([X, X], 1)": guarded.Tensor((2, 6), "float32", False),
+    "torch.stack([X, X])": guarded.Tensor((2, 2, 3), "float32", False),
+    "torch.ones(2, requires_grad=True) * 2": guarded.Tensor((2,), "float32", True),
+    "X.sum(1)": guarded.Tensor((2,), "float32", False),
+    "nn.Parameter(X)": guarded.Tensor((2, 3), "float32", True, static=True),
+    "torch.tensor([[1, 2]])": guarded.Tensor((1, 2), "int64", False),
+}
+
+
+@pytest.mark.parametrize("expression", TENSORS)
+def test_what_is_known_of_tensors_that_eager_code_makes(walks: object, expression: str) -> None:
+    found = walks(f"f({expression})\n")  # type: ignore[operator]
+    (call,) = [moment for moment in found["m.py"] if isinstance(moment, Call)]
+    assert call.args[0].guarded() == TENSORS[expression]
+
+
+@pytest.mark.dynamo
+@pytest.mark.parametrize("expression", TENSORS)
+def test_torch_lays_them_out_so(expression: str) -> None:
+    torch = pytest.importorskip("torch")
+    made = eval(expression, {"torch": torch, "nn": torch.nn, "X": torch.zeros(2, 3)})
+    wanted = TENSORS[expression]
+    assert tuple(made.shape) == wanted.sizes
+    assert str(made.dtype) == f"torch.{wanted.dtype}"
+    assert made.requires_grad == wanted.requires_grad
+    assert made.is_contiguous() if wanted.strides is None else made.stride() == wanted.strides
+
+
+# --- what happens in between ------------------------------------------------------------------------------------------
+
+
+def test_writes_stand_between_the_calls(walks: object) -> None:
+    source = """
+N = 1
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.width = 4
+
+    def forward(self, x):
+        return x * self.width
+
+def main():
+    global N
+    net = Net()
+    fast = torch.compile(net)
+    for width in (5, 6):
+        net.width = width
+        N = width
+        with torch.no_grad():
+            fast(X)
+    net.eval()
+    fast(X)
+
+main()
+"""
+    found = walks(source)  # type: ignore[operator]
+    assert told(found["m.py"]) == [
+        "N = 1",
+        *("width = 5", "N = 5", "Net(2×3) no_grad"),
+        *("width = 6", "N = 6", "Net(2×3) no_grad"),
+        *("training = False", "Net(2×3)"),
+    ]
+
+
+def test_objects_that_are_their_fields(walks: object) -> None:
+    source = """
+@dataclasses.dataclass
+class Config:
+    mode: str = "a"
+    size: int = 3
+
+def main():
+    config = Config("a")
+    f(X, config)
+    f(X, dataclasses.replace(config, mode="b"))
+    config.mode = "c"
+    f(X, config)
+
+main()
+"""
+    found = walks(source)  # type: ignore[operator]
+    calls = [moment for moment in found["m.py"] if isinstance(moment, Call)]
+    fields = [dict(call.args[1].guarded().items)["mode"] for call in calls]  # type: ignore[union-attr]
+    assert [text(field) for field in fields] == ["'a'", "'b'", "'c'"]
