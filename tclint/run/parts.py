@@ -248,6 +248,7 @@ class PartRunner:
         interp = self.main
         precise: list[str] = []
         lost: list[CompileSite] = []
+        handed: set[SitePlace] = set()
         partly: list[FunctionPlace] = []
         resolved: set[SitePlace] = set()
         why: dict[SitePlace, str] = {}
@@ -269,10 +270,13 @@ class PartRunner:
                     partly += map(place_of, models)
             elif not roots and not site.decorator and not site.test and not _external(target):
                 lost.append(site)
+                if _some_module(target):
+                    handed.add((site.path, site.line))
         # A site with one target in sight and another that is not is resolved: what is seen is compiled there.
         lost = [site for site in lost if (site.path, site.line) not in resolved]
-        unresolved = [site.path for site in lost if not site.own]
-        within = [site.path for site in lost if site.own]
+        # A module that compiles a part of its own speaks for its file; one that is handed a module may compile any.
+        unresolved = [site.path for site in lost if not site.own or (site.path, site.line) in handed]
+        within = [site.path for site in lost if site.own and (site.path, site.line) not in handed]
         interp.results.unresolved = {place: reason for place, reason in why.items() if place not in resolved}
         result = self._harvest(interp)
         interp.emitter.dispatcher.forget()
@@ -449,11 +453,16 @@ def _compiles_later(interp: Interpreter, value: Value) -> bool:
     )
 
 
+def _some_module(target: Value) -> bool:
+    """Whether all that is known of a target is that it is a module, whichever."""
+    return any(isinstance(option, Object) and option.name == "torch.nn.Module" for option in target.options)
+
+
 def _reason(target: Value) -> str:
     """Why nothing of the program is compiled by a site."""
     if isinstance(target, External):
         return f"`{target.name}` is outside the program"
-    if isinstance(target, Object) and target.name == "torch.nn.Module":
+    if _some_module(target):
         return "which module it compiles cannot be read"
     if isinstance(target, Instance):
         return f"`{target.cls.name}` has no forward that can be read"
@@ -462,6 +471,8 @@ def _reason(target: Value) -> str:
 
 def _external(target: Value) -> bool:
     """A target outside the program says nothing about the program's own modules."""
+    if _some_module(target):
+        return False
     return isinstance(target, (External, Tensor)) or (isinstance(target, Object) and target.args is None)
 
 

@@ -351,3 +351,24 @@ def test_a_method_compiled_by_a_decorator_knows_its_object(project: Project) -> 
                 return self.net(x)
     """
     assert shown(project.write({"a.py": source}).lint()) == ["a.py:15 TCL115"]
+
+
+def test_a_module_that_compiles_what_it_is_handed_speaks_for_no_file(project: Project) -> None:
+    task = """
+        import torch
+        from net import Net
+        from torch import nn
+        import other
+
+        class Task(nn.Module):
+            def __init__(self, model: nn.Module):
+                super().__init__()
+                self.model = model
+
+            def speed_up(self):
+                self.model = torch.compile(self.model)
+
+        net = torch.compile(Net())
+    """
+    files = {"net.py": NET.replace("print(x)", "x = x + 1"), "task.py": task, "other.py": NET}
+    assert shown(project.write(files).lint()) == ["other.py:6 TCL108 assumed"]
