@@ -141,6 +141,16 @@ class GraphMemory:
         """How often a run has overwritten what earlier ones gave."""
         return len(self._overwriting)
 
+    def overwrites_again(self, begun: int, runs: int) -> bool:
+        """Whether what has happened since then, done once more, overwrites what it gave.
+
+        Within a step that is marked only the first run does, unless the mark is part of what is done.
+        """
+        since = self._overwriting[runs:]
+        if not self._marked or any(graph is not None for graph in since):
+            return bool(since)
+        return bool(since) and Effect("mark") in self._log[begun:]
+
     def later(self, value: Value, runs: int) -> Value:
         """What is left of a value that was taken after so many runs."""
         for graph in dict.fromkeys(self._overwriting[runs:]):

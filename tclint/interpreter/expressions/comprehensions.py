@@ -30,9 +30,9 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
 
     def element() -> Value:
         nonlocal ran
-        runs = memory.runs
+        begun, runs = memory.length, memory.runs
         value = evaluate(frame, node.elt)
-        ran = ran or memory.runs != runs
+        ran = ran or memory.overwrites_again(begun, runs)
         return value
 
     items, length = _generators(frame, node.generators, element)
@@ -55,9 +55,9 @@ def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
     def pair() -> Value:
         nonlocal ran
         key = evaluate(frame, node.key)
-        runs = memory.runs
+        begun, runs = memory.length, memory.runs
         value = evaluate(frame, node.value)
-        ran = ran or memory.runs != runs
+        ran = ran or memory.overwrites_again(begun, runs)
         return Seq("tuple", (key, value))
 
     items, _ = _generators(frame, node.generators, pair)
