@@ -407,11 +407,16 @@ def _cudagraph(judging: _Judge) -> Verdict:
     for run in runs:
         if run.fault is not None:
             return judging.verdict(Outcome.INCONCLUSIVE, fault_words(run.fault)[0], run, stack=run.fault.stack)
-    for run in runs:
-        if judging.touches(run.covered.get(path, ())):
+    hint = "register an example whose calls run this line with @tclint.example"
+    touching = [run for run in runs if judging.touches(run.covered.get(path, ()))]
+    for run in touching:
+        if run.calls > 1:
             words = f"{run.calls} steps kept and read again: the values are those of eager mode ({run.label})"
             return judging.verdict(Outcome.REFUTED, words, run)
-    hint = "register an example whose calls run this line with @tclint.example"
+    for run in touching:
+        # What one call gave is still there: only a second one could overwrite it.
+        words = f"the calls that were made ran this line once ({run.label})"
+        return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=hint)
     return judging.verdict(Outcome.NOT_REACHED, "the calls that were made never ran this line", runs[0], hint=hint)
 
 

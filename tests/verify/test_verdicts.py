@@ -187,6 +187,8 @@ def test_an_operation_kept_out_of_the_graph_confirms_its_own_line_only() -> None
 def test_cuda_graphs_that_are_fine_refute() -> None:
     fine = heard(experiment="cudagraphs", graphs=Graphs("fine"), calls=5)
     assert verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), fine).outcome is Outcome.REFUTED
+    once = heard(experiment="cudagraphs", graphs=Graphs("fine"), calls=1)
+    assert verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), once).outcome is Outcome.INCONCLUSIVE
     assert verdict(finding_on("m.py", 14, Effect.CUDAGRAPH), fine).outcome is Outcome.NOT_REACHED
 
 
