@@ -57,6 +57,7 @@ from dataclasses import replace as _replace
 from typing import Any
 
 from tclint.events import (
+    GRADIENTS,
     Assert,
     Attribute,
     Branch,
@@ -126,6 +127,7 @@ from tclint.values import (
 )
 
 __all__ = [
+    "GRADIENTS",
     "NONE",
     "UNKNOWN",
     "Applicability",

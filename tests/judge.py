@@ -187,9 +187,14 @@ def _alone(root: Path) -> Iterator[None]:
     """The fixture's own modules are importable, and forgotten afterwards: demo and twin use the same names."""
     known = set(sys.modules)
     sys.path[:0] = [str(root), str(VENDOR)]
+    import torch._dynamo
+
+    # Programs set Dynamo's switches where they are imported, as their users do.
+    settings = torch._dynamo.config.get_config_copy()
     try:
         yield
     finally:
+        torch._dynamo.config.load_config(settings)
         del sys.path[:2]
         for name in set(sys.modules) - known:
             file = getattr(sys.modules[name], "__file__", None)

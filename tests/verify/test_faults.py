@@ -87,7 +87,7 @@ def answers(torch_python: str, folder: Path, kinds: Sequence[str]) -> Answers:
     paths = sources(folder, kinds)
     before = {name: path.read_bytes() for name, path in paths.items()}
     # Memory is given time to run out; what hangs is given the same, and no more.
-    options = VerifyOptions(timeout=15, memory_mb=3000, jobs=2, python=torch_python, root=str(folder))
+    options = VerifyOptions(timeout=40, memory_mb=3000, jobs=2, python=torch_python, root=str(folder))
     report = verify([finding_at(path, "# here") for path in paths.values()], options)
     left = sorted(path.name for path in folder.iterdir())
     after = {name: path.read_bytes() for name, path in paths.items()}

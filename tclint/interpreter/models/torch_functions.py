@@ -160,7 +160,12 @@ def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
         return Tensor(PROVEN, dtype, base.ndim if base else -1, (base.flags & (HOST | ARRAY)) if base else 0, origin)
     first = first_tensor(args, keywords)
     if first is not None and _gives_itself(name, short, keywords):
-        return first.view(origin, first.ndim)
+        told = measured(frame, name, None, args, keywords, origin)
+        if isinstance(told, Tensor) and (told.dtype or first.dtype) == first.dtype or told is UNKNOWN:
+            if isinstance(args[0] if args else first, Tensor):
+                return first.view(origin, first.ndim)
+        else:
+            return told
     if short.startswith("dropout") and first is not None:
         training = keywords.get("training", args[2] if len(args) > 2 else None)
         if isinstance(training, Const) and training.value is False:
