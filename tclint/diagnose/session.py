@@ -235,7 +235,8 @@ class Session:
             gathered.troubles.setdefault(task.part, f"measured again: {words}")
 
     def order(self, name: str, budget: float, part: str = "") -> Order:
-        own = budget * (QUICKER if self.options.quick else 1)
+        # Whoever lifts the limit of the run wants all of it: then only the child's own time limit is left.
+        own = budget * (QUICKER if self.options.quick else 1) if self.options.total else self.options.timeout
         return Order(
             diagnostic=name,
             root=self.options.root,
