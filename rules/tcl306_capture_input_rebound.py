@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
+from typing import Final
 
-from tclint.events import Event, ModuleEvent
+from tclint.events import Event, ModuleEvent, Rebound, Stale
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._captures import (
@@ -60,6 +61,7 @@ class CaptureInputRebound(Rule):
     code, name = "TCL306", "capture-input-rebound"
     effect, severity = Effect.SILENT, Severity.HIGH
     triggers = TRIGGERS
+    scope = "eager"
 
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
         found = list(captures(event.node))
@@ -87,6 +89,22 @@ class CaptureInputRebound(Rule):
                     and node.func.attr == "replay"
                 ]
                 yield from self._rebound(event, caller, inputs, call.lineno, replays, [])
+
+    def on_rebound(self, event: Rebound) -> Iterator[Finding]:
+        """The same wherever it is bound: in a method, a helper, another file, as the walk has seen it."""
+        node = event.node
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        said, to_do = _SAID[event.what]
+        named = text(target) if target is not None else text(node.target) if isinstance(node, _TARGETED) else ""
+        what = said.format(name=f"`{named}`" if named else "what is bound here", line=event.replay)
+        value = text(node.value) if isinstance(node, ast.Assign) else "value"
+        yield self.finding(
+            event,
+            what,
+            node=node.target if isinstance(node, ast.For) else node,
+            confidence=Confidence.HIGH,
+            help=to_do.format(name=named or "it", value=value),
+        )
 
     def _stale_rows(self, event: ModuleEvent, function: Scope, capture: Capture, replay: int) -> Iterator[Finding]:
         """Some rows of an input are written, all rows of an output are read: the rest is of an earlier batch."""
@@ -148,6 +166,37 @@ class CaptureInputRebound(Rule):
         return Fix("copy into the input", Applicability.SAFE, (place.replace(node, text),), "")
 
 
+_TARGETED: Final = (ast.For, ast.AugAssign, ast.AnnAssign)
+_SAID: Final[dict[Stale, tuple[str, str]]] = {
+    "input": (
+        "{name} is the captured graph's input; binding it to something new does not change what the graph reads",
+        "{name}.copy_({value})",
+    ),
+    "parameter": (
+        "{name} is a tensor that the captured graph reads; binding it to something new does not change what the graph reads",
+        "write it in place: {name}.copy_({value}) under no_grad",
+    ),
+    "number": (
+        "{name} is a number that was written into the graph at capture; binding it to something new does not change what "
+        "the graph reads",
+        "keep it in a tensor that is written in place",
+    ),
+    "carried": (
+        "{name} is read and then bound within the capture: every replay starts from the tensor of the capture again",
+        "copy the new state into the old tensor within the capture: {name}.copy_({value})",
+    ),
+    "dropped": (
+        "the gradients are dropped before the replay at line {line}, which writes those it was captured with: the parameters "
+        "hold none, and the optimizer does nothing",
+        "zero_grad() before the capture only, or zero_grad(set_to_none=False)",
+    ),
+    "warmed": (
+        "the warm-up changes what every replay goes on from (line {line}): the captured steps start from a state that was "
+        "stepped already",
+        "keep a copy before the warm-up, and copy it back after the capture",
+    ),
+}
+"""What is said of a binding that the graph does not see, and what to do."""
 _INPUT = "the captured graph's input"
 
 
