@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Event, ModuleEvent, Rebound, Stale
@@ -13,10 +13,7 @@ from tclint.rules._captures import (
     TRIGGERS,
     Capture,
     Scope,
-    calls_of,
     captures,
-    global_names,
-    passed,
     replay_lines,
     scope_of,
 )
@@ -64,31 +61,11 @@ class CaptureInputRebound(Rule):
     scope = "eager"
 
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
-        found = list(captures(event.node))
-        for capture in found:
-            after = capture.block.end_lineno or 0
+        for capture in captures(event.node):
             for function in scope_of(capture):
                 replays = replay_lines(capture, function)
-                first = after if function is capture.function else 0
-                again = [c.block.lineno for c in found if c.graph == capture.graph and c is not capture]
-                inputs = capture.inputs
-                if isinstance(capture.function, ast.Module) and function is not capture.function:
-                    own = global_names(function)
-                    inputs = {name for name in inputs if name in own or not name.isidentifier()}
-                yield from self._rebound(event, function, inputs, first, replays, again)
                 if replays:
                     yield from self._stale_rows(event, function, capture, min(replays))
-            for caller, call in calls_of(event.node, capture.function):
-                given = passed(capture.function, call)
-                inputs = {text(v) for n, v in given.items() if n in capture.inputs and isinstance(v, ast.Name)}
-                replays = [
-                    node.lineno
-                    for node in ast.walk(caller)
-                    if isinstance(node, ast.Call)
-                    and isinstance(node.func, ast.Attribute)
-                    and node.func.attr == "replay"
-                ]
-                yield from self._rebound(event, caller, inputs, call.lineno, replays, [])
 
     def on_rebound(self, event: Rebound) -> Iterator[Finding]:
         """The same wherever it is bound: in a method, a helper, another file, as the walk has seen it."""
@@ -123,43 +100,11 @@ class CaptureInputRebound(Rule):
                     help=f"read `{text(read)}[{text(target.slice)}]`, or write the rest of the input too",
                 )
 
-    def _rebound(
-        self, event: ModuleEvent, function: Scope, inputs: set[str], after: int, replays: list[int], again: list[int]
-    ) -> Iterator[Finding]:
-        """What is bound anew between the capture and a replay. `again` are the lines of later captures of the same graph."""
-        numbers = inputs & _numbers(event.node) if replays else frozenset()
-        for node in ast.walk(function):
-            line = getattr(node, "lineno", 0)
-            next_replay = min((r for r in replays if r >= line), default=0)
-            if line <= after or not next_replay or any(line <= a <= next_replay for a in again):
-                continue
-            targets: list[ast.expr] = []
-            if isinstance(node, ast.Assign):
-                targets = node.targets
-            elif isinstance(node, ast.For):
-                targets = [node.target]
-            elif isinstance(node, ast.AugAssign) and text(node.target) in numbers:
-                targets = [node.target]  # a tensor would be changed in place
-            for target in targets:
-                what = _what(target, node, inputs, numbers)
-                if what:
-                    yield self._finding(event, target, node, what)
-
-    def _finding(self, event: ModuleEvent, target: ast.expr, node: ast.AST, what: str) -> Finding:
-        value = text(node.value) if isinstance(node, ast.Assign) else "value"
-        return self.finding(
-            event,
-            f"`{text(target)}` is {what}; binding it to something new does not change what the graph reads",
-            node=target if isinstance(node, ast.For) else node,
-            confidence=Confidence.HIGH,
-            help=f"{text(target)}.copy_({value})" if what == _INPUT else "keep it in a tensor that is written in place",
-        )
-
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         node = node_at(event, finding.span, ast.Assign)
         if node is None or len(node.targets) != 1 or not isinstance(node.targets[0], (ast.Name, ast.Attribute)):
             return None
-        if _INPUT not in finding.message:
+        if not isinstance(event, Rebound) or event.what != "input":
             return None
         place = Place(event, node)
         text = f"{place.source(node.targets[0])}.copy_({place.argument(node.value)})"
@@ -197,41 +142,6 @@ _SAID: Final[dict[Stale, tuple[str, str]]] = {
     ),
 }
 """What is said of a binding that the graph does not see, and what to do."""
-_INPUT = "the captured graph's input"
-
-
-_NUMBER = "a number that was written into the graph at capture"
-
-
-def _what(target: ast.expr, node: ast.AST, inputs: set[str], numbers: Collection[str]) -> str:
-    name = text(target)
-    if name in numbers:
-        return _NUMBER
-    if name in inputs:
-        return _INPUT
-    if isinstance(target, ast.Attribute) and isinstance(node, ast.Assign):
-        made = text(node.value.func) if isinstance(node.value, ast.Call) else ""
-        if (target.attr == "data" or made.endswith("Parameter")) and not inputs.isdisjoint(_owners(name)):
-            return "a tensor that the captured graph reads"
-    return ""
-
-
-def _owners(name: str) -> Iterator[str]:
-    """`model` and `model.fc` of `model.fc.weight`; of `self.model.weight` what comes after `self`."""
-    parts = name.split(".")
-    for length in range(2 if parts[0] == "self" else 1, len(parts)):
-        yield ".".join(parts[:length])
-
-
-def _numbers(tree: ast.AST) -> frozenset[str]:
-    """The names and attributes of a file that are bound to numbers."""
-    return frozenset(
-        text(target)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        if isinstance(node.value.value, (int, float))
-        for target in node.targets
-    )
 
 
 def _partly(node: ast.AST, inputs: set[str]) -> ast.Subscript | None:

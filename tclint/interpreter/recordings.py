@@ -267,9 +267,10 @@ def _seen_from(deed: Deed, where: Frame) -> Deed:
     """What is done in a function that is called, as the function that captures sees it: the call."""
     frame, node = deed.frame, deed.node
     while frame.function is not where.function:
-        if frame.parent is None or frame.call_node is None:
+        parent, call = frame.parent, frame.call_node
+        if parent is None or call is None:
             return deed
-        frame, node = frame.parent, frame.call_node
+        frame, node = parent, call
     return deed._replace(frame=frame, node=node)
 
 
