@@ -30,6 +30,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.graph import as_handle, holds_graph
 
 
 class Effect(NamedTuple):
@@ -211,6 +212,8 @@ def read(frame: Frame, node: ast.AST, name: str, value: Value) -> Value:
     """Eager code reads what a name (or `self.name`) holds: told to the rules where a graph has overwritten it."""
     if not frame.interp.graph_memory.runs:
         return value
+    if holds_graph(value):
+        return as_handle(value)
     stale = value.contains(STALE)
     if stale is not None:
         frame.interp.emitter.emit(events.Reuse, frame, node, name, stale)

@@ -22,6 +22,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.graph import as_handle, holds_graph
 from tclint.values.operators import binary
 
 
@@ -67,6 +68,8 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
 
 def _return(frame: Frame, node: ast.Return) -> None:
     value = NONE if node.value is None else expressions.evaluate(frame, node.value)
+    if frame.region is None and holds_graph(value):
+        value = as_handle(value)
     frame.interp.emitter.emit(events.Return, frame, node, value)
     frame.returns.append(value)
     frame.dead = True
