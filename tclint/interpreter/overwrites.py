@@ -41,6 +41,7 @@ class Effect(NamedTuple):
     of: Any = None
 
 
+Held = Mapping[tuple[object, str], Value]
 _MAX_EFFECTS: Final = 8
 
 
@@ -117,6 +118,18 @@ class GraphMemory:
             self._held[place] = value
         elif self._held.pop(place, None) is not None:
             self._log.append(Effect("hold", (place, None)))
+
+    def branch(self, held: Held | None = None) -> Held:
+        """What objects hold where one arm of a branch ends. The other one begins with `held`."""
+        ends = dict(self._held)
+        if held is not None:
+            self._held = dict(held)
+        return ends
+
+    def join(self, held: Held) -> None:
+        """Both arms of a branch have ended: objects may hold what either left there."""
+        for place, value in held.items():
+            self._held.setdefault(place, value)
 
     def _hold_again(self, effect: Effect) -> None:
         place, value = effect.of

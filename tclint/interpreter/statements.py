@@ -87,6 +87,8 @@ def _if(frame: Frame, node: ast.If) -> None:
     undecided = then is not None and otherwise is not None
     left = False
     frame.maybe += undecided
+    memory = frame.interp.graph_memory
+    before = memory.branch()
     if then is not None:
         frame.env = then
         run_block(frame, node.body)
@@ -94,6 +96,7 @@ def _if(frame: Frame, node: ast.If) -> None:
             after = frame.env
         left |= frame.dead
         frame.dead = False
+    ends = memory.branch(before) if undecided else {}
     if otherwise is not None:
         frame.env = otherwise
         run_block(frame, node.orelse)
@@ -101,6 +104,7 @@ def _if(frame: Frame, node: ast.If) -> None:
             after = join_env(after, frame.env)
         left |= frame.dead
         frame.dead = False
+    memory.join(ends)
     if not left:
         # Where one arm returns, what follows is the other arm.
         frame.maybe -= undecided
