@@ -23,7 +23,7 @@ from tclint.verify.child.settings import Settings
 from tclint.verify.child.signatures import Parameter, is_settings, plain
 from tclint.verify.guess import WIDTH
 
-_CONFIGS = ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs")
+CONFIGS = ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs")
 _PARTS = ("encoder", "decoder", "backbone", "model", "module", "net", "block", "layer", "fn", "proj")
 _SUBCLASSES = 3
 """Most classes below one that a parameter is annotated with that stand in for it."""
@@ -229,7 +229,7 @@ def _named(wanted: Wanted) -> Iterator[Any]:
     number = guess.number_for(name)
     if name.endswith(("_layer", "_cls", "_class", "_fn", "_type")):
         yield nn.LayerNorm if "norm" in name else nn.GELU if "act" in name else nn.Identity
-    if name in _CONFIGS:
+    if name in CONFIGS:
         for near in [*_configs_near(wanted.target)[:2], *_configs_like(wanted.target, name, wanted.root)]:
             yield from wanted.make(near)
         yield Settings()

@@ -31,13 +31,14 @@ AMENDED = 12
 Arguments = dict[str, Any]
 
 
-def maker_of(target: type, root: str = "", rich: bool = False) -> Callable[[], Any]:
-    """Makes instances with the same guessed arguments, which are looked for once."""
+def maker_of(target: type, root: str = "", rich: bool = False, channels: int = 0) -> Callable[[], Any]:
+    """Makes instances with the same guessed arguments, which are looked for once. `channels` is what every argument that
+    counts channels is given, where the guesses did not fit each other."""
     found: list[Arguments] = []
 
     def make() -> Any:
         if not found:
-            made, arguments = _constructed(target, 0, root, rich)
+            made, arguments = _constructed(target, 0, root, rich, channels=channels)
             found.append(arguments)
             return made
         torch.manual_seed(0)
@@ -68,7 +69,9 @@ class _Choices:
             yield self._known[number]
 
 
-def _constructed(target: type, depth: int, root: str, rich: bool, end: float = 0.0) -> tuple[Any, Arguments]:
+def _constructed(
+    target: type, depth: int, root: str, rich: bool, end: float = 0.0, channels: int = 0
+) -> tuple[Any, Arguments]:
     end = end or time.process_time() + SECONDS
     parameters = parameters_of(target)
     hints = hints_of(inspect.getattr_static(target, "__init__"))
@@ -89,7 +92,8 @@ def _constructed(target: type, depth: int, root: str, rich: bool, end: float = 0
             value for value in passed.get(parameter.name, ()) if not (type(value) is int and value > guess.WIDTH * 4)
         ]
         wanted = Wanted(parameter, hints.get(parameter.name, parameter.annotation), target, make, root)
-        return _Choices(chain(own[:2], values_for(wanted)))
+        alike = [channels] if channels and guess.is_channels(parameter.name) else []
+        return _Choices(chain(alike, own[:2], values_for(wanted)))
 
     choices = {p.name: thought_of(p) for p in required}
     if is_described(target):

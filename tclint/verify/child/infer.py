@@ -21,6 +21,7 @@ import torch
 from torch import nn
 
 from tclint.verify import guess, usage
+from tclint.verify.child.arguments import CONFIGS, is_described
 from tclint.verify.child.construct import construct, maker_of
 from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import find
@@ -31,6 +32,7 @@ from tclint.verify.child.signatures import (
     hints_of,
     is_settings,
     is_tensor,
+    parameters_of,
     plain,
     rest_of,
     signature_of,
@@ -253,7 +255,16 @@ def inferred_with_parts(job: Job, candidate: Candidate, module: ModuleType) -> E
         target, _ = find(module, candidate.name)
     except LookupError:
         return None
-    return inferred(job, candidate, module, rich=True) if isinstance(target, type) else None
+    return inferred(job, candidate, module, rich=True) if isinstance(target, type) and _is_configured(target) else None
+
+
+def _is_configured(target: type) -> bool:
+    """Whether a class takes a configuration, or is described by its fields."""
+    hints = hints_of(inspect.getattr_static(target, "__init__"))
+    wanted = [(p.name, plain(hints.get(p.name, p.annotation))) for p in parameters_of(target)]
+    return is_described(target) or any(
+        name in CONFIGS or (isinstance(kind, type) and is_described(kind)) for name, kind in wanted
+    )
 
 
 def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = False) -> Example | None:
@@ -268,13 +279,7 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = Fa
     if isinstance(target, type):
         if not (issubclass(target, nn.Module) or method or "__call__" in vars(target)):
             raise NoInputs(f"{candidate.name} is neither a module nor callable")
-        return _prepared(
-            maker_of(target, job.root, rich),
-            target,
-            method,
-            f"inferred from the signatures of {candidate.name}{', with all its parts' if rich else ''}",
-            root=job.root,
-        )
+        return _of_class(job, candidate, target, method, rich)
     if inspect.isfunction(target) or callable(target):
         from tclint.verify.child.compiling import unwrapped
 
@@ -290,6 +295,26 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = Fa
         )
         return dataclasses.replace(built, wrap=not compiled)
     raise NoInputs(f"{candidate.name} cannot be called")
+
+
+def _of_class(job: Job, candidate: Candidate, target: type, method: str, rich: bool) -> Example:
+    source = f"inferred from the signatures of {candidate.name}{', with all its parts' if rich else ''}"
+    end = time.process_time() + SECONDS
+    try:
+        return _prepared(maker_of(target, job.root, rich), target, method, source, root=job.root)
+    except NoInputs as missing:
+        first = missing
+    counted = [p for p in parameters_of(target) if p.default is p.empty and guess.is_channels(p.name)]
+    for channels in (3, WIDTH) if counted and not rich else ():
+        if time.process_time() > end:
+            break
+        alike = f"{source}, with {channels} channels everywhere"
+        try:
+            return _prepared(maker_of(target, job.root, rich, channels), target, method, alike, root=job.root)
+        except NoInputs:
+            # What the first attempt said is told in the end.
+            continue
+    raise first
 
 
 _PREPARES = re.compile(
