@@ -23,7 +23,7 @@ DEPTH = 3
 """How deep an argument may be an instance that has to be made itself."""
 CHOICES = 12
 """Most values that are thought of for one argument."""
-SECONDS = 4.0
+SECONDS = 3.0
 """Of the processor, to find arguments with which a class can be made."""
 AMENDED = 12
 """Most attempts that follow from what errors say."""

@@ -43,7 +43,7 @@ from tclint.verify.job import Candidate, Job
 from tclint.verify.repair import families, repairs
 
 TRIES = 160
-SECONDS = 5.0
+SECONDS = 3.0
 SQUARES = ((WIDTH, WIDTH), (guess.BATCH, WIDTH, WIDTH))
 SAME = 5
 """Times that the same complaint is heard before the inputs are not to blame."""

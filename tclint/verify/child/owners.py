@@ -29,7 +29,7 @@ OWNERS = 4
 """Most classes that are asked for one part."""
 LEVELS = 2
 """A part of a part of a network."""
-SECONDS = 6.0
+SECONDS = 5.0
 """Of the processor, for all owners together."""
 SOON = 3.0
 """For one call of an owner."""
