@@ -25,7 +25,7 @@ from tclint.sources.files import InputError, InputFile
 from tclint.sources.text import quoted
 
 if TYPE_CHECKING:
-    from tclint.fixes.apply import Keep
+    from tclint.fixes.passes import Keep
     from tclint.model.report import Report
     from tclint.ruleset.rule import Rule
     from tclint.run.fixing import Done
