@@ -11,6 +11,7 @@ from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.measured import joined, value_of
 from tclint.interpreter.models.results import first_tensor
+from tclint.interpreter.places import owner_of
 from tclint.torch_facts import facts, returns, traits
 from tclint.values import (
     BOOL,
@@ -100,6 +101,7 @@ def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywo
     if func.name == _SEQUENTIAL:
         return UNKNOWN  # of modules that nobody knows
     result = module_call(frame, node, func.name, args, keywords)
+    frame.interp.recordings.run(frame, owner_of(func), node)
     frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
     return result
 
