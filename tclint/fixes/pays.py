@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tclint.fixes.lines import Moved
+from tclint.fixes.moved import Moved
 from tclint.model.finding import Finding
 
 _Key = TypeVar("_Key", tuple[str, str, int], tuple[str, str, str])

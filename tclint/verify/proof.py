@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.fixes import passes
-from tclint.fixes.lines import Moved
+from tclint.fixes.moved import Moved
 from tclint.model.finding import Effect, Finding, Span
 from tclint.verify.judgement import is_follow_on, is_ours, place_of
 from tclint.verify.spans import outline
