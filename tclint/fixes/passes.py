@@ -51,6 +51,12 @@ class Fixed:
     rejected: list[str] = field(default_factory=list)
     """Fixes that were not kept, each with the reason."""
     passes: int = 0
+    denied: frozenset[_Key] = frozenset()
+    """The fixes that do not pay."""
+
+    def pays(self, finding: Finding) -> bool:
+        """Whether the fix of a finding, of those that were there at first, was not taken back."""
+        return finding.fix is None or _key(finding) not in self.denied
 
 
 def applicable(finding: Finding, unsafe: bool) -> bool:
@@ -78,6 +84,7 @@ def run(lint: Lint, original: Callable[[str], bytes], *, unsafe: bool = False, k
         # What was linted last is what is left: here, all of it.
         lint({})
     fixed.rejected += search.rejected
+    fixed.denied = frozenset(search.denied)
     for path in [p for p, data in fixed.contents.items() if data == original(p)]:
         del fixed.contents[path]
     return fixed

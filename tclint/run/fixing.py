@@ -74,6 +74,15 @@ def fix(
     return done
 
 
+def offered(report: Report, files: Sequence[InputFile], lint: Callable[[Sequence[InputFile]], Report]) -> Report:
+    """The report with the fixes that pay: after the others the hazard, or another one, would be there."""
+    if not any(passes.applicable(finding, True) for finding in report.findings):
+        return report
+    fixed = fix(files, lint, root="", unsafe=True, write=False).fixed
+    findings = tuple(f if fixed.pays(f) else replace(f, fix=None) for f in report.findings)
+    return replace(report, findings=findings)
+
+
 class _Books:
     """The notebooks of a run: fixes are made in the module that their cells are, and written into the cells."""
 

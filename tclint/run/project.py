@@ -179,6 +179,12 @@ class Project:
 
         return fixing.fix(self.files, self._lint, root=self.settings.root, unsafe=unsafe, write=write, keep=keep)
 
+    def offered(self, report: Report) -> Report:
+        """The report of this project with the fixes that pay."""
+        from tclint.run import fixing
+
+        return fixing.offered(report, self.files, self._lint)
+
     def check_selectors(self) -> None:
         """Refuse a selector that names no rule."""
         check_selectors(self.settings, self.rules)

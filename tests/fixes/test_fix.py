@@ -202,11 +202,10 @@ def test_of_several_fixes_in_a_function_those_that_pay_stay() -> None:
     assert all("TCL103" in why for why in done.rejected)
 
 
-def test_a_hazard_that_only_moves_is_not_fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first of the two branches could become a `where`; the second would then be the one that breaks."""
-    monkeypatch.chdir(tmp_path)
-    source = """\
+MOVES = """\
 import torch
+
+seen = []
 
 
 @torch.compile
@@ -215,13 +214,30 @@ def f(x: torch.Tensor, p: torch.Tensor):
     if p < 0.5:
         to_drop = True
     if to_drop:
-        print("dropped")
+        seen.append(1)
         return x
-    return x + 1
+    return x + p.item()
 """
-    (tmp_path / "m.py").write_text(source)
-    run("--fix", "--unsafe-fixes", "--select", "TCL101", "m.py")
-    assert (tmp_path / "m.py").read_text() == source
+
+
+def test_a_hazard_that_only_moves_is_not_fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of the two branches could become a `where`; the second would then be the one that breaks."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(MOVES)
+    run("--fix", "--unsafe-fixes", "m.py")
+    assert (tmp_path / "m.py").read_text() == MOVES.replace("p.item()", "p")
+
+
+def test_a_review_suggests_what_pays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import json
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(MOVES)
+    run("m.py", "--output-format", "sarif")
+    results = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert {each["ruleId"]: "fixes" in each for each in results} == {"TCL101": False, "TCL103": True, "TCL202": False}
 
 
 def test_a_fix_that_breaks_the_file_is_discarded_and_told() -> None:
