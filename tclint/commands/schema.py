@@ -26,6 +26,7 @@ WORDS: Mapping[str, str] = {
     "assume-compiled": "`auto`, `all` or `never`: take every `nn.Module.forward` as compiled",
     "compile-functions": "your own functions that compile what they are given",
     "tokenizers": "names that mean a tokenizer",
+    "src": "folders that absolute imports start from, beside what pyproject.toml, setup.cfg and setup.py say",
     "require-compile-wrapper": "the function that must be used instead of a bare `torch.compile`",
     "jobs": "processes; 0 decides by itself",
     "cache-dir": "where the cache is kept, inside the project; elsewhere only by `--cache-dir` or `TCLINT_CACHE_DIR`",
