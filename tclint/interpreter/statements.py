@@ -118,6 +118,9 @@ def _with(frame: Frame, node: ast.With) -> None:
         modes.enter_mode(frame, item.context_expr)
     graphs = [captures.captured_graph(frame, item.context_expr) for item in node.items]
     before, capturing = dict(frame.env), frame.capturing
+    for graph in graphs:
+        if graph is not None:
+            captures.start(frame, graph, node)
     frame.capturing = capturing or any(g is not None for g in graphs)
     eager = any(modes.runs_eagerly(frame, item.context_expr) for item in node.items)
     frame.interp.graph_memory.paused += eager
@@ -128,7 +131,7 @@ def _with(frame: Frame, node: ast.With) -> None:
     frame.capturing = capturing
     for graph in graphs:
         if graph is not None:
-            captures.finish(frame, graph, before)
+            captures.finish(frame, graph, before, node)
     frame.grad, frame.modes = grad, entered
 
 
