@@ -18,8 +18,8 @@ from torch import nn
 
 from tclint.verify import guess, usage
 from tclint.verify.child.load import load
+from tclint.verify.child.made_up import Settings
 from tclint.verify.child.needs import Need, need_of
-from tclint.verify.child.settings import Settings
 from tclint.verify.child.signatures import Parameter, is_settings, plain
 from tclint.verify.guess import WIDTH
 

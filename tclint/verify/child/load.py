@@ -13,7 +13,7 @@ from typing import Any
 
 from tclint.verify.child import standin
 from tclint.verify.child.definitions import load_definitions, trains_on_import
-from tclint.verify.child.operators import missing_operators
+from tclint.verify.child.unloaded import missing_operators
 
 
 def dotted_name(path: Path) -> tuple[str, Path]:
