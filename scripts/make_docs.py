@@ -369,6 +369,7 @@ EXAMPLES = {
     "cache-dir": 'cache-dir = ".cache/tclint"',
     "no-cache": "no-cache = true",
     "respect-gitignore": "respect-gitignore = false",
+    "src": 'src = ["python", "plugins"]',
     "verify": 'verify = { device = "cuda", timeout = 300, factories = { "models.vlm:VLM" = "verify_inputs:vlm" } }',
     "cudagraph.callables": 'cudagraph.callables = ["*.lensnet"]',
     "cudagraph.clone-helpers": 'cudagraph.clone-helpers = ["_run_lensnet_batched"]',

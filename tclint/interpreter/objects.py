@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
 from tclint.interpreter import parameters
+from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import modules, tokenizers
-from tclint.interpreter.places import owner_of
 from tclint.program import Class, Function
 from tclint.values import (
     BOOL,

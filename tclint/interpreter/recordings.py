@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from tclint import events
+from tclint.interpreter.bindings import Place, root_of
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.places import Place, root_of
 from tclint.program import Module
 from tclint.values import UNKNOWN, Const, Instance, Object, Tensor, Value, tensor_of
 from tclint.values.constant import is_none

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint import events
-from tclint.interpreter import places
+from tclint.interpreter import bindings
 from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
@@ -66,7 +66,7 @@ def _note(frame: Frame, target: ast.expr, value: Value, statement: ast.AST, augm
     elif augmented and isinstance(value, Tensor):
         recordings.write(frame, target, statement, keeps=True)
     if recordings.captured and not (augmented and isinstance(value, Tensor)):
-        recordings.bind(frame, places.of_target(frame, target), statement, value)
+        recordings.bind(frame, bindings.of_target(frame, target), statement, value)
 
 
 def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augmented: bool, old: Value | None) -> None:

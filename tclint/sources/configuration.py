@@ -147,6 +147,7 @@ def load(
         settings,
         cache_dir=_cache_dir(settings),
         rules=tuple(os.path.normpath(os.path.join(settings.root, folder)) for folder in settings.rules),
+        src=tuple(os.path.normpath(os.path.join(settings.root, folder)) for folder in settings.src),
     )
 
 
@@ -263,6 +264,8 @@ def _override(settings: Settings, overrides: Mapping[str, object], cwd: str) -> 
             changed[_field(key)] = (*before.extend_exclude, *globs) if key == "extend-exclude" else globs
     if "cache-dir" in given:
         changed["cache_dir"] = os.path.join(cwd, settings.cache_dir) if settings.cache_dir else ""
+    if "src" in given:
+        changed["src"] = tuple(os.path.join(cwd, folder) for folder in settings.src)
     if "rules" in given:
         changed["rules"] = tuple(os.path.join(cwd, folder) for folder in settings.rules)
     return replace(settings, source=source, **changed)

@@ -89,6 +89,7 @@ jobs = 2
 cache-dir = "c"
 no-cache = true
 respect-gitignore = false
+src = ["python"]
 
 [tool.tclint.per-file-ignores]
 "tests/*" = ["TCL1"]
@@ -115,6 +116,7 @@ factories = { "m:C" = "m:make" }
     assert settings.verify == {"device": "cuda", "factories": {"m:C": "m:make"}}
     assert settings.no_cache
     assert not settings.respect_gitignore
+    assert settings.src == (str(tmp_path / "python"),)
     assert pickle.loads(pickle.dumps(settings)) == settings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.interpreter import places
+from tclint.interpreter import bindings
 from tclint.interpreter.evaluate import evaluate, handles, holder, lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import read
@@ -25,8 +25,8 @@ def _name(frame: Frame, node: ast.Name) -> Value:
     value = _value(frame, node)
     if frame.capturing and frame.region is None:
         recordings = frame.interp.recordings
-        recordings.read(frame, places.of_name(frame, node.id), node, value)
-        for place in places.passed_as(frame, node.id) if tensor_of(value) or value.python_type else ():
+        recordings.read(frame, bindings.of_name(frame, node.id), node, value)
+        for place in bindings.passed_as(frame, node.id) if tensor_of(value) or value.python_type else ():
             recordings.read(frame, place, node, value)
     return value
 
@@ -48,7 +48,7 @@ def _value(frame: Frame, node: ast.Name) -> Value:
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
     value = _attribute_value(frame, node)
     if frame.capturing and frame.region is None:
-        frame.interp.recordings.read(frame, places.of_target(frame, node), node, value)
+        frame.interp.recordings.read(frame, bindings.of_target(frame, node), node, value)
     return value
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.evaluate import lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.measured import joined, value_of
 from tclint.interpreter.models.results import first_tensor
-from tclint.interpreter.places import owner_of
 from tclint.torch_facts import facts, returns, traits
 from tclint.values import (
     BOOL,
