@@ -74,7 +74,7 @@ class Emitter:
         if frame.region is None:
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
-            train(frame, node, name, keywords)
+            train(frame, node, name, keywords, receiver)
         elif frame.region.site is None and frame.interp.learned.sites and name in callers.NAMES:
             # Where nothing is compiled yet, nothing is marked for it: there the mark is the hazard.
             frame.interp.results.calls_compiled = True

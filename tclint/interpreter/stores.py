@@ -65,8 +65,15 @@ def _note(frame: Frame, target: ast.expr, value: Value, statement: ast.AST, augm
         recordings.write(frame, target.value, statement, keeps=augmented)
     elif augmented and isinstance(value, Tensor):
         recordings.write(frame, target, statement, keeps=True)
-    if recordings.captured and not (augmented and isinstance(value, Tensor)):
+    if recordings.may_concern(_last_name(target), value) and not (augmented and isinstance(value, Tensor)):
         recordings.bind(frame, bindings.of_target(frame, target), statement, value)
+
+
+def _last_name(target: ast.expr) -> str:
+    """`x` of `x`, `self.x` and `self.x["key"]`."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
 
 
 def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augmented: bool, old: Value | None) -> None:
