@@ -45,7 +45,7 @@ class TensorCopy(Rule):
         if value is None:
             return
         tensor = tensor_of(value) if event.name == "copy.copy" else _tensor_in(value)
-        if tensor is None and not _is_module(event, value) and not (event.name == "copy.copy" and _is_container(value)):
+        if tensor is None and not _is_module(event, value) and not (event.name == "copy.copy" and self._breaks(event)):
             return
         yield self.finding(
             event,
@@ -54,6 +54,10 @@ class TensorCopy(Rule):
             graph_breaks=self.ids("GB0007" if event.name == "copy.copy" else ""),
             help="use .clone() for a tensor; copy other things outside the region",
         )
+
+    def _breaks(self, event: Call) -> bool:
+        verdict = self.verdict(event)
+        return verdict is not None and verdict.breaks == "always"
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         node = event.node
@@ -89,7 +93,3 @@ def _is_module(event: Event, value: Value) -> bool:
     if isinstance(value, Instance):
         return event.ask.is_nn_module(value.cls)
     return isinstance(value, Object) and value.name.startswith("torch.nn.")
-
-
-def _is_container(value: Value) -> bool:
-    return isinstance(value, Dict) or (isinstance(value, Seq) and value.kind in ("list", "set"))

@@ -17,7 +17,8 @@ from tclint.values import External, Object, Value
 _NAMES: Final = tuple(
     name
     for name in asked.breaking_somewhere()
-    if name.startswith("torch.") and not (name.startswith("torch.nn.") and name[9:10].isupper())
+    if name.startswith("torch.")
+    and not (name.startswith("torch.nn.") and name[9:10].isupper() and not name.startswith("torch.nn.Module."))
 )
 # Values or shapes are read: TCL103 and TCL105 say it.
 _DATA: Final = ("GB0036", "GB0033")

@@ -358,6 +358,17 @@ class Define(Event):
         self.what = what
 
 
+class Feature(Event):
+    """Something of the language that no other event tells, by its name in the facts: an exception is raised again."""
+
+    __slots__ = ("name",)
+    kind = "feature"
+
+    def __init__(self, frame: Frame, node: ast.AST, name: str) -> None:
+        super().__init__(frame, node)
+        self.name = name
+
+
 class Enter(Event):
     """A function of a region is entered."""
 
@@ -428,6 +439,7 @@ EVENTS: tuple[type[Event], ...] = (
     Format,
     With,
     Define,
+    Feature,
     Enter,
     Compile,
     ModuleEvent,

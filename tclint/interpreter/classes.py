@@ -139,6 +139,12 @@ class Classes:
                 return "class"
         return ""
 
+    @staticmethod
+    def is_cached(method: Function) -> bool:
+        """Whether a property keeps what it gave the first time."""
+        last = [d.attr if isinstance(d, ast.Attribute) else getattr(d, "id", "") for d in method.decorators]
+        return "cached_property" in last
+
     def fields(self, cls: Class) -> list[str]:
         """The fields of a dataclass-like class, base classes first."""
         known = self._knowledge.field_names.get(cls)

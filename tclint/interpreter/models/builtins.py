@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tclint import events
+from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.torch_facts import facts
@@ -96,6 +97,8 @@ def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
             try:
                 return Const({"int": int, "float": float, "str": str}[kind](value.value))
             except (ValueError, TypeError, OverflowError):
+                if exceptions.caught(frame):
+                    frame.interp.emitter.feature(frame, node, f"{kind}() that fails")
                 return Scalar(kind)
         if tensor_of(value) is not None:
             return Scalar(kind, "data" if kind != "str" else "tensor", frame.origin(node))
