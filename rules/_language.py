@@ -9,15 +9,9 @@ from typing import Final
 from tclint.events import Attribute, Call, Event, Format, Loop, Operation, ProgramCall, Store, Subscript
 from tclint.ruleset.rule import span
 from tclint.torch_facts import language
-from tclint.values import ClassValue, Dict, Instance, Object, Value
+from tclint.values import ClassValue, Const, Dict, Instance, Object, Seq, Value
+from tclint.values.operators import METHODS
 
-_UNARY: Final = {"USub": "neg", "UAdd": "pos", "Invert": "invert"}
-_BINARY: Final = {
-    "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod",
-    "Pow": "pow", "LShift": "lshift", "RShift": "rshift", "BitAnd": "and", "BitOr": "or", "BitXor": "xor",
-    "MatMult": "matmul",
-}
-_ORDER: Final = {"Eq": "eq", "NotEq": "ne", "Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge"}
 _ENUM: Final = "enumeration"
 
 
@@ -36,28 +30,54 @@ def of_call(event: Call) -> str | None:
     if isinstance(value, ClassValue):
         return _of_class(event, value, event.method)
     if not isinstance(value, Instance):
-        return None
+        return _of_form(event, value)
+    if event.name == "builtins.vars" and not event.ask.is_nn_module(value.cls):
+        return "vars() of an object"
     asked = f"__{event.method}__"
     if _has(event, value, asked):
         return asked
     return "__iter__ by a builtin" if _walks(event) and _has(event, value, "__iter__") else None
 
 
+def _of_form(event: Call, value: Value | None) -> str | None:
+    """A way of calling a builtin that is a feature of its own."""
+    many = len(event.args)
+    if event.name.startswith("itertools."):
+        return event.name
+    if event.name == "builtins.filter" and isinstance(value, Const) and value.value is None:
+        return "filter(None, …)"
+    if event.name == "builtins.map" and many > 2:
+        return "map() of several"
+    if event.name == "builtins.enumerate" and (many > 1 or "start" in event.keywords):
+        return "enumerate() with a start"
+    if event.name == "builtins.iter" and many == 2:
+        return "iter() with a sentinel"
+    if event.name in ("builtins.max", "builtins.min") and "default" in event.keywords:
+        return "max() with a default"
+    if event.name == "builtins.next" and isinstance(value, Seq) and value.kind == "generator" and _held(event):
+        return "next() of a generator that is held"
+    if event.name.endswith(("Error", "Exception")) and event.name.startswith("builtins."):
+        return "exception that is made"
+    if isinstance(event.receiver, Seq) and event.receiver.kind == "generator":
+        return f"{event.method}() of a generator"
+    return None
+
+
+def _held(event: Call) -> bool:
+    """Whether the first argument is an attribute: made before, and kept."""
+    return isinstance(event.node, ast.Call) and bool(event.node.args) and isinstance(event.node.args[0], ast.Attribute)
+
+
 def of_operation(event: Operation) -> str | None:
     """What an operator asks an object of the program."""
-    for value, turned in ((event.left, ""), (event.right, "r")):
-        if not isinstance(value, Instance):
-            continue
-        if event.operator in _UNARY:
-            names = [_UNARY[event.operator]]
-        elif event.operator in _BINARY:
-            written = isinstance(event.node, ast.AugAssign) and not turned
-            names = [*(["i" + _BINARY[event.operator]] if written else []), turned + _BINARY[event.operator]]
-        else:
-            names = [_ORDER[event.operator]] if event.operator in _ORDER and not turned else []
-        for name in names:
-            if _has(event, value, f"__{name}__"):
-                return f"__{name}__"
+    method = METHODS.get(event.operator, "")
+    written = isinstance(event.node, ast.AugAssign)
+    for value, marks in ((event.left, ("i", "") if written else ("",)), (event.right, ("r",))):
+        if method and isinstance(value, Instance):
+            names = (f"__{mark}{method}__" for mark in marks)
+            found = next((name for name in names if _has(event, value, name)), None)
+            if found is not None:
+                return found
     if event.operator in ("key", "member") and isinstance(event.left, Instance):
         return _as_key(event, event.left)
     if event.operator in ("In", "NotIn") and isinstance(event.right, Instance):
@@ -83,15 +103,21 @@ def of_format(event: Format) -> str | None:
 
 
 def of_key(event: Store | Subscript) -> str | None:
-    """An object of the program as the key of a dict."""
-    if not isinstance(event.index, Instance) or not isinstance(event.receiver, Dict):
+    """An object of the program as the key of a dict, or as an index."""
+    if not isinstance(event.index, Instance):
+        return None
+    if isinstance(event.receiver, Seq):
+        return "__index__" if _has(event, event.index, "__index__") else None
+    if not isinstance(event.receiver, Dict):
         return None
     return _as_key(event, event.index)
 
 
 def _as_key(event: Event, value: Instance) -> str | None:
     if event.ask.is_nn_module(value.cls):
-        return None
+        return None  # known by its name
+    if value.fields is not None:
+        return "dataclass as a key"
     return "object with __hash__ as a key" if _has(event, value, "__hash__") else "object as a key"
 
 
@@ -144,7 +170,9 @@ _WALKERS: Final = frozenset("sum list tuple set frozenset sorted max min any all
 def of_exception(event: Call | Attribute | Format) -> str | None:
     """What is asked of an exception that a handler caught."""
     if isinstance(event, Attribute):
-        return f"{event.name} of an exception" if _is_exception(event.receiver) else None
+        known = event.name == "args" or event.name[:2] == "__"
+        name = event.name if known else "an attribute"
+        return f"{name} of an exception" if _is_exception(event.receiver) else None
     if isinstance(event, Format):
         return "exception in an f-string" if _is_exception(event.value) else None
     if event.args and _is_exception(event.args[0]):

@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.events import (
     Attribute,
+    Branch,
     Call,
     Compile,
     Define,
@@ -72,7 +73,8 @@ class UnsupportedPython(Rule):
     code, name = "TCL120", "unsupported-python"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     subjects = {
-        "subscript": (Object, Dict),
+        "subscript": (Object, Dict, Seq),
+        "branch": (Instance,),
         "program_call": (ClassValue,),
         "loop": (Seq, Instance, ClassValue),
         "attribute": (Object,),
@@ -97,13 +99,17 @@ class UnsupportedPython(Rule):
         "builtins.*",
         "math.*",
         "operator.*",
+        "itertools.*",
+        "list.send",
+        "list.throw",
+        "list.close",
         "super.__init__",
         "dataclasses.fields",
     )
 
     def on_define(self, event: Define) -> Iterator[Finding]:
         if event.what == "class":
-            yield self._finding(event, "a class is defined in compiled code")
+            yield from self._of_language(event, "class in a function")
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         if not event.at_entry or b"yield" not in event.module.data:
@@ -115,8 +121,10 @@ class UnsupportedPython(Rule):
         if event.target == "attribute":
             if event.name == "__class__":
                 yield self._finding(event, "`__class__` is written")
+            elif isinstance(event.receiver, ClassValue):
+                yield from self._of_language(event, "write of an attribute of a class")
             elif isinstance(event.receiver, FunctionValue) and event.name:
-                yield self._finding(event, "an attribute of a function is written")
+                yield from self._of_language(event, "write of an attribute of a function")
         elif event.target == "subscript" and _opaque(event.receiver):
             yield self._finding(event, "an element of a C object is written")
         elif event.target == "subscript":
@@ -132,6 +140,10 @@ class UnsupportedPython(Rule):
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         yield from self._of_language(event, _language.of_exception(event))
+
+    def on_branch(self, event: Branch) -> Iterator[Finding]:
+        if event.keyword == "not" and isinstance(event.test, Instance) and event.ask.method(event.test.cls, "__bool__"):
+            yield from self._of_language(event, "__bool__ in not")
 
     def on_format(self, event: Format) -> Iterator[Finding]:
         yield from self._of_language(event, _language.of_format(event) or _language.of_exception(event))
@@ -175,7 +187,7 @@ class UnsupportedPython(Rule):
         elif name == "builtins.sorted":
             values = event.args[0] if event.args else None
             if isinstance(values, Seq) and isinstance(values.element(), Instance) and "key" not in event.keywords:
-                yield self._finding(event, "objects are sorted")
+                yield from self._of_language(event, "sorted() of objects")
         elif name.startswith("pydantic."):
             yield self._finding(event, f"`{name}`")
 

@@ -169,12 +169,15 @@ class Objects:
                 held = interp.classes.assigned(ancestor, assigned, name, frame, node)
                 if isinstance(held, Instance) and interp.classes.find_method(held.cls, "__get__") is not None:
                     self._emitter.feature(frame, node, "descriptor")
+                elif isinstance(held, Object) and held.name == "functools.partialmethod":
+                    self._emitter.feature(frame, node, held.name)
                 return held
         if name == "training":
             return BOOL
         if name in modules.MODULE_METHODS:
             return Method(instance, name)
         if name == "__dict__":
+            self._emitter.feature(frame, node, "__dict__ of an object")
             return Dict({}, UNKNOWN)
         dynamic = attributes.get("*")
         if dynamic is not None and "*" not in name and interp.classes.find_method(cls, "__getattr__") is None:

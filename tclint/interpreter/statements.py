@@ -17,6 +17,7 @@ from tclint.values import (
     UNKNOWN,
     External,
     FunctionValue,
+    Instance,
     ModuleValue,
     Object,
     Seq,
@@ -234,6 +235,10 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, ast.Name):
             frame.env.pop(target.id, None)
+        elif isinstance(target, ast.Attribute):
+            owner = expressions.evaluate(frame, target.value)
+            if isinstance(owner, Instance) and frame.interp.classes.find_method(owner.cls, "__delattr__") is not None:
+                frame.interp.emitter.feature(frame, node, "__delattr__")
         elif isinstance(target, ast.Subscript):
             receiver = expressions.evaluate(frame, target.value)
             expressions.evaluate(frame, target.slice)

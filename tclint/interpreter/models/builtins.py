@@ -43,6 +43,9 @@ from tclint.values.value import NUMBER, TENSOR
 
 def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     """The value of a builtin call."""
+    if args and isinstance(args[0], Object) and frame.region is not None:
+        # `float(fraction)` asks `Fraction.__float__`.
+        frame.interp.emitter.call(frame, node, f"{args[0].name}.__{name[9:]}__", args[1:], keywords, args[0], UNKNOWN)
     handler = _HANDLERS.get(name[9:])
     return handler(frame, node, args, keywords) if handler is not None else UNKNOWN
 
