@@ -54,18 +54,11 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         return "iter() with a sentinel"
     if event.name in ("builtins.max", "builtins.min") and "default" in event.keywords:
         return "max() with a default"
-    if event.name == "builtins.next" and isinstance(value, Seq) and value.kind == "generator" and _held(event):
-        return "next() of a generator that is held"
     if event.name.endswith(("Error", "Exception")) and event.name.startswith("builtins."):
         return "exception that is made"
     if isinstance(event.receiver, Seq) and event.receiver.kind == "generator":
         return f"{event.method}() of a generator"
     return None
-
-
-def _held(event: Call) -> bool:
-    """Whether the first argument is an attribute: made before, and kept."""
-    return isinstance(event.node, ast.Call) and bool(event.node.args) and isinstance(event.node.args[0], ast.Attribute)
 
 
 def of_operation(event: Operation) -> str | None:
@@ -170,9 +163,7 @@ _WALKERS: Final = frozenset("sum list tuple set frozenset sorted max min any all
 def of_exception(event: Call | Attribute | Format) -> str | None:
     """What is asked of an exception that a handler caught."""
     if isinstance(event, Attribute):
-        known = event.name == "args" or event.name[:2] == "__"
-        name = event.name if known else "an attribute"
-        return f"{name} of an exception" if _is_exception(event.receiver) else None
+        return f"{event.name} of an exception" if _is_exception(event.receiver) else None
     if isinstance(event, Format):
         return "exception in an f-string" if _is_exception(event.value) else None
     if event.args and _is_exception(event.args[0]):

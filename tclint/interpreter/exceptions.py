@@ -47,9 +47,17 @@ def features(frame: Frame, node: ast.Raise) -> Iterator[str]:
 
 def _of_class(frame: Frame, value: Value, made: bool) -> Iterator[str]:
     if isinstance(value, ClassValue):
-        own = frame.interp.classes.find_method(value.cls, "__init__") is not None
-        yield "raise an exception with __init__" if own else "raise an exception of the program"
+        own = frame.interp.classes.find_method(value.cls, "__init__")
+        yield "raise an exception with __init__" if own is not None else "raise an exception of the program"
+        if own is not None and any(_is_super(part) for part in ast.walk(own.node)):
+            yield "super().__init__() of an exception"
     elif isinstance(value, External) and value.name in _BEYOND:
         yield "raise what is no Exception"
     elif isinstance(value, (Instance, Object)) and not made:
         yield "raise an object"
+
+
+def _is_super(node: ast.AST) -> bool:
+    """Whether this is `super().__init__`."""
+    inner = node.value if isinstance(node, ast.Attribute) and node.attr == "__init__" else None
+    return isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "super"

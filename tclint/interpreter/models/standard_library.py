@@ -53,6 +53,10 @@ def _cache(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value
     return args[0] if args else External(IDENTITY)
 
 
+def _partial_method(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    return Object("functools.partialmethod", frame.origin(node))
+
+
 def _logger(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return Object("logging.Logger", frame.origin(node))
 
@@ -207,6 +211,7 @@ _NAMED_TUPLE: Final = "tclint.namedtuple"
 
 _HANDLERS: Final[dict[str, _Handler]] = {
     "functools.partial": _partial,
+    "functools.partialmethod": _partial_method,
     "functools.reduce": _reduce,
     "functools.wraps": _decorator,
     "functools.lru_cache": _decorator,
