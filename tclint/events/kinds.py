@@ -70,6 +70,16 @@ class Event:
         return "except" in self.frame.blocks or self.frame.rare
 
     @property
+    def surely(self) -> bool:
+        """Whether every run of the region gets here: no branch on the way that may not be taken."""
+        frame: Frame | None = self.frame
+        while frame is not None and frame.region is not None:
+            if frame.maybe:
+                return False
+            frame = frame.parent
+        return True
+
+    @property
     def grad(self) -> bool | None:
         """False under `no_grad`, True where nothing around turns gradients off, None where the caller is not in sight."""
         return self.frame.grad

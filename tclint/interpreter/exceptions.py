@@ -29,32 +29,33 @@ def caught(frame: Frame) -> bool:
     return False
 
 
-def features(frame: Frame, node: ast.Raise) -> Iterator[str]:
-    """What of the language a `raise` uses, by its names in the facts."""
+def features(frame: Frame, node: ast.Raise) -> Iterator[tuple[str, ast.AST]]:
+    """What of the language a `raise` uses, by its names in the facts, and where."""
     if node.exc is None:
-        yield "raise again"
+        yield "raise again", node
         return
     if node.cause is not None:
         none = isinstance(node.cause, ast.Constant) and node.cause.value is None
-        yield "raise from None" if none else "raise from"
+        yield "raise from None" if none else "raise from", node
     elif HANDLER in frame.blocks:
-        yield "raise in a handler"
+        yield "raise in a handler", node
     made = isinstance(node.exc, ast.Call)
     with frame.interp.emitter.silence:
         value = evaluate(frame, node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
-    yield from _of_class(frame, value, made)
+    yield from _of_class(frame, node, value, made)
 
 
-def _of_class(frame: Frame, value: Value, made: bool) -> Iterator[str]:
+def _of_class(frame: Frame, node: ast.Raise, value: Value, made: bool) -> Iterator[tuple[str, ast.AST]]:
     if isinstance(value, ClassValue):
         own = frame.interp.classes.find_method(value.cls, "__init__")
-        yield "raise an exception with __init__" if own is not None else "raise an exception of the program"
-        if own is not None and any(_is_super(part) for part in ast.walk(own.node)):
-            yield "super().__init__() of an exception"
+        yield "raise an exception with __init__" if own is not None else "raise an exception of the program", node
+        inner = next((part for part in ast.walk(own.node) if _is_super(part)), None) if own is not None else None
+        if inner is not None:
+            yield "super().__init__() of an exception", inner if value.cls.module is frame.module else node
     elif isinstance(value, External) and value.name in _BEYOND:
-        yield "raise what is no Exception"
+        yield "raise what is no Exception", node
     elif isinstance(value, (Instance, Object)) and not made:
-        yield "raise an object"
+        yield "raise an object", node
 
 
 def _is_super(node: ast.AST) -> bool:

@@ -17,7 +17,6 @@ from tclint.values import (
     UNKNOWN,
     External,
     FunctionValue,
-    Instance,
     ModuleValue,
     Object,
     Seq,
@@ -79,8 +78,8 @@ def _raise(frame: Frame, node: ast.Raise) -> None:
     # What an exception is built from runs only when things have already gone wrong; Dynamo does not get there
     # in a program that works: unless it is raised for sure, to be caught.
     if frame.region is not None and exceptions.caught(frame):
-        for feature in exceptions.features(frame, node):
-            frame.interp.emitter.feature(frame, node, feature)
+        for feature, where in exceptions.features(frame, node):
+            frame.interp.emitter.feature(frame, where, feature)
     frame.dead = True
 
 
@@ -237,10 +236,6 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, ast.Name):
             frame.env.pop(target.id, None)
-        elif isinstance(target, ast.Attribute):
-            owner = expressions.evaluate(frame, target.value)
-            if isinstance(owner, Instance) and frame.interp.classes.find_method(owner.cls, "__delattr__") is not None:
-                frame.interp.emitter.feature(frame, node, "__delattr__")
         elif isinstance(target, ast.Subscript):
             receiver = expressions.evaluate(frame, target.value)
             expressions.evaluate(frame, target.slice)

@@ -98,8 +98,7 @@ class Object(Value):
 
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
         result = MODELS.objects.item(frame, node, self, index)
-        if frame.region is not None:
-            frame.interp.emitter.call(frame, node, f"{self.name}.__getitem__", [index], {}, self, result)
+        asked(frame, node, self, self.name, "getitem", index)
         return result
 
     def with_item(self, index: Value, value: Value) -> Value:

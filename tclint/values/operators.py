@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
+from tclint.torch_facts import calls
 from tclint.values.constant import FALSE, TRUE, Const
 from tclint.values.value import OBJECT, UNKNOWN, Value
 
@@ -42,10 +43,13 @@ METHODS: Final = {
 
 
 def asked(frame: Frame, node: ast.AST, receiver: Value, name: str, operator: str, *args: Value) -> None:
-    """Tell that an operator asks an object of a class outside the program: a call of the method that answers for it."""
-    method = METHODS.get(operator)
-    if method is not None and frame.region is not None:
-        frame.interp.emitter.call(frame, node, f"{name}.__{method}__", args, {}, receiver, UNKNOWN)
+    """Tell that an operator or a builtin asks an object of a class outside the program: a call of the method that answers.
+
+    Where that method was never asked, nothing is told: that it may break like others of its class is no fact.
+    """
+    full = f"{name}.__{METHODS.get(operator, operator)}__"
+    if frame.region is not None and calls.key_of(full) is not None:
+        frame.interp.emitter.call(frame, node, full, args, {}, receiver, UNKNOWN)
 
 
 def binary(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:

@@ -37,15 +37,15 @@ from tclint.values import (
     scalar_type,
     tensor_of,
 )
-from tclint.values.operators import binary
+from tclint.values.operators import asked, binary
 from tclint.values.value import NUMBER, TENSOR
 
 
 def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     """The value of a builtin call."""
-    if args and isinstance(args[0], Object) and frame.region is not None:
+    if args and isinstance(args[0], Object):
         # `float(fraction)` asks `Fraction.__float__`.
-        frame.interp.emitter.call(frame, node, f"{args[0].name}.__{name[9:]}__", args[1:], keywords, args[0], UNKNOWN)
+        asked(frame, node, args[0], args[0].name, name[9:], *args[1:])
     handler = _HANDLERS.get(name[9:])
     return handler(frame, node, args, keywords) if handler is not None else UNKNOWN
 
