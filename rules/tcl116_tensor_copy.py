@@ -56,6 +56,8 @@ class TensorCopy(Rule):
         )
 
     def _breaks(self, event: Call) -> bool:
+        if _is_container(event.args[0]):
+            return True  # whatever is in it, on every release
         verdict = self.verdict(event)
         return verdict is not None and verdict.breaks == "always"
 
@@ -93,3 +95,7 @@ def _is_module(event: Event, value: Value) -> bool:
     if isinstance(value, Instance):
         return event.ask.is_nn_module(value.cls)
     return isinstance(value, Object) and value.name.startswith("torch.nn.")
+
+
+def _is_container(value: Value) -> bool:
+    return isinstance(value, Dict) or (isinstance(value, Seq) and value.kind in ("list", "set"))
