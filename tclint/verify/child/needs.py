@@ -183,7 +183,7 @@ def _comparison(node: ast.expr, compare: ast.Compare, place: _Place, need: Need)
         elif isinstance(operator, (ast.In, ast.NotIn)):
             key = _constant(left, place)
             if isinstance(key, str):
-                need.is_mapping = True
+                need.keys[key] = None
         elif isinstance(operator, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
             need.is_number = True
 
