@@ -179,6 +179,13 @@ def _floats(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _dtypes(inputs, "float32", "bool")
 
 
+def _doubles(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A module that computes in double precision."""
+    floats = {name: replace(spec, dtype="float64") for name, spec in _tensors(inputs) if spec.dtype == "float32"}
+    if floats:
+        yield {**inputs, **floats}
+
+
 def _booleans(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     masks = {name: spec for name, spec in _tensors(inputs) if "mask" in name}
     for name, spec in masks.items():
@@ -388,6 +395,8 @@ _RULES: tuple[tuple[str, Rule], ...] = (
         r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast",
         _floats,
     ),
+    (r"\bDouble\b|float64", _doubles),
+    (r"(?<!\w)(\d)[dD] (?:inputs?|tensors?)", lambda m, i: _ranks(i, int(m[1]))),
     (r"Input type \((?:torch\.)?(?:Long|Int|long)", _floats),
     (r"only .*?floating|Can only calculate the mean of floating|must be a? ?floating", _floats),
     (r"[Bb]ool", _booleans),

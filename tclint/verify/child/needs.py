@@ -29,6 +29,8 @@ _NUMERIC = frozenset({"range", "int", "float", "abs", "round"})
 @dataclass
 class Need:
     attributes: dict[str, None] = field(default_factory=dict)
+    methods: dict[str, None] = field(default_factory=dict)
+    """Those of its attributes that are called."""
     keys: dict[str, None] = field(default_factory=dict)
     """Texts that it is subscripted with."""
     values: list[Any] = field(default_factory=list)
@@ -158,6 +160,9 @@ def _attribute(read: ast.Attribute, parents: dict[ast.AST, ast.AST], place: _Pla
                 need.value(key)
     else:
         need.attributes[read.attr] = None
+        call = parents.get(read)
+        if isinstance(call, ast.Call) and call.func is read:
+            need.methods[read.attr] = None
 
 
 def _subscript(read: ast.Subscript, place: _Place, need: Need) -> None:
