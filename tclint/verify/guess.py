@@ -95,6 +95,14 @@ def is_depth(name: str) -> bool:
     return bool(_DEPTH.search(name.lower()))
 
 
+_CHANNELS = re.compile(r"(^|_)(n?_?in|n?_?out|mid)?_?(chs?|chans?|channels?|nc|planes|feats?|features)(_in|_out)?$")
+
+
+def is_channels(name: str) -> bool:
+    """Whether a number of that name is how many channels go into a layer or come out of it."""
+    return bool(_CHANNELS.search(name.lower()))
+
+
 def is_flag(name: str) -> bool:
     return bool(_FLAGS.search(name.lower()))
 

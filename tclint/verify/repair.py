@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tclint.verify.guess import BATCH, SEQUENCE, SIDE, WIDTH, Several, TensorSpec, tensor_for
+from tclint.verify.guess import BATCH, SEQUENCE, SIDE, WIDTH, Several, TensorSpec, tensor_for, value_for
 
 Inputs = Mapping[str, Any]
 """Arguments by name: TensorSpec, Several, or a plain value."""
@@ -267,6 +267,45 @@ def _one_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any
             yield _change(inputs, name, value.items[0])
 
 
+def _bases(inputs: Inputs, opening: str) -> list[str]:
+    """The arguments that are dicts (`[`) or objects (`.`): their parts are named `batch[image]`, `batch.image`."""
+    return list(dict.fromkeys(name.partition(opening)[0] for name in inputs if opening in name))
+
+
+def _key(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A key is missing in a dict; or a tensor was given where one is wanted."""
+    key = found[1]
+    for base in _bases(inputs, "["):
+        yield _change(inputs, f"{base}[{key}]", tensor_for(key))
+    if not _bases(inputs, "["):
+        yield from _looked_into(inputs, f"[{key}]", key)
+
+
+def _part(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """An attribute is missing in an object; or a tensor was given where one is wanted."""
+    name = found[2]
+    if found[1] == "types.SimpleNamespace":
+        for base in _bases(inputs, "."):
+            yield _change(inputs, f"{base}.{name}", value_for(name))
+    elif name in ("items", "keys", "values", "get", "update"):
+        yield from _looked_into(inputs, "[x]", "x")
+    else:
+        yield from _looked_into(inputs, f".{name}", name)
+
+
+def _looked_into(inputs: Inputs, part: str, name: str) -> Iterator[dict[str, Any]]:
+    for base, _ in _tensors(inputs):
+        if "[" not in base and "." not in base:
+            yield {**{other: value for other, value in inputs.items() if other != base}, base + part: value_for(name)}
+
+
+def _absent(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Arguments that are only handed on, and that nobody gave."""
+    names = [name for name in re.findall(r"'(\w+)'", found[1]) if name not in inputs]
+    if names:
+        yield {**inputs, **{name: value_for(name) for name in names}}
+
+
 def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _sequences(inputs, (16, 64, 49, 17, 196, 1))
     yield from _spatial(inputs, (28, 64, 224, 16))
@@ -277,6 +316,9 @@ def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 
 _RULES: tuple[tuple[str, Rule], ...] = (
+    (r"KeyError: '(\w+)'", _key),
+    (r"'(Tensor|types\.SimpleNamespace)' object has no attribute '(\w+)'", _part),
+    (r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", _absent),
     (r"had torch\.Size\(\[([\d, ]*)\]\).*?broadcastable to \[([\d, ]+)\]", _broadcast),
     (r"Target sizes: \[([\d, ]+)\]\.\s+Tensor sizes: \[([\d, ]*)\]", _broadcast),
     (r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)", _viewed),
@@ -300,7 +342,6 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"expecting (?:an )?embed(?:ding)? dim(?:ension)? of (\d+), but got (\d+)", _wanted_had),
     (r"[Ii]nput (?:image )?(?:height|width|size)\D*?(\d+).*?doesn't match model\D*?(\d+)", _side),
     (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pairs),
-    (r"Attempting to broadcast a dimension of length (\d+)(?=.*?(\d+))", _pairs),
     (r"Expected size (\d+) but got size (\d+)", _pairs),
     (r"[Ee]xpected .*?size (?:to be )?\[?(\d+).*?but got:? \[?(\d+)", _pairs),
     (r"not enough values to unpack \(expected (\d+), got \d+\)", _unpack),
