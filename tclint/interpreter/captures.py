@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.interpreter.attributes import CAPTURED as _GRAPH
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.values import NONE, STATIC_OUT, UNKNOWN, External, Instance, Object, Tensor, Value
+from tclint.values.graph import CUDA_GRAPH as _GRAPH
 
 _CAPTURES: Final = frozenset({"torch.cuda.graph", "torch.cuda.graphs.graph"})
 
