@@ -61,8 +61,11 @@ class Plan:
         self.jobs = processes(settings.jobs, len(self.program.modules))
         triggers = [(r.code, tuple(r.triggers)) for r in rules if hasattr(r, "on_module")]
         self.glances = {m.path: self._glance(m, names, triggers) for m in self.program.modules}
+        self.inheriting = glance.inheriting(self.glances)
         self.chosen = [
-            m for m in self.program.modules if m.explicit or self.glances[m.path].compiles or self.glances[m.path].root
+            m
+            for m in self.program.modules
+            if m.explicit or (seen := self.glances[m.path]).compiles or seen.root or m.path in self.inheriting
         ]
         self.eager = [m for m in self.chosen if self.glances[m.path].compiles]
         self.around = {m.path for m in self.eager}
@@ -189,7 +192,7 @@ class Plan:
             modules = [
                 m for m in modules if (c := components.of(m.path)) not in precise or c in unresolved or m.path in within
             ]
-        found = [m for m in modules if self.glances[m.path].forward]
+        found = [m for m in modules if self.glances[m.path].forward or m.path in self.inheriting]
         # The models that tests make for themselves are nobody's, but for a run that is about tests alone.
         tested = [m for m in found if not is_test(m.path)]
         return tested if any(not is_test(path) for path in self.reported) else found

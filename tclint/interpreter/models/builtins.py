@@ -274,8 +274,8 @@ def _callable(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Va
 def _getattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) >= 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
         found = args[0].attribute(frame, node, args[1].value)
-        if found is UNKNOWN and len(args) == 3:
-            return UNKNOWN
+        if isinstance(found, External) and len(args) == 3 and facts.callable_somewhere(found.name):
+            return found if facts.has(found.name, frame.interp.options.release) else args[2]
         return found
     if len(args) >= 2 and isinstance(args[0], Instance):
         return frame.interp.objects.dynamic_attribute(args[0])
