@@ -64,7 +64,7 @@ class ScalarExtraction(Rule):
         tensor = next((t for v in values if (t := tensor_of(v)) is not None), None)
         if tensor is None and name in ("math.prod", "math.fsum") and values and isinstance(values[0], Seq):
             tensor = tensor_of(values[0].element())
-        if tensor is None:
+        if tensor is None or tensor.is_known_number:
             return
         if name == "builtins.round" or (name.startswith("math.") and isinstance(event.result, Seq)):
             return

@@ -97,7 +97,8 @@ def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
                 return Const({"int": int, "float": float, "str": str}[kind](value.value))
             except (ValueError, TypeError, OverflowError):
                 return Scalar(kind)
-        if tensor_of(value) is not None:
+        tensor = tensor_of(value)
+        if tensor is not None and not tensor.is_known_number:
             return Scalar(kind, "data" if kind != "str" else "tensor", frame.origin(node))
         if isinstance(value, Scalar):
             return Scalar(kind, value.source, value.origin, value.ref)
