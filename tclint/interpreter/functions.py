@@ -221,7 +221,8 @@ class Functions:
         graphs = self._interp.graph_memory
         region_key = region.key if region is not None else None
         if region is None and frame is not None:
-            region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure))
+            recordings = self._interp.recordings
+            region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure), recordings.seen)
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         known = memo.results.get(key)
@@ -232,10 +233,13 @@ class Functions:
                 self._interp.results.again(region.site, key)
             if key in memo.effects:
                 graphs.repeat(frame, memo.effects[key])
+            if key in memo.deeds:
+                self._interp.recordings.repeat(memo.deeds[key])
             return known
         if key in memo.running:
             return UNKNOWN
         happened = graphs.length
+        done = self._interp.recordings.length
         begun = self._interp.account.length
         # A method that many classes inherit is another function for each of them.
         ways = (*identity, _receiving_class(function, env))
@@ -271,6 +275,8 @@ class Functions:
             self._interp.account.keep(key, begun)
         if graphs.length != happened:
             memo.effects[key] = graphs.since(happened)
+        if self._interp.recordings.length != done:
+            memo.deeds[key] = self._interp.recordings.since(done)
         return result
 
     def _interpret(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
 from tclint.interpreter import parameters
+from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import modules, tokenizers
@@ -286,6 +287,7 @@ class Objects:
         if frame.region is None and instance.key in self._learned.compiled_instances:
             compiled = Compiled(instance, self._learned.compiled_instances[instance.key])
             return self._interp.compile_sites.call(frame, node, compiled, args, keywords, open_ended)
+        self._interp.recordings.run(frame, owner_of(instance), node)
         for name in ("__call__", "forward"):
             method = self._interp.classes.find_method(instance.cls, name)
             patched = self._late(instance.cls, name) if method is not None and name == "forward" else None

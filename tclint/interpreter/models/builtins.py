@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tclint import events
+from tclint.interpreter import bindings
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.torch_facts import facts
@@ -388,6 +389,8 @@ def _setattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
     receiver, name, value = args
     text = name.value if isinstance(name, Const) and isinstance(name.value, str) else ""
     frame.interp.emitter.emit(events.Store, frame, node, "attribute", receiver, text, value, None, False, None)
+    if text:
+        frame.interp.recordings.bind(frame, bindings.of_attribute(frame, receiver, text), node, value)
     if isinstance(receiver, Instance):
         frame.interp.instance_attributes.store(frame, receiver, text or "*", value)
     return NONE
