@@ -17,8 +17,10 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import modules, tokenizers
 from tclint.program import Class, Function
 from tclint.values import (
+    ARRAY,
     BOOL,
     NONE,
+    RAW,
     UNKNOWN,
     ClassValue,
     Compiled,
@@ -221,6 +223,8 @@ class Objects:
             return Scalar(kind, "attr", frame.origin(node)) if kind != "other" else UNKNOWN
         if isinstance(value, Scalar):
             return Scalar(value.type, "attr", frame.origin(node))
+        if isinstance(value, Tensor) and value.ndim == 0 and value.flags & ARRAY:
+            return value.with_(flags=value.flags | RAW)
         return self._by_name(value, name, frame, node)
 
     def _by_name(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:

@@ -98,7 +98,8 @@ def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
                 return Const({"int": int, "float": float, "str": str}[kind](value.value))
             except (ValueError, TypeError, OverflowError):
                 return Scalar(kind)
-        if tensor_of(value) is not None:
+        tensor = tensor_of(value)
+        if tensor is not None and not tensor.is_known_number:
             return Scalar(kind, "data" if kind != "str" else "tensor", frame.origin(node))
         if isinstance(value, Scalar):
             return Scalar(kind, value.source, value.origin, value.ref)
@@ -275,8 +276,8 @@ def _callable(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Va
 def _getattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) >= 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
         found = args[0].attribute(frame, node, args[1].value)
-        if found is UNKNOWN and len(args) == 3:
-            return UNKNOWN
+        if isinstance(found, External) and len(args) == 3 and facts.callable_somewhere(found.name):
+            return found if facts.has(found.name, frame.interp.options.release) else args[2]
         return found
     if len(args) >= 2 and isinstance(args[0], Instance):
         return frame.interp.objects.dynamic_attribute(args[0])
