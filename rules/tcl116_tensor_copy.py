@@ -9,7 +9,7 @@ from tclint.events import Call, Event
 from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.values import PARAMETER, PROVEN, Dict, Instance, Object, Seq, Tensor, Value, tensor_of
+from tclint.values import PROVEN, Dict, Instance, Object, Seq, Tensor, Value, tensor_of
 
 
 class TensorCopy(Rule):
@@ -30,8 +30,8 @@ class TensorCopy(Rule):
             y = x.clone()
             return y + 1
 
-    Fix: `x.clone()`; copy configuration once in `__init__`. `--fix` writes `x.clone()` for a proven tensor. Wrong for a
-    leaf whose copy must be a leaf too.
+    Fix: `x.clone()`; copy configuration once in `__init__`. `--fix` writes `x.clone()` for a tensor of integers or booleans,
+    `--unsafe-fixes` for any: a deep copy of a leaf is a leaf, a clone stays connected to it, so gradients flow.
     """
 
     code, name = "TCL116", "tensor-copy"
@@ -74,7 +74,8 @@ class TensorCopy(Rule):
             # The copy shares its storage with the original, and autograd knows nothing of it.
             how, text, note = Applicability.UNSAFE, ".clone()", "copy.copy shares the storage, clone() does not"
         else:
-            safe = value.conf == PROVEN and not value.flags & PARAMETER
+            # Integers and booleans have no gradient: nobody can tell the two copies apart.
+            safe = value.conf == PROVEN and value.dtype in ("i", "b")
             how, text = (Applicability.SAFE if safe else Applicability.UNSAFE), ".clone()"
             note = "deepcopy of a leaf gives a leaf; clone() stays connected to it for autograd"
         return Fix("clone the tensor", how, (place.replace(node, f"{place.atom(node.args[0])}{text}"),), note)

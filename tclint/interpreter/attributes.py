@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tclint.interpreter import execute, parameters
 from tclint.interpreter.frame import Frame
@@ -10,15 +10,13 @@ from tclint.program import Function
 from tclint.values import (
     STATIC_OUT,
     Instance,
-    Object,
     Value,
     join,
 )
+from tclint.values.graph import is_graph
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
-
-CAPTURED: Final = "torch.cuda.CUDAGraph"
 
 
 class InstanceAttributes:
@@ -59,7 +57,7 @@ class InstanceAttributes:
 
     def store(self, frame: Frame, instance: Instance, name: str, value: Value, replace: bool = False) -> None:
         """Remember that an attribute was stored; in a constructor it joins what was stored before, unless it replaces it."""
-        if frame.constructing or value.contains(STATIC_OUT) is not None or captured_into(value):
+        if frame.constructing or value.contains(STATIC_OUT) is not None or is_graph(value):
             attrs = self._memo.attributes.setdefault(instance.key, {})
             old = attrs.get(name)
             attrs[name] = value if old is None or replace or not frame.constructing else join(old, value)
@@ -67,8 +65,3 @@ class InstanceAttributes:
             late = self._learned.late.setdefault((instance.cls.module.path, instance.cls.qualname), {})
             old = late.get(name)
             late[name] = value if old is None else join(old, value)
-
-
-def captured_into(value: Value) -> bool:
-    """Whether it is a CUDA graph that the program captures by hand."""
-    return isinstance(value, Object) and value.name == CAPTURED

@@ -221,7 +221,8 @@ class Functions:
         graphs = self._interp.graph_memory
         region_key = region.key if region is not None else None
         if region is None and frame is not None:
-            region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure))
+            recordings = self._interp.recordings
+            region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure), recordings.seen)
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         known = memo.results.get(key)
@@ -232,12 +233,17 @@ class Functions:
                 self._interp.results.again(region.site, key)
             if key in memo.effects:
                 graphs.repeat(frame, memo.effects[key])
+            if key in memo.deeds:
+                self._interp.recordings.repeat(memo.deeds[key])
             return known
         if key in memo.running:
             return UNKNOWN
         happened = graphs.length
+        done = self._interp.recordings.length
         begun = self._interp.account.length
-        count = memo.contexts.get(identity, 0)
+        # A method that many classes inherit is another function for each of them.
+        ways = (*identity, _receiving_class(function, env))
+        count = memo.contexts.get(ways, 0)
         if count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
             env = {n: widen(v) for n, v in env.items()}
             key = (*identity, "wide", tuple((n, v.key) for n, v in env.items()))
@@ -250,7 +256,7 @@ class Functions:
                 return known
             if key in memo.running or count >= 4 * _MAX_CONTEXTS:
                 return UNKNOWN
-        memo.contexts[identity] = count + 1
+        memo.contexts[ways] = count + 1
         memo.running.add(key)
         counted = region is not None and region.site is not None and not self._emitter.quiet
         if counted:
@@ -269,6 +275,8 @@ class Functions:
             self._interp.account.keep(key, begun)
         if graphs.length != happened:
             memo.effects[key] = graphs.since(happened)
+        if self._interp.recordings.length != done:
+            memo.deeds[key] = self._interp.recordings.since(done)
         return result
 
     def _interpret(
@@ -297,3 +305,11 @@ class Functions:
         if result is UNKNOWN and body.returns is not None:
             result = hints.evaluate(self._interp, function.module, body.returns, frame.origin(body))
         return result
+
+
+def _receiving_class(function: Function, env: Env) -> Class | None:
+    """The class of the object that a method is called on."""
+    if function.cls is None or not env:
+        return None
+    receiver = next(iter(env.values()))
+    return receiver.cls if isinstance(receiver, Instance) else None

@@ -17,6 +17,7 @@ from tclint.interpreter.names import Names
 from tclint.interpreter.objects import Objects
 from tclint.interpreter.options import Options
 from tclint.interpreter.overwrites import GraphMemory
+from tclint.interpreter.recordings import Recordings
 from tclint.interpreter.sites import CompileSites
 from tclint.interpreter.state import Memo, ProgramKnowledge, Results, SiteKnowledge, TextKnowledge
 from tclint.program import Program
@@ -50,6 +51,7 @@ class Interpreter:
         self.emitter = Emitter(dispatcher)
         self.account = Account(self)
         self.graph_memory = GraphMemory()
+        self.recordings = Recordings()
         self.names = Names(self)
         self.classes = Classes(self)
         self.functions = Functions(self)

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
 from tclint.interpreter import parameters
+from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import modules, tokenizers
 from tclint.program import Class, Function
 from tclint.values import (
+    ARRAY,
     BOOL,
     NONE,
+    RAW,
     UNKNOWN,
     ClassValue,
     Compiled,
@@ -226,6 +229,8 @@ class Objects:
             return Scalar(kind, "attr", frame.origin(node)) if kind != "other" else UNKNOWN
         if isinstance(value, Scalar):
             return Scalar(value.type, "attr", frame.origin(node))
+        if isinstance(value, Tensor) and value.ndim == 0 and value.flags & ARRAY:
+            return value.with_(flags=value.flags | RAW)
         return self._by_name(value, name, frame, node)
 
     def _by_name(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
@@ -293,6 +298,7 @@ class Objects:
         if frame.region is None and instance.key in self._learned.compiled_instances:
             compiled = Compiled(instance, self._learned.compiled_instances[instance.key])
             return self._interp.compile_sites.call(frame, node, compiled, args, keywords, open_ended)
+        self._interp.recordings.run(frame, owner_of(instance), node)
         for name in ("__call__", "forward"):
             method = self._interp.classes.find_method(instance.cls, name)
             patched = self._late(instance.cls, name) if method is not None and name == "forward" else None

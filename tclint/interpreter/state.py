@@ -17,6 +17,7 @@ from tclint.program import Class, Function, FunctionPlace, Module
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.interpreter.overwrites import Effect
+    from tclint.interpreter.recordings import Deed
     from tclint.values import CompileSite, External, Value
     from tclint.values.moments import Moment, StatePlace
 
@@ -123,6 +124,8 @@ class Memo:
     """With how many different arguments a function was interpreted."""
     moments: dict[Any, tuple[Moment, ...]] = field(default_factory=dict)
     """What a function did to compiled callables and to what they read, by function and arguments."""
+    deeds: dict[Any, tuple[Deed, ...]] = field(default_factory=dict)
+    """What a call that is remembered did to graphs captured by hand, and to what they read."""
     effects: dict[Any, tuple[Effect, ...]] = field(default_factory=dict)
     """What a function did to the memory of CUDA graphs, by function and arguments."""
     attributes: dict[Any, dict[str, Value]] = field(default_factory=dict)
@@ -142,7 +145,7 @@ class Memo:
 
     def forget(self) -> None:
         """Forget what was concluded, so that a second pass sees what the first one learned."""
-        for part in (self.results, self.contexts, self.moments, self.effects, self.attributes):
+        for part in (self.results, self.contexts, self.moments, self.effects, self.deeds, self.attributes):
             part.clear()
         self.shared_setup.clear()
         self.class_values.clear()

@@ -24,6 +24,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.graph import as_handle, holds_graph
 from tclint.values.operators import binary
 
 
@@ -69,6 +70,8 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
 
 def _return(frame: Frame, node: ast.Return) -> None:
     value = NONE if node.value is None else expressions.evaluate(frame, node.value)
+    if frame.region is None and holds_graph(value):
+        value = as_handle(value)
     frame.interp.emitter.emit(events.Return, frame, node, value)
     frame.returns.append(value)
     frame.dead = True
@@ -89,6 +92,8 @@ def _if(frame: Frame, node: ast.If) -> None:
     undecided = then is not None and otherwise is not None
     left = False
     frame.maybe += undecided
+    memory = frame.interp.graph_memory
+    before = memory.branch()
     if then is not None:
         frame.env = then
         run_block(frame, node.body)
@@ -96,6 +101,7 @@ def _if(frame: Frame, node: ast.If) -> None:
             after = frame.env
         left |= frame.dead
         frame.dead = False
+    ends = memory.branch(before) if undecided else {}
     if otherwise is not None:
         frame.env = otherwise
         run_block(frame, node.orelse)
@@ -103,6 +109,7 @@ def _if(frame: Frame, node: ast.If) -> None:
             after = join_env(after, frame.env)
         left |= frame.dead
         frame.dead = False
+    memory.join(ends)
     if not left:
         # Where one arm returns, what follows is the other arm.
         frame.maybe -= undecided
@@ -123,6 +130,9 @@ def _with(frame: Frame, node: ast.With) -> None:
         modes.enter_mode(frame, item.context_expr)
     graphs = [captures.captured_graph(frame, item.context_expr) for item in node.items]
     before, capturing = dict(frame.env), frame.capturing
+    for graph in graphs:
+        if graph is not None:
+            captures.start(frame, graph, node)
     frame.capturing = capturing or any(g is not None for g in graphs)
     eager = any(modes.runs_eagerly(frame, item.context_expr) for item in node.items)
     frame.interp.graph_memory.paused += eager
@@ -133,7 +143,7 @@ def _with(frame: Frame, node: ast.With) -> None:
     frame.capturing = capturing
     for graph in graphs:
         if graph is not None:
-            captures.finish(frame, graph, before)
+            captures.finish(frame, graph, before, node)
     frame.grad, frame.modes = grad, entered
 
 

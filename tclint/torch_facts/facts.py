@@ -174,6 +174,11 @@ def canonical(name: str) -> str:
     return name
 
 
+def callable_somewhere(name: str) -> bool:
+    """Whether some release was seen to call what has this name: where it is there at all, it is not None."""
+    return canonical(name) in table().names
+
+
 def has(name: str, version: str) -> bool:
     """Whether a release surely has a name: it was asked about there, or is a module of what was."""
     release = at(version)

@@ -88,6 +88,10 @@ class Seq(Value):
             return self.elem
         return join_all(self.items) if self.items else UNKNOWN
 
+    def holds_unknown(self) -> bool:
+        """Whether nobody knows what its items are."""
+        return self.items is None and self.elem is UNKNOWN
+
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         if self.items is not None and len(self.items) == 2 and name in ("values", "indices"):
             return self.items[0 if name == "values" else 1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint import events
-from tclint.interpreter import exceptions
+from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.frame import Frame
 from tclint.values import (
@@ -21,7 +21,10 @@ from tclint.values.constant import is_none
 
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
     receiver = evaluate(frame, node.value)
-    return subscript(frame, node, receiver, evaluate(frame, node.slice))
+    value = subscript(frame, node, receiver, evaluate(frame, node.slice))
+    if frame.capturing and frame.region is None:
+        frame.interp.recordings.read(frame, bindings.of_target(frame, node), node, value)
+    return value
 
 
 def subscript(frame: Frame, node: ast.AST, receiver: Value, index: Value) -> Value:

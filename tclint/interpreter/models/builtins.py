@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tclint import events
-from tclint.interpreter import exceptions
+from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.torch_facts import facts
@@ -103,7 +103,8 @@ def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
                 if exceptions.caught(frame):
                     frame.interp.emitter.feature(frame, node, f"{kind}() that fails")
                 return Scalar(kind)
-        if tensor_of(value) is not None:
+        tensor = tensor_of(value)
+        if tensor is not None and not tensor.is_known_number:
             return Scalar(kind, "data" if kind != "str" else "tensor", frame.origin(node))
         if isinstance(value, Scalar):
             return Scalar(kind, value.source, value.origin, value.ref)
@@ -280,8 +281,8 @@ def _callable(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Va
 def _getattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) >= 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
         found = args[0].attribute(frame, node, args[1].value)
-        if found is UNKNOWN and len(args) == 3:
-            return UNKNOWN
+        if isinstance(found, External) and len(args) == 3 and facts.callable_somewhere(found.name):
+            return found if facts.has(found.name, frame.interp.options.release) else args[2]
         return found
     if len(args) >= 2 and isinstance(args[0], Instance):
         return frame.interp.objects.dynamic_attribute(args[0])
@@ -393,6 +394,8 @@ def _setattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
     receiver, name, value = args
     text = name.value if isinstance(name, Const) and isinstance(name.value, str) else ""
     frame.interp.emitter.emit(events.Store, frame, node, "attribute", receiver, text, value, None, False, None)
+    if text:
+        frame.interp.recordings.bind(frame, bindings.of_attribute(frame, receiver, text), node, value)
     if isinstance(receiver, Instance):
         frame.interp.instance_attributes.store(frame, receiver, text or "*", value)
     return NONE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.evaluate import lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
@@ -100,6 +101,7 @@ def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywo
     if func.name == _SEQUENTIAL:
         return UNKNOWN  # of modules that nobody knows
     result = module_call(frame, node, func.name, args, keywords)
+    frame.interp.recordings.run(frame, owner_of(func), node)
     frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
     return result
 
