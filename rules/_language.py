@@ -8,7 +8,7 @@ from typing import Final
 
 from tclint.events import Attribute, Call, Event, Format, Loop, Operation, ProgramCall, Store, Subscript
 from tclint.ruleset.rule import span
-from tclint.torch_facts import language
+from tclint.torch_facts import features
 from tclint.values import ClassValue, Const, Dict, Instance, Object, Seq, Value
 from tclint.values.operators import METHODS
 
@@ -17,8 +17,8 @@ _ENUM: Final = "enumeration"
 
 def told(name: str, release: str) -> str:
     """A feature at which the graph breaks on the release, in words; nothing where it does not."""
-    feature = language.broken(name, release)
-    return feature.words + span(language.span(feature)) if feature is not None else ""
+    feature = features.broken(name, release)
+    return feature.words + span(features.span(feature)) if feature is not None else ""
 
 
 def of_call(event: Call) -> str | None:

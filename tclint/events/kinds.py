@@ -72,12 +72,7 @@ class Event:
     @property
     def surely(self) -> bool:
         """Whether every run of the region gets here: no branch on the way that may not be taken."""
-        frame: Frame | None = self.frame
-        while frame is not None and frame.region is not None:
-            if frame.maybe:
-                return False
-            frame = frame.parent
-        return True
+        return not self.frame.maybe and not any(frame.maybe for frame in self.ask.callers())
 
     @property
     def grad(self) -> bool | None:

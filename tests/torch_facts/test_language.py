@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 from lintkit import ROOT, lint, script
 
-from tclint.torch_facts import language
+from tclint.torch_facts import features
 
 asking = script("ask/language")
 PROGRAMS = {program.name: program for program in asking.programs((ROOT / "scripts/ask/language.txt").read_text())}
 
 
 def test_every_feature_has_its_program() -> None:
-    assert set(PROGRAMS) == set(language.table().features)
+    assert set(PROGRAMS) == set(features.table().features)
     assert {name: each.words for name, each in PROGRAMS.items()} == {
-        name: each.words for name, each in language.table().features.items()
+        name: each.words for name, each in features.table().features.items()
     }
 
 
-@pytest.mark.parametrize("release", [f"2.{release}" for release in language.table().releases])
+@pytest.mark.parametrize("release", [f"2.{release}" for release in features.table().releases])
 def test_what_breaks_is_told_and_nothing_else(release: str, tmp_path: Path) -> None:
     names = {}
     for place, program in enumerate(PROGRAMS.values()):
@@ -29,21 +29,21 @@ def test_what_breaks_is_told_and_nothing_else(release: str, tmp_path: Path) -> N
         (tmp_path / f"program_{place}.py").write_text(program.source)
     report = lint(cwd=tmp_path, target_torch=release, assume_compiled="all")
     told = {names[f.path] for f in report.findings if f.code.startswith("TCL1") and f.confidence.value != "low"}
-    broken = {name for name in PROGRAMS if language.broken(name, release)}
+    broken = {name for name in PROGRAMS if features.broken(name, release)}
     assert sorted(told - broken) == []
     assert sorted(broken - told) == []
 
 
 def test_what_was_not_asked_is_as_on_the_nearest_release() -> None:
-    assert language.broken("raise again", "2.5") is not None
-    assert language.broken("raise again", "2.8") is None
-    assert language.broken("nothing of the kind", "2.4") is None
+    assert features.broken("raise again", "2.5") is not None
+    assert features.broken("raise again", "2.8") is None
+    assert features.broken("nothing of the kind", "2.4") is None
 
 
 def test_the_span_of_a_feature() -> None:
-    features = language.table().features
-    assert language.span(features["raise again"]) == "until 2.6"
-    assert language.span(features["class in a function"]) == ""
+    known = features.table().features
+    assert features.span(known["raise again"]) == "until 2.6"
+    assert features.span(known["class in a function"]) == ""
 
 
 def test_answers_of_several_releases_make_the_table(tmp_path: Path) -> None:
