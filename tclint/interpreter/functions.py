@@ -241,7 +241,9 @@ class Functions:
         happened = graphs.length
         done = self._interp.recordings.length
         begun = self._interp.account.length
-        count = memo.contexts.get(identity, 0)
+        # A method that many classes inherit is another function for each of them.
+        ways = (*identity, _receiving_class(function, env))
+        count = memo.contexts.get(ways, 0)
         if count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
             env = {n: widen(v) for n, v in env.items()}
             key = (*identity, "wide", tuple((n, v.key) for n, v in env.items()))
@@ -254,7 +256,7 @@ class Functions:
                 return known
             if key in memo.running or count >= 4 * _MAX_CONTEXTS:
                 return UNKNOWN
-        memo.contexts[identity] = count + 1
+        memo.contexts[ways] = count + 1
         memo.running.add(key)
         counted = region is not None and region.site is not None and not self._emitter.quiet
         if counted:
@@ -303,3 +305,11 @@ class Functions:
         if result is UNKNOWN and body.returns is not None:
             result = hints.evaluate(self._interp, function.module, body.returns, frame.origin(body))
         return result
+
+
+def _receiving_class(function: Function, env: Env) -> Class | None:
+    """The class of the object that a method is called on."""
+    if function.cls is None or not env:
+        return None
+    receiver = next(iter(env.values()))
+    return receiver.cls if isinstance(receiver, Instance) else None

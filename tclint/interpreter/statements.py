@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from tclint import events
-from tclint.interpreter import captures, expressions, hints, modes, stores
+from tclint.interpreter import captures, exceptions, expressions, hints, modes, stores
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
@@ -18,6 +18,8 @@ from tclint.values import (
     External,
     FunctionValue,
     ModuleValue,
+    Object,
+    Seq,
     Tensor,
     Value,
     tensor_of,
@@ -77,7 +79,10 @@ def _return(frame: Frame, node: ast.Return) -> None:
 
 def _raise(frame: Frame, node: ast.Raise) -> None:
     # What an exception is built from runs only when things have already gone wrong; Dynamo does not get there
-    # in a program that works.
+    # in a program that works: unless it is raised for sure, to be caught.
+    if frame.region is not None and exceptions.caught(frame):
+        for feature, where in exceptions.features(frame, node):
+            frame.interp.emitter.feature(frame, where, feature)
     frame.dead = True
 
 
@@ -151,6 +156,11 @@ def _try(frame: Frame, node: ast.Try) -> None:
     after_body = frame.env
     works = not frame.dead or len(frame.returns) > returned
     after: Env | None = None
+    surely = not works and frame.region is not None and not frame.maybe
+    if surely and type(node) is not ast.Try:
+        frame.interp.emitter.feature(frame, node.handlers[0], "except*")
+    if surely and node.finalbody and not node.handlers and exceptions.caught(frame):
+        frame.interp.emitter.feature(frame, node.finalbody[0], "finally of an exception")
     if not frame.dead:
         run_block(frame, node.orelse)
         if not frame.dead:
@@ -160,9 +170,10 @@ def _try(frame: Frame, node: ast.Try) -> None:
         assert merged is not None
         frame.env, frame.dead = merged, False
         if handler.name:
-            frame.env[handler.name] = UNKNOWN
+            caught = Object("builtins.Exception", frame.origin(handler), exceptions.CAUGHT)
+            frame.env[handler.name] = caught if surely else UNKNOWN
         returns = len(frame.returns)
-        frame.blocks.append("except")
+        frame.blocks.append(exceptions.HANDLER if surely else "except")
         run_block(frame, handler.body)
         frame.blocks.pop()
         if works:
@@ -226,6 +237,9 @@ def _nonlocal(frame: Frame, node: ast.Nonlocal) -> None:
 def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
     frame.interp.emitter.emit(events.Assert, frame, node, value)
+    if value.truth() is False and exceptions.caught(frame):
+        frame.interp.emitter.feature(frame, node, "assert that fails")
+        frame.dead = True
 
 
 def _delete(frame: Frame, node: ast.Delete) -> None:
@@ -233,8 +247,11 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
         if isinstance(target, ast.Name):
             frame.env.pop(target.id, None)
         elif isinstance(target, ast.Subscript):
-            expressions.evaluate(frame, target.value)
+            receiver = expressions.evaluate(frame, target.value)
             expressions.evaluate(frame, target.slice)
+            if isinstance(receiver, Seq):
+                part = "a slice" if isinstance(target.slice, ast.Slice) else "an item"
+                frame.interp.emitter.feature(frame, node, f"del of {part} of a {receiver.kind}")
 
 
 def _match(frame: Frame, node: ast.Match) -> None:
@@ -246,6 +263,9 @@ def _match(frame: Frame, node: ast.Match) -> None:
             if any(isinstance(p, ast.MatchValue) for p in ast.walk(case.pattern)):
                 frame.interp.emitter.emit(events.Branch, frame, case.pattern, tensor, "match")
                 break
+    of_class = next((p for c in node.cases for p in ast.walk(c.pattern) if isinstance(p, ast.MatchClass)), None)
+    if of_class is not None and of_class is node.cases[0].pattern:
+        frame.interp.emitter.feature(frame, of_class, "match of a class")
     before = frame.env
     after: Env | None = None
     exhaustive = False

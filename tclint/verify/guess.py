@@ -18,6 +18,8 @@ class TensorSpec:
     dtype: str = "float32"
     high: int = 2
     """Exclusive bound of integer values: small enough for any table that is looked up."""
+    unit: bool = False
+    """Floating values between 0 and 1, as those of images and probabilities are."""
 
     def with_rank(self, rank: int) -> TensorSpec:
         """The nearest shape of another rank: the batch first, the features where layers of that rank look for them."""

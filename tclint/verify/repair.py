@@ -179,6 +179,13 @@ def _floats(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _dtypes(inputs, "float32", "bool")
 
 
+def _doubles(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A module that computes in double precision."""
+    floats = {name: replace(spec, dtype="float64") for name, spec in _tensors(inputs) if spec.dtype == "float32"}
+    if floats:
+        yield {**inputs, **floats}
+
+
 def _booleans(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     masks = {name: spec for name, spec in _tensors(inputs) if "mask" in name}
     for name, spec in masks.items():
@@ -306,6 +313,30 @@ def _absent(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
         yield {**inputs, **{name: value_for(name) for name in names}}
 
 
+def _units(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Values out of the range that the program wants: those between 0 and 1 are in most."""
+    floats = {name: replace(spec, unit=True) for name, spec in _tensors(inputs) if spec.dtype == "float32"}
+    if any(not spec.unit for _, spec in _tensors(inputs)):
+        yield {**inputs, **floats}
+
+
+def _alike(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Two tensors that must have one shape, as a prediction and its target do."""
+    tensors = list(_tensors(inputs))
+    for _, model in tensors:
+        yield {**inputs, **{name: replace(spec, shape=model.shape) for name, spec in tensors}}
+        yield {**inputs, **{name: model for name, _ in tensors}}
+
+
+def _longer(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A signal that is shorter than its window."""
+    for name, spec in _tensors(inputs):
+        for length in (4096, 32768):
+            if spec.shape and spec.shape[-1] < length:
+                yield _change(inputs, name, replace(spec, shape=(*spec.shape[:-1], length)))
+                yield _change(inputs, name, replace(spec, shape=(BATCH, length)))
+
+
 def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _sequences(inputs, (16, 64, 49, 17, 196, 1))
     yield from _spatial(inputs, (28, 64, 224, 16))
@@ -337,6 +368,14 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"[Ee]xpected (\d)D input \(got (\d)D input\)", lambda m, i: _ranks(i, int(m[1]))),
     (r"[Ee]xpected (\d) dims\. Received (\d)-dim", lambda m, i: _ranks(i, int(m[1]))),
     (r"must be .*?(\d)-?D", lambda m, i: _ranks(i, int(m[1]))),
+    (r"number of dimensions to be (\d)|must be of rank (\d)", lambda m, i: _ranks(i, int(m[1] or m[2]))),
+    (r"(?:with|expects?|expecting) (\d) spatial dim", lambda m, i: _ranks(i, int(m[1]) + 2)),
+    (r"(?:[Oo]nly|either|must be).*?(\d)D? (?:or|and|\().*?(?:dimension|D\b)", lambda m, i: _ranks(i, int(m[1]))),
+    (r"\bN?C?HW\b|\(N, ?C, ?H, ?W\)|\(B, ?C, ?H, ?W\)", lambda m, i: _ranks(i, 4)),
+    (r"number of subscripts in the equation \((\d)\) does not match", lambda m, i: _ranks(i, int(m[1]))),
+    (r"[Tt]arget size.*?must be the same as input|must have the same (?:shape|size)|same shape|shape mismatch", _alike),
+    (r"greater (?:than )?or equal|must be (?:in|between)|within the (?:bounds|range|support)|non-?negative", _units),
+    (r"shorter than|Padding size should be less|window|n_fft", _longer),
     (r"normalized_shape=\[([\d, ]+)\].*?got input of size\[([\d, ]*)\]", _normalized),
     (r"input_size\. Expected (\d+), got (\d+)", _wanted_had),
     (r"expecting (?:an )?embed(?:ding)? dim(?:ension)? of (\d+), but got (\d+)", _wanted_had),
@@ -349,19 +388,21 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"Dimension out of range|dimension specified as|tuple index out of range|permute\(", _fewer_dims),
     (r"number of dims don't match|too many indices for tensor|dimensions of freedom", _fewer_dims),
     (
-        r"scalar types: Long, Int|expected scalar type Long|must be (?:Long|an? integer)|used as ind\w+ must",
+        r"scalar types: Long, Int|expected scalar type Long|must be (?:Long|an? integer)|used as ind\w+ must|dtype int\d+(?:/int\d+)? for index",
         _integers,
     ),
     (
         r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast",
         _floats,
     ),
+    (r"\bDouble\b|float64", _doubles),
+    (r"(?<!\w)(\d)[dD] (?:inputs?|tensors?)", lambda m, i: _ranks(i, int(m[1]))),
     (r"Input type \((?:torch\.)?(?:Long|Int|long)", _floats),
     (r"only .*?floating|Can only calculate the mean of floating|must be a? ?floating", _floats),
     (r"[Bb]ool", _booleans),
     (r"index out of range|out of bounds", _out_of_range),
     (
-        r"'Tensor' object cannot be interpreted as an integer|must be (?:tuple of )?ints?,? (?:but found|not).*Tensor",
+        r"'Tensor' object cannot be interpreted as an integer|only integer tensors of a single|must be (?:tuple of )?ints?,? (?:but found|not).*Tensor",
         _number_instead,
     ),
     (r"'(?:int|float|bool)' object has no attribute", _tensor_instead),

@@ -161,6 +161,21 @@ class Alike(nn.Module):
 
     def forward(self, x):
         return self.layer(x - self.mean) + self.mean
+
+
+class Asked(nn.Module):
+    def __init__(self, vocabulary, unit_range):
+        super().__init__()
+        self.table = nn.Embedding(vocabulary.size(), vocabulary.width)
+        self.layer = nn.Linear(vocabulary.width, 4).double()
+        self.scale = unit_range
+
+    def forward(self, x):
+        if x.ndim != 4:
+            raise ValueError("expected number of dimensions to be 4")
+        if x.min() < 0:
+            raise ValueError("values must be between 0 and 1")
+        return self.layer(x)
 '''
 
 DRIVE = """
@@ -201,6 +216,7 @@ HOW = {
     "Fields": "inferred from the signatures of Fields (data.pos=",
     "Rest": "inferred from the signatures of Rest (*things=",
     "Channels": "inferred",
+    "Asked": "inferred from the signatures of Asked (x=float64",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
 }
 

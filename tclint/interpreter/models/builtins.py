@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tclint import events
-from tclint.interpreter import bindings
+from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.torch_facts import facts
@@ -37,12 +37,15 @@ from tclint.values import (
     scalar_type,
     tensor_of,
 )
-from tclint.values.operators import binary
+from tclint.values.operators import asked, binary
 from tclint.values.value import NUMBER, TENSOR
 
 
 def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     """The value of a builtin call."""
+    if args and isinstance(args[0], Object):
+        # `float(fraction)` asks `Fraction.__float__`.
+        asked(frame, node, args[0], args[0].name, name[9:], *args[1:])
     handler = _HANDLERS.get(name[9:])
     return handler(frame, node, args, keywords) if handler is not None else UNKNOWN
 
@@ -97,8 +100,11 @@ def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
             try:
                 return Const({"int": int, "float": float, "str": str}[kind](value.value))
             except (ValueError, TypeError, OverflowError):
+                if exceptions.caught(frame):
+                    frame.interp.emitter.feature(frame, node, f"{kind}() that fails")
                 return Scalar(kind)
-        if tensor_of(value) is not None:
+        tensor = tensor_of(value)
+        if tensor is not None and not tensor.is_known_number:
             return Scalar(kind, "data" if kind != "str" else "tensor", frame.origin(node))
         if isinstance(value, Scalar):
             return Scalar(kind, value.source, value.origin, value.ref)
@@ -275,8 +281,8 @@ def _callable(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Va
 def _getattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) >= 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
         found = args[0].attribute(frame, node, args[1].value)
-        if found is UNKNOWN and len(args) == 3:
-            return UNKNOWN
+        if isinstance(found, External) and len(args) == 3 and facts.callable_somewhere(found.name):
+            return found if facts.has(found.name, frame.interp.options.release) else args[2]
         return found
     if len(args) >= 2 and isinstance(args[0], Instance):
         return frame.interp.objects.dynamic_attribute(args[0])

@@ -11,6 +11,7 @@ import textwrap
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -157,6 +158,12 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
         yield from wanted.make(cls)
     if need.attributes and not need.is_mapping:
         yield from _with_attributes(wanted, set(need.attributes))
+        yield Settings(**{name: partial(_answer, name) for name in need.methods})
+
+
+def _answer(name: str, *_: Any, **__: Any) -> Any:
+    """What a method of that name gives, of an object that nobody described: `vocabulary.size()`, `data.num(field)`."""
+    return _setting(name)
 
 
 def _setting(key: str) -> Any:

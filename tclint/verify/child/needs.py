@@ -29,6 +29,8 @@ _NUMERIC = frozenset({"range", "int", "float", "abs", "round"})
 @dataclass
 class Need:
     attributes: dict[str, None] = field(default_factory=dict)
+    methods: dict[str, None] = field(default_factory=dict)
+    """Those of its attributes that are called."""
     keys: dict[str, None] = field(default_factory=dict)
     """Texts that it is subscripted with."""
     values: list[Any] = field(default_factory=list)
@@ -158,6 +160,9 @@ def _attribute(read: ast.Attribute, parents: dict[ast.AST, ast.AST], place: _Pla
                 need.value(key)
     else:
         need.attributes[read.attr] = None
+        call = parents.get(read)
+        if isinstance(call, ast.Call) and call.func is read:
+            need.methods[read.attr] = None
 
 
 def _subscript(read: ast.Subscript, place: _Place, need: Need) -> None:
@@ -183,7 +188,7 @@ def _comparison(node: ast.expr, compare: ast.Compare, place: _Place, need: Need)
         elif isinstance(operator, (ast.In, ast.NotIn)):
             key = _constant(left, place)
             if isinstance(key, str):
-                need.is_mapping = True
+                need.keys[key] = None
         elif isinstance(operator, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
             need.is_number = True
 

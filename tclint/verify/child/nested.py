@@ -22,6 +22,8 @@ def realize(value: Any, device: str) -> Any:
         dtype: torch.dtype = getattr(torch, value.dtype)
         if dtype == torch.bool:
             return torch.ones(value.shape, dtype=dtype, device=device)
+        if dtype.is_floating_point and value.unit:
+            return torch.rand(value.shape, dtype=dtype, device=device)
         if dtype.is_floating_point:
             return torch.randn(value.shape, dtype=dtype, device=device)
         return torch.randint(0, max(1, value.high), value.shape, dtype=dtype, device=device)
