@@ -71,6 +71,11 @@ def of_target(frame: Frame, node: ast.expr) -> Place | None:
     return None
 
 
+def held_at(frame: Frame, node: ast.expr) -> Value | None:
+    """What a name or an attribute holds before it is bound anew; None where that is not known."""
+    return _value(frame, node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+
+
 def _of_parameters(frame: Frame, tensor: Tensor) -> Place | None:
     """For a tensor of `module.parameters()`: some parameter of the module."""
     made = tensor.origin.node

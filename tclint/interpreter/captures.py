@@ -61,6 +61,9 @@ def _graph_method(
         frame.capturing = False
         finish(frame, receiver, frame.interp.graph_memory.captures.pop(receiver.origin, dict(frame.env)), node)
         return NONE
+    if name == "reset":
+        frame.interp.recordings.forget(frame, receiver, node)
+        return NONE
     if name != "replay":
         return None
     frame.interp.graph_memory.run(frame, receiver.origin)

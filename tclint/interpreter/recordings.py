@@ -18,6 +18,7 @@ from tclint.program import Module
 from tclint.torch_facts import facts
 from tclint.values import TRUE, UNKNOWN, Const, Instance, Object, Tensor, Value, tensor_of
 from tclint.values.constant import is_none
+from tclint.values.graph import is_graph
 
 _MAX_DEEDS: Final = 256
 _BEFORE: Final = frozenset({"capture", "change", "write", "mode"})
@@ -29,7 +30,7 @@ class Deed(NamedTuple):
     """Something that eager code does to a graph, or to what a graph may have read."""
 
     kind: str
-    """`capture`, `end`, `read`, `run`, `bind`, `mode`, `write`, `change`, `backward`, `step`, `drop`, `replay`"""
+    """`capture`, `end`, `read`, `run`, `bind`, `mode`, `write`, `change`, `backward`, `step`, `drop`, `replay`, `lose`"""
     of: Hashable
     """The graph, the place, the module or the tensor."""
     value: Value
@@ -131,6 +132,11 @@ class Recordings:
         if place is not None and not frame.constructing and (self._open or self._concerns(place)):
             self.do("bind", place, frame, node, value)
 
+    def forget(self, frame: Frame, held: Value | None, node: ast.AST) -> None:
+        """What held a graph is bound to None, or to another graph: the old one is replayed no more."""
+        if held is not None and is_graph(held) and isinstance(held, Object) and held.origin in self._recorded:
+            self.do("lose", held.origin, frame, node)
+
     def may_concern(self, name: str, value: Value) -> bool:
         """Whether a graph may have read something of this name: asked before it is known whose it is."""
         if self._open:
@@ -163,7 +169,9 @@ class Recordings:
     def _end(self, deed: Deed) -> None:
         if deed.of in self._open:
             self._open.remove(deed.of)
-        recorded = self._recorded[deed.of]
+        recorded = self._recorded.get(deed.of)
+        if recorded is None:
+            return
         recorded.warmed = {made: self._changed[made] for made in recorded.changes if made in self._changed}
 
     def _read(self, deed: Deed) -> None:
@@ -185,6 +193,11 @@ class Recordings:
             if place in recorded.reads and _lasts(place, recorded.frame):
                 recorded.carried[place] = deed
             recorded.bound[place] = deed
+
+    def _lose(self, deed: Deed) -> None:
+        self._recorded.pop(deed.of, None)
+        if deed.of in self._open:
+            self._open.remove(deed.of)
 
     def _mode(self, deed: Deed) -> None:
         self._modes[deed.of] = deed

@@ -28,6 +28,7 @@ from tclint.values import (
     join,
 )
 from tclint.values.constant import is_none
+from tclint.values.graph import is_graph
 from tclint.values.moments import COUNTED_UP, GROWS, StatePlace
 from tclint.values.place import path_of
 
@@ -65,6 +66,8 @@ def _note(frame: Frame, target: ast.expr, value: Value, statement: ast.AST, augm
         recordings.write(frame, target.value, statement, keeps=augmented)
     elif augmented and isinstance(value, Tensor):
         recordings.write(frame, target, statement, keeps=True)
+    if is_none(value) or is_graph(value):
+        recordings.forget(frame, bindings.held_at(frame, target), statement)
     if recordings.may_concern(_last_name(target), value) and not (augmented and isinstance(value, Tensor)):
         recordings.bind(frame, bindings.of_target(frame, target), statement, value)
 
