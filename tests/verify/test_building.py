@@ -176,7 +176,45 @@ class Asked(nn.Module):
         if x.min() < 0:
             raise ValueError("values must be between 0 and 1")
         return self.layer(x)
+
+
+class ForGpu(nn.Module):
+    def __init__(self, table):
+        super().__init__()
+        self.layer = nn.Linear(table["a"]["b"], 4)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Wrapper(nn.Module):
+    def __init__(self, net: nn.Module):
+        super().__init__()
+        self.net = net
+        self.first = nn.Linear(net.inner_width, net.inner_width)
+
+    def forward(self, x):
+        return self.net(self.first(x))
+
+
+class Wrapped(nn.Module):
+    def __init__(self, inner_width: int):
+        super().__init__()
+        self.inner_width = inner_width
+        self.layer = nn.Linear(inner_width, 4)
+
+    def forward(self, x):
+        return self.layer(x)
 '''
+
+USED = """
+import torch
+from models import ForGpu
+
+def main():
+    model = ForGpu({"a": {"b": 4}}).cuda()
+    model(torch.zeros(2, 4, device="cuda"))
+"""
 
 DRIVE = """
 import sys
@@ -217,6 +255,8 @@ HOW = {
     "Rest": "inferred from the signatures of Rest (*things=",
     "Channels": "inferred",
     "Asked": "inferred from the signatures of Asked (x=float64",
+    "Wrapper": "inferred",
+    "ForGpu": "as in train.py:6",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
 }
 
@@ -225,6 +265,7 @@ HOW = {
 def built(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("building")
     (folder / "models.py").write_text(MODELS)
+    (folder / "train.py").write_text(USED)
     (folder / "keys.py").write_text('IMAGE = "image"\n')
     drive = folder.parent / "drive_building.py"
     values = {"root": str(ROOT), "file": str(folder / "models.py"), "folder": str(folder), "names": list(HOW)}

@@ -28,6 +28,9 @@ SECONDS = 3.0
 AMENDED = 12
 """Most attempts that follow from what errors say."""
 
+_NETWORK = ("URLError", "ConnectionError", "OfflineMode", "LocalEntryNotFound", "Max retries", "load weights")
+_FETCHED = re.compile(r"pretrain|weights|download|load")
+
 Arguments = dict[str, Any]
 
 
@@ -134,6 +137,10 @@ def _amendments(
         known = {name: by_name.get(name) or Parameter(name, Parameter.KEYWORD_ONLY) for name in names}
         yield {**attempt, **_first({name: thought_of(p) for name, p in known.items() if name not in attempt})}
         return
+    if any(word in f"{type(error).__name__} {text}" for word in _NETWORK):
+        fetched = [p for p in parameters if p.default is True and _FETCHED.search(p.name)]
+        if any(attempt.get(p.name) is not False for p in fetched):
+            yield {**attempt, **{p.name: False for p in fetched}}
     frames = traceback.extract_tb(error.__traceback__)
     lines = " ".join(frame.line or "" for frame in frames[-2:])
     left = [p for p in parameters if p.name not in attempt]
