@@ -279,3 +279,30 @@ def built(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> dict[s
 @pytest.mark.parametrize("name", HOW)
 def test_a_class_is_built_and_runs(name: str, built: dict[str, str]) -> None:
     assert built[name].startswith(HOW[name]), built[name]
+
+
+AGAIN = """
+import sys
+sys.path.insert(0, {root!r})
+from tclint.verify.child.load import load
+module = load({file!r}, {folder!r})
+print(module.__name__, module.Block().forward(1), hasattr(module.pack, "util"))
+"""
+
+
+@pytest.mark.dynamo
+def test_a_package_whose_import_failed_once_is_imported_whole(torch_python: str, tmp_path: Path) -> None:
+    """What a failed attempt has left behind is not taken for the package that is imported afterwards."""
+    pack = tmp_path / "pack"
+    pack.mkdir()
+    (pack / "__init__.py").write_text("from pack.core import Core\n")
+    (pack / "core.py").write_text("import pack.util\nimport no_such_package\nSIZE = pack.util.SIZE\nclass Core: ...\n")
+    (pack / "util.py").write_text("SIZE = 3\n")
+    (pack / "block.py").write_text(
+        "import pack.util\nclass Block:\n    def forward(self, x): return x + pack.util.SIZE\n"
+    )
+    drive = tmp_path / "drive.py"
+    values = {"root": str(ROOT), "file": str(pack / "block.py"), "folder": str(pack)}
+    drive.write_text(textwrap.dedent(AGAIN).format(**values))
+    done = subprocess.run([torch_python, str(drive)], capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.split() == ["pack.block", "4", "True"], done.stderr[-2000:]
