@@ -178,6 +178,18 @@ class Asked(nn.Module):
         return self.layer(x)
 
 
+class Listed(nn.Module):
+    def __init__(self, shape_name: str, heads, dim):
+        super().__init__()
+        if not (MEANT := [name for name in sorted({"round": 1, "flat": 2}) if name == shape_name]):
+            raise ValueError(f"could not resolve {shape_name!r} among choices {{'round', 'flat'}}")
+        assert heads % 3 == 0
+        self.layer = nn.Linear(dim, len(MEANT))
+
+    def forward(self, x):
+        return self.layer(x)
+
+
 class ForGpu(nn.Module):
     def __init__(self, table):
         super().__init__()
@@ -256,6 +268,7 @@ HOW = {
     "Channels": "inferred",
     "Asked": "inferred from the signatures of Asked (x=float64",
     "Wrapper": "inferred",
+    "Listed": "inferred",
     "ForGpu": "as in train.py:6",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
 }
