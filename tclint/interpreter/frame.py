@@ -101,7 +101,8 @@ class Frame:
     @property
     def runs_once(self) -> bool:
         """Whether this place is reached exactly once whenever the function is: in no loop but those walked turn by turn."""
-        return not self.maybe and len(self.blocks) - self.blocks.count("with") == self.walked
+        once = self.blocks.count("with") + self.blocks.count("try")
+        return not self.maybe and len(self.blocks) - once == self.walked
 
     @property
     def rare(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint.timeline import guarded
 from tclint.values.class_value import ClassValue
+from tclint.values.constant import Const
 from tclint.values.external import External
 from tclint.values.flags import (
     ARRAY,
@@ -142,6 +143,13 @@ class Tensor(Value):
 
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
         return self.view(frame.origin(node), self.ndim - 1 if self.ndim > 0 else -1)
+
+    def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
+        many = self.shape[0] if isinstance(self.shape, tuple) and self.shape else None
+        if many is None or self.flags & ARRAY:
+            return super().turns(frame, node, most, later)
+        row = self.item(frame, node, Const(0))
+        return [row] * min(many, most), many <= most
 
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
         return self.derived(frame.origin(node), self.dtype, self.ndim)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
+from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, instance, is_class, library
 from tclint.interpreter.models.measured import joined, measured, value_of, ways
 from tclint.values import (
     INT,
+    NONE,
     STR,
     UNKNOWN,
     Const,
@@ -185,8 +188,14 @@ def _named_tuple(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) ->
 
 
 def _deque(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    limited = len(args) > 1 or "maxlen" in keywords
-    return Seq("deque" if limited else "list", None, args[0].iterate(frame, node) if args else UNKNOWN)
+    most = args[1] if len(args) > 1 else keywords.get("maxlen", NONE)
+    limit = most.value if isinstance(most, Const) else -1
+    kind = "list" if limit is None else "deque"
+    known = _known(frame, node, args[:1]) if frame.region is None and limit != -1 else None
+    if known is not None:
+        items = tuple(known[0]) if known else ()
+        return Seq(kind, items if limit is None else items[len(items) - limit :] if limit else (), limit=limit)
+    return Seq(kind, None, args[0].iterate(frame, node) if args else UNKNOWN)
 
 
 def _pattern(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -271,8 +280,24 @@ def _environment(frame: Frame, node: ast.AST, name: str, args: Args, keywords: K
     return _passes_on(frame, node, name, args, keywords, open_ended)
 
 
+_STEEP: Final = frozenset({"factorial", "comb", "perm", "prod"})
+"""What grows so fast that only small numbers are computed with."""
+
+
+def _computed(name: str, args: Args, keywords: Keywords) -> Value | None:
+    """What a function of math gives for numbers that are known."""
+    short = name.removeprefix("math.")
+    function = getattr(math, short, None)
+    numbers = [n for a in args for n in (a.items or () if isinstance(a, Seq) else (a,))]
+    small = all(isinstance(n, Const) and isinstance(n.value, (int, float)) and n.value <= 64 for n in numbers)
+    return fold(function, args, keywords) if callable(function) and (small or short not in _STEEP) else None
+
+
 def _math(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     """A number, which comes from where its arguments come from."""
+    known = _computed(name, args, keywords) if frame.region is None else None
+    if known is not None:
+        return known
     if name == "math.prod" and args and isinstance(args[0], Seq):
         return args[0].iterate(frame, node)
     source = next((a.source for a in args if a.source), "")

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.measured import measured
 from tclint.values import BOOL, UNKNOWN, Const, Scalar, Value, tensor_of
+
+_PURE: Final = frozenset(
+    "capitalize casefold count endswith find index isalpha isdigit islower isnumeric isupper join lower lstrip partition"
+    " removeprefix removesuffix rfind rpartition rsplit rstrip split splitlines startswith strip title upper".split()
+)
+"""Methods of strings that make nothing longer than what they are given."""
 
 
 def call_method(
@@ -25,6 +33,10 @@ def call_method(
 def _text_method(
     frame: Frame, node: ast.AST, receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
+    if frame.region is None and name in _PURE:
+        known = fold(getattr(str, name), [receiver, *args], keywords)
+        if known is not None:
+            return known
     if name in ("startswith", "endswith"):
         return _test(receiver, name, args)
     if name == "format" and any(tensor_of(v) is not None for v in (*args, *keywords.values())):
