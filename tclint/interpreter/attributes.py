@@ -44,6 +44,7 @@ class InstanceAttributes:
         return known
 
     def _run_init(self, instance: Instance, init: Function) -> None:
+        instance = instance.identified(0)  # as any of its kind
         with self._silence:
             try:
                 construction = self._learned.constructions.get(instance.key)
@@ -59,6 +60,10 @@ class InstanceAttributes:
 
     def store(self, frame: Frame, instance: Instance, name: str, value: Value, replace: bool = False) -> None:
         """Remember that an attribute was stored; in a constructor it joins what was stored before, unless it replaces it."""
+        if instance.identity and frame.region is None:
+            self._interp.heap.write(instance, name, value)
+            if frame.constructing:
+                return  # what any of its kind holds is found out apart
         if frame.constructing or value.contains(STATIC_OUT) is not None or captured_into(value):
             attrs = self._memo.attributes.setdefault(instance.key, {})
             old = attrs.get(name)

@@ -168,6 +168,13 @@ class Classes:
             return Method(Object("torch.autograd.Function", frame.origin(node), "", ClassValue(cls)), "apply")
         return External(f"{base}.{name}") if base else UNKNOWN
 
+    def constant(self, cls: Class, assignment: Assignment) -> Value | None:
+        """The number, text, flag or None that a field has until an object is given another."""
+        expression = getattr(cls.module.node(assignment.ordinal), "value", None)
+        if not isinstance(expression, ast.Constant) or assignment.path or self.is_subclass(cls, "Enum"):
+            return None
+        return Const(expression.value)
+
     def assigned(self, cls: Class, assignment: Assignment, name: str, frame: Frame, node: ast.AST) -> Value:
         """What an assignment in the body of a class gives those who read the attribute."""
         key = (cls.module.path, f"{cls.qualname}.{name}")

@@ -224,6 +224,15 @@ class Functions:
             region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure))
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
+        heap = self._interp.heap
+        if region is None:
+            captured = value.closure if function.parent is not None else None
+            names = sorted(function.free_names() & captured.keys()) if captured else ()
+            held = [*env.values(), *(captured[n] for n in names)] if captured else env.values()
+            told = tuple([captured[n].key for n in names]) if captured else ()
+            key = (*key, told, tuple([v.identity for v in held if v.identity]))
+        # What objects hold decides only where somebody asks: then a result counts for the state it was found in.
+        plain, key = key, (key, heap.version) if region is None and key in memo.stateful else key
         known = memo.results.get(key)
         if known is not None:
             if region is None:
@@ -232,13 +241,18 @@ class Functions:
                 self._interp.results.again(region.site, key)
             if key in memo.effects:
                 graphs.repeat(frame, memo.effects[key])
+            heap.touched += key is not plain
             return known
         if key in memo.running:
             return UNKNOWN
         happened = graphs.length
         begun = self._interp.account.length
         count = memo.contexts.get(identity, 0)
-        if count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
+        again = plain in memo.stateful
+        if again and heap.reruns <= 0:
+            return UNKNOWN
+        heap.reruns -= again
+        if not again and count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
             env = {n: widen(v) for n, v in env.items()}
             key = (*identity, "wide", tuple((n, v.key) for n, v in env.items()))
             known = memo.results.get(key)
@@ -250,8 +264,9 @@ class Functions:
                 return known
             if key in memo.running or count >= 4 * _MAX_CONTEXTS:
                 return UNKNOWN
-        memo.contexts[identity] = count + 1
+        memo.contexts[identity] = count + (not again)
         memo.running.add(key)
+        touched, version = heap.touched, heap.version
         counted = region is not None and region.site is not None and not self._emitter.quiet
         if counted:
             self._interp.results.begin()
@@ -264,6 +279,11 @@ class Functions:
             memo.running.discard(key)
             if counted:
                 self._interp.results.end(key)
+        if region is None and heap.touched != touched:
+            memo.stateful.add(plain)
+            if heap.version != version:
+                return result  # what it did to objects is done anew by the next call
+            key = (plain, version)
         memo.results[key] = result
         if region is None:
             self._interp.account.keep(key, begun)

@@ -74,6 +74,14 @@ class Objects:
         open_ended: bool = False,
     ) -> Value:
         """The value of `Class(*args, **keywords)`."""
+        made = self._construct(frame, node, cls, args, keywords)
+        if frame.region is None and isinstance(made, Instance) and not open_ended:
+            return self._interp.heap.allocate(made, args, keywords)
+        return made
+
+    def _construct(
+        self, frame: Frame, node: ast.AST, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
         self._emitter.emit(events.ProgramCall, frame, node, ClassValue(cls), args, keywords)
         self._note_made(frame, node, cls, args, keywords)
         classes = self._interp.classes
@@ -141,9 +149,13 @@ class Objects:
 
     def attribute(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> Value:
         """The value of `instance.name`."""
+        interp = self._interp
+        exact = frame.region is None and instance.identity
+        held = interp.heap.read(instance, name) if exact else None
+        if held is not None:
+            return held
         if instance.fields is not None and name in instance.fields:
             return instance.fields[name]
-        interp = self._interp
         cls = instance.cls
         order = interp.classes.mro(cls)
         late = self._late(cls, name)
@@ -166,7 +178,8 @@ class Objects:
                 return self._method(frame, node, instance, method)
             assigned = ancestor.assignments.get(name)
             if assigned is not None:
-                return interp.classes.assigned(ancestor, assigned, name, frame, node)
+                first = interp.classes.constant(ancestor, assigned) if exact else None
+                return first or interp.classes.assigned(ancestor, assigned, name, frame, node)
         if name == "training":
             return BOOL
         if name in modules.MODULE_METHODS:

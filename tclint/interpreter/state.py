@@ -123,6 +123,8 @@ class Memo:
     """With how many different arguments a function was interpreted."""
     moments: dict[Any, tuple[Moment, ...]] = field(default_factory=dict)
     """What a function did to compiled callables and to what they read, by function and arguments."""
+    stateful: set[Any] = field(default_factory=set)
+    """The calls that read or change what objects hold."""
     effects: dict[Any, tuple[Effect, ...]] = field(default_factory=dict)
     """What a function did to the memory of CUDA graphs, by function and arguments."""
     attributes: dict[Any, dict[str, Value]] = field(default_factory=dict)
@@ -144,6 +146,7 @@ class Memo:
         """Forget what was concluded, so that a second pass sees what the first one learned."""
         for part in (self.results, self.contexts, self.moments, self.effects, self.attributes):
             part.clear()
+        self.stateful.clear()
         self.shared_setup.clear()
         self.class_values.clear()
         self.function_values.clear()

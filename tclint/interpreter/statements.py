@@ -84,6 +84,8 @@ def _if(frame: Frame, node: ast.If) -> None:
     undecided = then is not None and otherwise is not None
     left = False
     frame.maybe += undecided
+    heap = frame.interp.heap
+    before = heap.state() if undecided and frame.region is None else None
     if then is not None:
         frame.env = then
         run_block(frame, node.body)
@@ -93,7 +95,12 @@ def _if(frame: Frame, node: ast.If) -> None:
         frame.dead = False
     if otherwise is not None:
         frame.env = otherwise
+        taken = heap.state() if before is not None else None
+        if before is not None:
+            heap.restore(before)
         run_block(frame, node.orelse)
+        if taken is not None:
+            heap.meet([taken])
         if not frame.dead:
             after = join_env(after, frame.env)
         left |= frame.dead
@@ -145,6 +152,8 @@ def _try(frame: Frame, node: ast.Try) -> None:
         run_block(frame, node.orelse)
         if not frame.dead:
             after = frame.env
+    heap = frame.interp.heap
+    held = heap.state() if frame.region is None and node.handlers else None
     for handler in node.handlers:
         merged = join_env(dict(before), dict(after_body))
         assert merged is not None
@@ -160,6 +169,8 @@ def _try(frame: Frame, node: ast.Try) -> None:
             del frame.returns[returns:]
         elif not frame.dead:
             after = join_env(after, frame.env)
+    if held is not None and works:
+        heap.restore(held)
     frame.dead = after is None
     frame.env = after if after is not None else dict(after_body)
     if node.finalbody:

@@ -302,6 +302,7 @@ class PartRunner:
         frame = Frame(interp, module, None, {}, None)
         interp.account.begin(module.path)
         interp.graph_memory.begin()
+        interp.heap.begin()
         with interp.results.guarded(module):
             for statement in module.tree.body:
                 if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
@@ -319,6 +320,7 @@ class PartRunner:
                 if only is None or only.search(source) or any(name in source for name in shorthands):
                     interp.account.begin(place_of(function))
                     interp.graph_memory.begin()
+                    interp.heap.begin()
                     interp.entries.by_signature(function, _receiver(interp, function), None)
 
     # -- results ------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from tclint.values import (
     TRUE,
     UNKNOWN,
     ClassValue,
+    Compiled,
     Const,
     Dict,
     External,
@@ -423,7 +424,11 @@ def _setattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
     receiver, name, value = args
     text = name.value if isinstance(name, Const) and isinstance(name.value, str) else ""
     frame.interp.emitter.emit(events.Store, frame, node, "attribute", receiver, text, value, None, False, None)
+    if isinstance(receiver, Compiled):
+        receiver = receiver.target
     if isinstance(receiver, Instance):
+        if text and frame.region is None:
+            frame.interp.account.write_attribute(frame, node, receiver, text, value)
         frame.interp.instance_attributes.store(frame, receiver, text or "*", value)
     return NONE
 
