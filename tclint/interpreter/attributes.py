@@ -9,6 +9,7 @@ from tclint.interpreter.frame import Frame
 from tclint.program import Function
 from tclint.values import (
     STATIC_OUT,
+    UNKNOWN,
     Instance,
     Object,
     Value,
@@ -61,8 +62,9 @@ class InstanceAttributes:
     def store(self, frame: Frame, instance: Instance, name: str, value: Value, replace: bool = False) -> None:
         """Remember that an attribute was stored; in a constructor it joins what was stored before, unless it replaces it."""
         if instance.identity and frame.region is None:
-            self._interp.heap.write(instance, name, value)
-            if frame.constructing:
+            replayed = value.contains(STATIC_OUT) is not None or captured_into(value)
+            self._interp.heap.write(instance, name, UNKNOWN if replayed else value)
+            if frame.constructing and not replayed:
                 return  # what any of its kind holds is found out apart
         if frame.constructing or value.contains(STATIC_OUT) is not None or captured_into(value):
             attrs = self._memo.attributes.setdefault(instance.key, {})

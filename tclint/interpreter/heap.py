@@ -15,6 +15,7 @@ from tclint.values import UNKNOWN, Instance, Value, join
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
+    from tclint.program import Class
 
 State = Mapping[tuple[int, str], Value]
 """What attributes hold, by the identity of their object and their name."""
@@ -32,6 +33,7 @@ class Heap:
         self._made: dict[int, tuple[Instance, Sequence[Value], Mapping[str, Value]]] = {}
         self._built: frozenset[int] = frozenset()
         self._state: dict[tuple[int, str], Value] = {}
+        self._building: set[Class] = set()
         self._latest = 0
         self._objects = 0
         self.version = 0
@@ -88,13 +90,15 @@ class Heap:
         instance, args, keywords = self._made[identity]
         interp = self._interp
         init = interp.classes.find_method(instance.cls, "__init__")
-        if init is None or instance.fields is not None:
-            return
+        if init is None or instance.fields is not None or instance.cls in self._building:
+            return  # a constructor that asks an object of its own class while it runs
+        self._building.add(instance.cls)
         with interp.emitter.silence, interp.results.guarded(init):
             env = parameters.bind(interp, init, [instance, *args], keywords, False)
             frame = Frame(interp, init.module, init, env, None)
             frame.constructing = True
             execute.run_block(frame, init.node.body)  # type: ignore[arg-type]
+        self._building.discard(instance.cls)
 
     # -- ways that part and meet --------------------------------------------------------------------------------
 

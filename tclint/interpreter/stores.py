@@ -132,8 +132,8 @@ def _attribute(
             updated = receiver.with_fields({target.attr: value})
             if updated is not receiver:
                 frame.set(target.value.id, updated)
-            if isinstance(receiver, Instance) and receiver.identity:
-                return
+            if isinstance(receiver, Instance) and receiver.identity and not frame.capturing:
+                return  # the heap has it
         frame.set_path(f"{target.value.id}.{target.attr}", value)
 
 
