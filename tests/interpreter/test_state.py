@@ -115,6 +115,7 @@ def test_forgetting_leaves_nothing_concluded() -> None:
     memo.effects["x"] = ()
     memo.stateful.add("x")
     memo.attributes["x"] = {"y": Const(1)}
+    memo.moments["x"] = ()
     memo.class_values["a.py", "Net.x"] = Const(1)
     memo.defaults[function(interp, "train"), "x"] = Const(1)
     reader = memo.reader

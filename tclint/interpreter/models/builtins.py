@@ -72,7 +72,7 @@ def _counted_items(value: Value) -> int | None:
     if isinstance(value, Object) and value.args is not None:
         value = value.args
     if isinstance(value, Seq):
-        return len(value.items) if value.items is not None and value.kind != "generator" else None
+        return len(value.items) if value.items is not None and value.kind not in ("generator", "loader") else None
     if isinstance(value, Dict):
         return len(value.items) if value.elem is None else None
     if isinstance(value, Tensor):
