@@ -9,7 +9,7 @@ from tclint.model.finding import Step
 from tclint.values import Origin, Region, Value, join
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from tclint.interpreter.machine import Interpreter
     from tclint.program import Class, Function, Module
@@ -48,6 +48,7 @@ class Frame:
         "modes",
         "module",
         "nonlocals",
+        "on_yield",
         "parent",
         "paths",
         "region",
@@ -81,6 +82,7 @@ class Frame:
         self.depth: int = parent.depth + 1 if parent is not None else 0
         self.returns: list[Value] = []
         self.yields: list[Value] = []
+        self.on_yield: Callable[[Value], None] | None = None  # runs what a context manager stands around
         self.inexact = False  # a yield may not happen, or not only once
         self.walked = 0  # how many of the loops in `blocks` are walked turn by turn
         self.budget: list[int] = parent.budget if parent is not None else [TURNS]

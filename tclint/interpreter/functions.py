@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
@@ -290,6 +290,33 @@ class Functions:
         if graphs.length != happened:
             memo.effects[key] = graphs.since(happened)
         return result
+
+    def around(self, frame: Frame, node: ast.AST, made: Partial, body: Callable[[Value], None]) -> None:
+        """Run a generator that is a context manager: up to its `yield`, where the body runs, and on to its end."""
+        value = made.func
+        assert isinstance(value, FunctionValue)
+        key = ("around", value.key, id(node))
+        if key in self._memo.running or frame.depth >= _MAX_EAGER_DEPTH:
+            body(UNKNOWN)
+            return
+        args = made.args if value.bound is None else (value.bound, *made.args)
+        env = parameters.bind(self._interp, value.function, args, made.keywords, False)
+        ran = False
+
+        def once(entered: Value) -> None:
+            nonlocal ran
+            if not ran:
+                ran = True
+                body(entered)
+
+        inner = Frame(self._interp, value.function.module, value.function, env, None, frame, node, value.closure)
+        inner.on_yield = once
+        self._memo.running.add(key)
+        try:
+            execute.run_block(inner, value.function.node.body)  # type: ignore[arg-type]
+        finally:
+            self._memo.running.discard(key)
+        once(UNKNOWN)
 
     def _interpret(
         self, caller: Frame | None, node: ast.AST | None, value: FunctionValue, env: Env, region: Region | None

@@ -6,6 +6,7 @@ here, so that whoever has the object sees it. Compiled code does not look here: 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -36,6 +37,7 @@ class Heap:
         self._building: set[Class] = set()
         self._latest = 0
         self._objects = 0
+        self._draws: dict[ast.AST, int] = {}
         self.version = 0
         """Tells states apart: two moments of one version are alike."""
         self.touched = 0
@@ -45,7 +47,7 @@ class Heap:
     def begin(self) -> None:
         """Another walk: nothing has happened yet."""
         self._state, self._built, self.version = {}, frozenset(), 0
-        self.reruns, self._objects = RERUNS, 0
+        self.reruns, self._objects, self._draws = RERUNS, 0, {}
 
     # -- objects ------------------------------------------------------------------------------------------------
 
@@ -82,6 +84,23 @@ class Heap:
     def fields(self, instance: Instance) -> dict[str, Value]:
         """What was stored in an object since it was made."""
         return {name: value for (owner, name), value in self._state.items() if owner == instance.identity}
+
+    def made_with(self, value: Value) -> Mapping[str, Value]:
+        """What an object was made with, by the parameters of its constructor."""
+        if value.identity not in self._made:
+            return {}
+        instance, args, keywords = self._made[value.identity]
+        init = self._interp.classes.find_method(instance.cls, "__init__")
+        if init is None:
+            return {}
+        return {**dict(zip(parameters.signature(init).names[1:], args, strict=False)), **keywords}
+
+    def draws(self, node: ast.AST) -> int:
+        """How often something was drawn at a place before."""
+        drawn = self._draws.get(node, 0)
+        self._draws[node] = drawn + 1
+        self.change()
+        return drawn
 
     def _build(self, identity: int) -> None:
         if identity in self._built or identity not in self._made:

@@ -6,6 +6,7 @@ Importing this module fills the table of `tclint.interpreter.execute`.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from tclint import events
 from tclint.interpreter import captures, expressions, hints, modes, stores
@@ -15,9 +16,13 @@ from tclint.program import absolute_name
 from tclint.values import (
     NONE,
     UNKNOWN,
+    ClassValue,
     External,
     FunctionValue,
+    Instance,
     ModuleValue,
+    Object,
+    Partial,
     Tensor,
     Value,
     tensor_of,
@@ -115,21 +120,69 @@ def _if(frame: Frame, node: ast.If) -> None:
 
 
 def _with(frame: Frame, node: ast.With) -> None:
-    for item in node.items:
+    _enter(frame, node, list(node.items))
+
+
+def _enter(frame: Frame, node: ast.With, left: list[ast.withitem]) -> None:
+    """Enter the contexts that are left, those of the program by running them, then the body."""
+    own = next((item for item in left if frame.region is None and _is_own(frame, item.context_expr)), None)
+    if own is None:
+        _run_with(frame, node, left)
+        return
+    place = left.index(own)
+    if place:
+        _run_with(frame, node, left[:place], lambda: _enter(frame, node, left[place:]))
+        return
+    context = expressions.evaluate(frame, own.context_expr)
+
+    def body(entered: Value) -> None:
+        if own.optional_vars is not None:
+            stores.store(frame, own.optional_vars, entered, node, quiet=True)
+        frame.blocks.append("with")
+        _enter(frame, node, left[1:])
+        frame.blocks.pop()
+
+    frame.interp.emitter.emit(events.With, frame, own.context_expr, context)
+    if isinstance(context, Instance):
+        body(context.call_method(frame, own.context_expr, "__enter__", [], {}))
+        context.call_method(frame, own.context_expr, "__exit__", [NONE, NONE, NONE], {})
+    elif isinstance(context, Object) and isinstance(context.args, Partial):
+        frame.interp.functions.around(frame, own.context_expr, context.args, body)
+    else:
+        body(UNKNOWN)
+
+
+def _is_own(frame: Frame, context: ast.expr) -> bool:
+    """Whether a context manager is the program's own: a generator, or a class with `__enter__` and `__exit__`."""
+    with frame.interp.emitter.silence:
+        made = expressions.evaluate(frame, context.func if isinstance(context, ast.Call) else context)
+    if isinstance(made, (Instance, ClassValue)):
+        find = frame.interp.classes.find_method
+        return find(made.cls, "__enter__") is not None and find(made.cls, "__exit__") is not None
+    return (
+        isinstance(made, Object) and made.name == "contextlib.contextmanager" and isinstance(made.args, FunctionValue)
+    )
+
+
+def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Callable[[], None] | None = None) -> None:
+    for item in items:
         context = expressions.evaluate(frame, item.context_expr)
         frame.interp.emitter.emit(events.With, frame, item.context_expr, context)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, context, node, quiet=True)
     grad, entered = frame.grad, frame.modes
-    for item in node.items:
+    for item in items:
         modes.enter_mode(frame, item.context_expr)
-    graphs = [captures.captured_graph(frame, item.context_expr) for item in node.items]
+    graphs = [captures.captured_graph(frame, item.context_expr) for item in items]
     before, capturing = dict(frame.env), frame.capturing
     frame.capturing = capturing or any(g is not None for g in graphs)
-    eager = any(modes.runs_eagerly(frame, item.context_expr) for item in node.items)
+    eager = any(modes.runs_eagerly(frame, item.context_expr) for item in items)
     frame.interp.graph_memory.paused += eager
     frame.blocks.append("with")
-    run_block(frame, node.body)
+    if body is not None:
+        body()
+    else:
+        run_block(frame, node.body)
     frame.blocks.pop()
     frame.interp.graph_memory.paused -= eager
     frame.capturing = capturing

@@ -9,6 +9,7 @@ from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
+from tclint.interpreter.modes import ask_gradients
 from tclint.interpreter.overwrites import gathered
 from tclint.values import (
     GRAPHED,
@@ -79,6 +80,12 @@ def _again(statement: ast.AST, value: Value) -> str:
     return COUNTED_UP if number else ""
 
 
+def _is_module(frame: Frame, value: Value) -> bool:
+    if isinstance(value, Instance):
+        return frame.interp.classes.is_nn_module(value.cls)
+    return isinstance(value, Object) and value.kind == "module"
+
+
 def _made_with(frame: Frame, layer: Object, made: ast.Call) -> Value:
     """What another layer in the place of one is told apart by: the arguments it is made with. Alike it costs nothing."""
     with frame.interp.emitter.silence:
@@ -97,12 +104,17 @@ def _attribute(
     )
     if target.attr == "requires_grad":
         freeze(frame, receiver, value)
+        ask_gradients(frame, statement, receiver, value)
     elif target.attr == "grad" and frame.region is None:
         frame.interp.graph_memory.drop_gradients()
     if frame.region is None and not frame.constructing:
         again, told = _again(statement, value), value
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             told = _made_with(frame, value, statement.value)
+        elif _is_module(frame, value):
+            told = Const(
+                value.cls.qualname if isinstance(value, Instance) else repr(value)
+            )  # a type in another's place
         for owner in receiver.options:
             if isinstance(owner, Compiled):
                 owner = owner.target

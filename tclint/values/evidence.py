@@ -185,6 +185,22 @@ class Evidence:
         """Where it is called: `called at train.py:40`."""
         return f"called at {self._where}" if self.calls else ""
 
+    def captured(self, name: str) -> Variation:
+        """What a captured variable costs that is another one in every closure, or at every call."""
+        told = [_told(call.cells[name].guarded(), "cell", False) for call in self.calls if name in call.cells]
+        if len(told) != len(self.calls):
+            return _NOTHING
+        return Variation(len(policy.programs([{name: each} for each in told], self._policy)), self._passed(name, told))
+
+    def made(self) -> Iterator[tuple[str, Variation]]:
+        """The numbers that the objects are made with whose code this is, and in how many values."""
+        for name in self.calls[0].made if self.calls else ():
+            given = [call.made.get(name) for call in self.calls]
+            told = [value.guarded() for value in given if value is not None]
+            numbers = [each.value for each in told if isinstance(each, guarded.Number) and type(each.value) is int]
+            if len(numbers) == len(self.calls):
+                yield name, Variation(len(set(numbers)), self._passed(name, told))
+
     # -- state --------------------------------------------------------------------------------------------------
 
     def change(

@@ -45,6 +45,9 @@ PROVEN: Final = 3  # produced by torch, or annotated
 UNBACKED: Final = 1000
 """Added to a dimension among a tensor's marks where it is marked unbacked: no special case for sizes 0 and 1."""
 
+FIXED: Final = 3000
+"""Added where it is marked static: its sizes never become dynamic."""
+
 # What survives an operation that returns fresh storage.
 _DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | CONSTANT | NO_GRADIENT
 
@@ -207,7 +210,8 @@ class Tensor(Value):
             bool(self.flags & PARAMETER),
             self.strides,
             marked=frozenset(dim % rank for dim in self.marks if dim < UNBACKED // 2),
-            unbacked=frozenset((dim - UNBACKED) % rank for dim in self.marks if dim >= UNBACKED // 2),
+            unbacked=frozenset((dim - UNBACKED) % rank for dim in self.marks if UNBACKED // 2 <= dim < FIXED // 2),
+            fixed=frozenset((dim - FIXED) % rank for dim in self.marks if dim >= FIXED // 2),
         )
 
     def as_input(self, name: str, origin: Origin) -> Value:

@@ -254,7 +254,28 @@ def _passes_on(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
     return instance(frame, node, name, args, keywords, open_ended) if is_class(name) else UNKNOWN
 
 
+def _chosen_ones(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value | None:
+    """What is drawn out of something known: which ones nobody knows, but others from call to call.
+
+    Each place draws in order, every one twice: as many different ones as a run is likely to see.
+    """
+    short = name.rpartition(".")[2]
+    known = _known(frame, node, args[:1])
+    if short not in ("choice", "choices", "sample") or not known or not known[0] or "weights" in keywords:
+        return None
+    many = args[1] if len(args) > 1 else keywords.get("k", Const(1))
+    if short == "choice" and len(args) == 1:
+        return known[0][frame.interp.heap.draws(node) // 2 % len(known[0])]
+    if not isinstance(many, Const) or type(many.value) is not int or not 0 <= many.value <= _MOST or short == "choice":
+        return None
+    first = frame.interp.heap.draws(node) // 2
+    return Seq("list", tuple(known[0][(first + turn) % len(known[0])] for turn in range(many.value)))
+
+
 def _drawn(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
+    chosen = _chosen_ones(frame, node, name, args, keywords) if frame.region is None else None
+    if chosen is not None:
+        return chosen
     drawn = measured(frame, name, None, args, keywords, frame.origin(node))
     if frame.region is None and isinstance(drawn, Scalar) and drawn.python_type in ("int", "float", "number"):
         return Scalar(drawn.type, "random", drawn.origin)  # from one of what it is given, perhaps
@@ -324,7 +345,9 @@ library(["threading", "queue", "array", "decimal", "contextvars", "datetime"], i
 def _random_method(
     frame: Frame, node: ast.AST, receiver: Object, name: str, args: Args, keywords: Keywords, open_ended: bool
 ) -> Value | None:
-    result = Scalar("float", "data", frame.origin(node))
+    result: Value = Scalar("float", "data", frame.origin(node))
+    if frame.region is None:
+        result = _drawn(frame, node, f"random.{name}", args, keywords)
     frame.interp.emitter.call(frame, node, f"{receiver.name}.{name}", args, keywords, receiver, result)
     return result
 
