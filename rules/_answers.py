@@ -11,7 +11,7 @@ from tclint.program import Function
 from tclint.sources.tree import nodes
 from tclint.timeline import guarded
 from tclint.timeline.guarded import Guarded
-from tclint.values import Const, Instance, Scalar
+from tclint.values import UNKNOWN, Const, Instance, Scalar
 from tclint.values.moments import StatePlace
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Answers:
         assert event.evidence is not None
         self._event = event
         self._evidence = event.evidence
+        self._receivers: dict[str, Instance] = {}
         self.facts: dict[str, Sequence[Guarded]] = {}
         """What was read, call by call, by its name."""
 
@@ -82,7 +83,12 @@ class Answers:
     def _read(self, node: ast.expr, call: int, depth: int) -> Any:
         """What a name, an attribute or a size is."""
         event, evidence = self._event, self._evidence
-        value = event.ask.evaluate(node)
+        inside = (
+            isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in self._receivers
+        )
+        value = event.ask.evaluate(node) if not self._receivers else UNKNOWN
+        if self._receivers and not inside:
+            raise Unanswered
         if isinstance(value, Const):
             return value.value
         if isinstance(value, Scalar) and value.source == "size" and value.ref is not None:
@@ -95,9 +101,9 @@ class Answers:
             if len(made) == 1 and made[0] is not None and depth:
                 return self._value(made[0], call, depth - 1)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            owner = event.ask.local(node.value.id)
+            owner = self._receivers.get(node.value.id) or event.ask.local(node.value.id)
             if isinstance(owner, Instance):
-                return self._attribute(owner, node.attr, call)
+                return self._attribute(owner, node.attr, call, depth)
         raise Unanswered
 
     def _argument(self, name: str, call: int) -> Any:
@@ -114,7 +120,10 @@ class Answers:
         self.facts.setdefault(name, self._evidence.column(name))
         return int(shape[dim])
 
-    def _attribute(self, owner: Instance, name: str, call: int) -> Any:
+    def _attribute(self, owner: Instance, name: str, call: int, depth: int) -> Any:
+        method = self._event.ask.method(owner.cls, name)
+        if method is not None:
+            return self._property(owner, method, call, depth)
         place: StatePlace = ("attribute", owner.cls.module.path, owner.cls.qualname, name)
         first = self._event.ask.attributes(owner).get(name)
         settles = not self._event.ask.is_nn_module(owner.cls)
@@ -125,6 +134,27 @@ class Answers:
         told = states[call]
         assert isinstance(told, guarded.Number)
         return told.value
+
+    def _property(self, owner: Instance, method: Function, call: int, depth: int) -> Any:
+        """A property that is one expression of what its object holds."""
+        body = method.node.body if isinstance(method.node.body, list) else []
+        last = body[-1] if body else None
+        parameters = method.node.args.args
+        if (
+            not depth
+            or not parameters
+            or not method.decorators
+            or not isinstance(last, ast.Return)
+            or last.value is None
+        ):
+            raise Unanswered
+        if sum(not isinstance(statement, ast.Expr) for statement in body) > 1 or self._receivers:
+            raise Unanswered
+        self._receivers[parameters[0].arg] = owner
+        try:
+            return self._value(last.value, call, depth - 1)
+        finally:
+            self._receivers.clear()
 
 
 def _bound(function: Function) -> dict[str, list[ast.expr | None]]:

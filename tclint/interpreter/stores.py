@@ -29,7 +29,7 @@ from tclint.values import (
 )
 from tclint.values.constant import is_none
 from tclint.values.moments import COUNTED_UP, GROWS, StatePlace
-from tclint.values.place import path_of, put_back
+from tclint.values.place import is_place, path_of, put_back
 
 
 def store(
@@ -183,7 +183,7 @@ def _inner_subscript(
         return
     place: ast.expr = target.value
     inner = key_text(index)
-    while isinstance(place, ast.Subscript) and inner:
+    while isinstance(place, ast.Subscript) and inner and is_place(place.slice):
         outer = key_text(evaluate(frame, place.slice))
         inner = f"{outer}{inner}" if outer else ""
         place = place.value

@@ -31,9 +31,14 @@ def _note_growth(frame: Frame, node: ast.AST, place: ast.expr, changed: Value, w
         frame.interp.account.write_name(frame, node, place.id, f"{place.id}{what}", changed, GROWS)
 
 
+def is_place(node: ast.AST) -> bool:
+    """Whether an expression can be read once more without doing anything: it calls nothing."""
+    return not any(isinstance(part, (ast.Call, ast.Await, ast.NamedExpr, ast.Yield)) for part in ast.walk(node))
+
+
 def _found(frame: Frame, node: ast.expr) -> Value:
     """What eager code finds at a place."""
-    return frame.interp.evaluate_silently(frame, node) if frame.region is None else UNKNOWN
+    return frame.interp.evaluate_silently(frame, node) if frame.region is None and is_place(node) else UNKNOWN
 
 
 def rebind(frame: Frame, node: ast.AST, changed: Value, what: str = "()") -> None:
