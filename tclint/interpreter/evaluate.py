@@ -41,7 +41,7 @@ def lookup(frame: Frame, name: str) -> Value:
     if frame.region is None:
         held = frame.top_level.get(name)
         if held is not None:
-            frame.interp.heap.touched += 1
+            frame.interp.heap.read_global(frame.module.path, name, held)
             return _as_changed(frame, ("global", ""), name, held)
     value = frame.interp.names.value(frame.module, name)
     if (value is None or value is NONE) and frame.region is None:

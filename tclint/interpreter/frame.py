@@ -19,7 +19,7 @@ Env = dict[str, Value]
 # Set in environments that only an unusual run reaches. The dot makes it end where the branch ends.
 RARE: Final = ".rare"
 _new = tuple.__new__
-TURNS: Final = 256
+TURNS: Final = 160
 """The turns of loops that are walked for one entry into the program."""
 
 
@@ -112,11 +112,17 @@ class Frame:
         return RARE in self.env
 
     @property
-    def top_level(self) -> Env:
-        """What the names of this file hold at this moment, where the walk began there."""
+    def root(self) -> Frame:
+        """Where the walk began."""
         root = self
         while root.parent is not None:
             root = root.parent
+        return root
+
+    @property
+    def top_level(self) -> Env:
+        """What the names of this file hold at this moment, where the walk began there."""
+        root = self.root
         return root.env if root.function is None and root.module is self.module and root is not self else {}
 
     def origin(self, node: ast.AST) -> Origin:

@@ -13,6 +13,7 @@ from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.models import torch_wrappers
 from tclint.interpreter.modes import enter_mode
+from tclint.interpreter.state import Remembered
 from tclint.program import Class, Function
 from tclint.sources.tree import nodes
 from tclint.values import (
@@ -39,6 +40,8 @@ _MAX_EAGER_DEPTH: Final = 10
 _MAX_INIT_DEPTH: Final = 2
 _MAX_CONTEXTS: Final = 6
 _MAX_EAGER_CONTEXTS: Final = 16
+_MAX_STATES: Final = 48
+"""States of objects for which a result is remembered."""
 
 
 class Functions:
@@ -225,14 +228,22 @@ class Functions:
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         heap = self._interp.heap
+        plain: Any = None
+        objects: tuple[int, ...] = ()
+        again = False
         if region is None:
             captured = value.closure if function.parent is not None else None
             names = sorted(function.free_names() & captured.keys()) if captured else ()
             held = [*env.values(), *(captured[n] for n in names)] if captured else env.values()
             told = tuple([captured[n].key for n in names]) if captured else ()
-            key = (*key, told, tuple([v.identity for v in held if v.identity]))
-        # What objects hold decides only where somebody asks: then a result counts for the state it was found in.
-        plain, key = key, (key, heap.version) if region is None and key in memo.stateful else key
+            key, objects = (*key, told), tuple([v.identity for v in held if v.identity])
+            # What objects hold decides only where somebody asks: then a result counts for as long as they hold it.
+            stateful = memo.stateful.get(key)
+            plain = key
+            if stateful is not None:
+                key = next(
+                    (each.key for each in stateful if each.objects == objects and heap.holds(frame, each.reads)), None
+                )
         known = memo.results.get(key)
         if known is not None:
             if region is None:
@@ -241,17 +252,19 @@ class Functions:
                 self._interp.results.again(region.site, key)
             if key in memo.effects:
                 graphs.repeat(frame, memo.effects[key])
-            heap.touched += key is not plain
             return known
+        if key is None:
+            key = plain
+            again = True
         if key in memo.running:
             return UNKNOWN
         happened = graphs.length
         begun = self._interp.account.length
         count = memo.contexts.get(identity, 0)
-        again = plain in memo.stateful
-        if again and heap.reruns <= 0:
-            return UNKNOWN
-        heap.reruns -= again
+        if again:
+            heap.reruns -= 1
+            if heap.reruns < 0:
+                return UNKNOWN
         if not again and count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
             env = {n: widen(v) for n, v in env.items()}
             key = (*identity, "wide", tuple((n, v.key) for n, v in env.items()))
@@ -266,7 +279,7 @@ class Functions:
                 return UNKNOWN
         memo.contexts[identity] = count + (not again)
         memo.running.add(key)
-        touched, version = heap.touched, heap.version
+        mark = heap.mark()
         counted = region is not None and region.site is not None and not self._emitter.quiet
         if counted:
             self._interp.results.begin()
@@ -279,11 +292,12 @@ class Functions:
             memo.running.discard(key)
             if counted:
                 self._interp.results.end(key)
-        if region is None and heap.touched != touched:
-            memo.stateful.add(plain)
-            if heap.version != version:
+        if region is None and (heap.mark() != mark or again):
+            kept = memo.stateful.setdefault(plain, [])
+            if heap.changed_since(mark) or result.identity or len(kept) >= _MAX_STATES:
                 return result  # what it did to objects is done anew by the next call
-            key = (plain, version)
+            key = (plain, len(kept))
+            kept.append(Remembered(key, objects, heap.reads_since(mark, frame)))
         memo.results[key] = result
         if region is None:
             self._interp.account.keep(key, begun)

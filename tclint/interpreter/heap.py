@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
     from tclint.program import Class
 
+Place = tuple[int | str, str]
+"""An attribute of an object, by its identity; or a name of a file, by its path."""
+_NO_TOP_LEVEL: Final[Place] = ("", "")
+"""Read by a call where the walk began in a function: names of the file are then what the file says."""
 State = Mapping[tuple[int, str], Value]
 """What attributes hold, by the identity of their object and their name."""
-RERUNS: Final = 400
+RERUNS: Final = 80
 """Calls of one walk that are interpreted again because an object has changed since."""
 _OBJECTS: Final = 200
 """Objects of one walk that are told apart."""
@@ -32,22 +36,25 @@ class Heap:
     def __init__(self, interp: Interpreter) -> None:
         self._interp = interp
         self._made: dict[int, tuple[Instance, Sequence[Value], Mapping[str, Value]]] = {}
-        self._built: frozenset[int] = frozenset()
+        self._built: set[int] = set()
+        self._first: dict[tuple[int, str], Value] = {}
+        """What constructors gave objects."""
         self._state: dict[tuple[int, str], Value] = {}
+        """What was stored in them since."""
         self._building: set[Class] = set()
         self._latest = 0
         self._objects = 0
         self._draws: dict[ast.AST, int] = {}
         self.version = 0
         """Tells states apart: two moments of one version are alike."""
-        self.touched = 0
-        """How often something here was read or written."""
+        self._reads: list[tuple[Place, Value | None]] = []
         self.reruns = RERUNS
 
     def begin(self) -> None:
         """Another walk: nothing has happened yet."""
-        self._state, self._built, self.version = {}, frozenset(), 0
+        self._state, self._first, self._built, self.version = {}, {}, set(), 0
         self.reruns, self._objects, self._draws = RERUNS, 0, {}
+        self._reads.clear()
 
     # -- objects ------------------------------------------------------------------------------------------------
 
@@ -56,7 +63,6 @@ class Heap:
         if self._objects >= _OBJECTS:
             return instance
         self._objects += 1
-        self.touched += 1
         identity = len(self._made) + 1
         made = instance.identified(identity)
         self._made[identity] = (made, args, keywords)
@@ -64,26 +70,61 @@ class Heap:
 
     def read(self, instance: Value, name: str) -> Value | None:
         """What an attribute of an object holds now; None where it is not known here."""
-        self.touched += 1
         self._build(instance.identity)
-        value = self._state.get((instance.identity, name))
+        value = self._held((instance.identity, name))
+        self._reads.append(((instance.identity, name), value))
         return value if value is not UNKNOWN else None
 
     def write(self, instance: Value, name: str, value: Value) -> None:
         """An attribute of an object is bound anew."""
         self._build(instance.identity)
-        self._state[(instance.identity, name)] = value
-        self.change()
+        if self._building:
+            self._first[(instance.identity, name)] = value
+        else:
+            self._state[(instance.identity, name)] = value
+            self.change()
+
+    def _held(self, place: tuple[int, str]) -> Value | None:
+        value = self._state.get(place)
+        return value if value is not None else self._first.get(place)
 
     def change(self) -> None:
         """Something that functions may read is another one now."""
-        self.touched += 1
         self._latest += 1
         self.version = self._latest
 
-    def fields(self, instance: Instance) -> dict[str, Value]:
-        """What was stored in an object since it was made."""
-        return {name: value for (owner, name), value in self._state.items() if owner == instance.identity}
+    # -- what calls depend on -----------------------------------------------------------------------------------
+
+    def read_global(self, path: str, name: str, value: Value) -> None:
+        """A function reads a name of its file as it is at this moment of the walk."""
+        self._reads.append(((path, name), value))
+
+    def mark(self) -> tuple[int, int]:
+        """This moment, to ask later what was read and changed since."""
+        return len(self._reads), self._latest
+
+    def changed_since(self, mark: tuple[int, int]) -> bool:
+        return self._latest != mark[1]
+
+    def reads_since(self, mark: tuple[int, int], frame: Frame | None) -> dict[Place, Value | None]:
+        """What was read since a moment, in which nothing was changed; where nothing was, that the walk has no top level."""
+        reads = dict(self._reads[mark[0] :])
+        return reads or ({_NO_TOP_LEVEL: None} if frame is None or frame.root.function is not None else {})
+
+    def holds(self, frame: Frame | None, reads: Mapping[Place, Value | None]) -> bool:
+        """Whether everything that a call read is as it was. What it read is read again."""
+        names = frame.root if frame is not None and frame.root.function is None else None
+        if _NO_TOP_LEVEL in reads:
+            return names is None
+        for (owner, name), value in reads.items():
+            if isinstance(owner, int):
+                now = self._held((owner, name))
+            else:
+                now = names.env.get(name) if names is not None and names.module.path == owner else None
+            if now is not value and (now is None or value is None or not _alike(now, value)):
+                return False
+        self._reads.extend(reads.items())
+        return True
 
     def made_with(self, value: Value) -> Mapping[str, Value]:
         """What an object was made with, by the parameters of its constructor."""
@@ -105,7 +146,7 @@ class Heap:
     def _build(self, identity: int) -> None:
         if identity in self._built or identity not in self._made:
             return
-        self._built |= {identity}
+        self._built.add(identity)
         instance, args, keywords = self._made[identity]
         interp = self._interp
         init = interp.classes.find_method(instance.cls, "__init__")
@@ -121,28 +162,27 @@ class Heap:
 
     # -- ways that part and meet --------------------------------------------------------------------------------
 
-    def state(self) -> tuple[State, frozenset[int], int]:
+    def state(self) -> tuple[State, int]:
         """The state, to come back to."""
-        return dict(self._state), self._built, self.version
+        return dict(self._state), self.version
 
-    def restore(self, state: tuple[State, frozenset[int], int]) -> None:
+    def restore(self, state: tuple[State, int]) -> None:
         """Go back to a state."""
-        held, self._built, self.version = state
+        held, self.version = state
         self._state = dict(held)
 
-    def meet(self, states: Iterable[tuple[State, frozenset[int], int]]) -> None:
+    def meet(self, states: Iterable[tuple[State, int]]) -> None:
         """Go on from here or from one of several other states: nobody knows which."""
-        for held, built, version in states:
+        for held, version in states:
             if version == self.version:
                 continue
-            for place in held.keys() | self._state.keys():
-                mine, other = self._state.get(place), held.get(place)
+            for place in sorted(held.keys() | self._state.keys()):
+                first = self._first.get(place, UNKNOWN)
+                mine, other = self._state.get(place, first), held.get(place, first)
                 if mine is not other:
-                    # An object that only one of the ways has made, or asked, is as that one has it.
-                    known = (place[0] in self._built, place[0] in built)
-                    if mine is None or other is None:
-                        self._state[place] = (mine or other or UNKNOWN) if not all(known) else UNKNOWN
-                    else:
-                        self._state[place] = join(mine, other)
-            self._built |= built
+                    self._state[place] = join(mine, other)
             self.change()
+
+
+def _alike(a: Value, b: Value) -> bool:
+    return a.identity == b.identity and bool(a.key == b.key)

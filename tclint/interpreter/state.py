@@ -113,6 +113,18 @@ class SiteKnowledge:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A call that read what objects hold: it gives the same for as long as they hold it."""
+
+    key: Any
+    """Under which its result is kept."""
+    objects: tuple[int, ...]
+    """The objects that it was given."""
+    reads: Mapping[tuple[int | str, str], Value | None]
+    """What it read, by object or file, and name."""
+
+
 @dataclass(slots=True)
 class Memo:
     """What was concluded, and what is being concluded right now."""
@@ -123,8 +135,8 @@ class Memo:
     """With how many different arguments a function was interpreted."""
     moments: dict[Any, tuple[Moment, ...]] = field(default_factory=dict)
     """What a function did to compiled callables and to what they read, by function and arguments."""
-    stateful: set[Any] = field(default_factory=set)
-    """The calls that read or change what objects hold."""
+    stateful: dict[Any, list[Remembered]] = field(default_factory=dict)
+    """The calls that read or change what objects hold, and those of which a result is remembered."""
     effects: dict[Any, tuple[Effect, ...]] = field(default_factory=dict)
     """What a function did to the memory of CUDA graphs, by function and arguments."""
     attributes: dict[Any, dict[str, Value]] = field(default_factory=dict)
@@ -144,9 +156,8 @@ class Memo:
 
     def forget(self) -> None:
         """Forget what was concluded, so that a second pass sees what the first one learned."""
-        for part in (self.results, self.contexts, self.moments, self.effects, self.attributes):
+        for part in (self.results, self.contexts, self.moments, self.effects, self.attributes, self.stateful):
             part.clear()
-        self.stateful.clear()
         self.shared_setup.clear()
         self.class_values.clear()
         self.function_values.clear()
