@@ -33,7 +33,7 @@ _COMPARED: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {"min": min, "max": max, "abs": abs, "int": int, "bool": bool}
+_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {each.__name__: each for each in (min, max, abs, int, bool)}
 _DEEP: Final = 4
 """Names that are looked through, one behind the other."""
 

@@ -148,6 +148,8 @@ class IntSpecialised(Rule):
         """`TABLE[x.shape[1]]`: a dict or list of Python is asked with the number."""
         if isinstance(event.receiver, Seq) and event.receiver.kind not in ("list", "tuple"):
             return
+        if isinstance(event.node, ast.Subscript) and ast.unparse(event.node.value) in event.ask.of_scope(_asked_for):
+            return  # a cache that is keyed by it: TCL212
         if index.source == "arg":
             yield from self._check(event, [index])
         elif index.source == "size":
@@ -199,3 +201,9 @@ def _source(node: ast.AST) -> str:
     target = node.targets[0] if isinstance(node, ast.Assign) else node
     text = ast.unparse(target)
     return text if len(text) <= 40 else text[:37] + "…"
+
+
+def _asked_for(root: ast.AST) -> frozenset[str]:
+    """The containers that a function asks whether they hold something."""
+    asked = (n for n in ast.walk(root) if isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.In, ast.NotIn)))
+    return frozenset(ast.unparse(node.comparators[0]) for node in asked)

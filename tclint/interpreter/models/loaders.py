@@ -26,7 +26,9 @@ from tclint.values import (
 
 LOADER: Final = "torch.utils.data.DataLoader"
 _TENSORS: Final = "torch.utils.data.TensorDataset"
-_MADE_OF: Final = {"int": "torch.int64", "float": "torch.float64", "bool": "torch.bool"}
+_MADE_OF: Final = {
+    kind.__name__: f"torch.{name}" for kind, name in ((int, "int64"), (float, "float64"), (bool, "bool"))
+}
 """The dtype of what Python's numbers are collated to."""
 _BATCHES: Final = 24
 """Batches that are told one by one."""

@@ -261,7 +261,7 @@ def _chosen_ones(frame: Frame, node: ast.AST, name: str, args: Args, keywords: K
     """
     short = name.rpartition(".")[2]
     known = _known(frame, node, args[:1])
-    if short not in ("choice", "choices", "sample") or not known or not known[0] or "weights" in keywords:
+    if not (short.startswith("choice") or short == "sample") or not known or not known[0] or "weights" in keywords:
         return None
     many = args[1] if len(args) > 1 else keywords.get("k", Const(1))
     if short == "choice" and len(args) == 1:
@@ -301,7 +301,7 @@ def _environment(frame: Frame, node: ast.AST, name: str, args: Args, keywords: K
     return _passes_on(frame, node, name, args, keywords, open_ended)
 
 
-_STEEP: Final = frozenset({"factorial", "comb", "perm", "prod"})
+_STEEP: Final = frozenset(each.__name__ for each in (math.factorial, math.comb, math.perm, math.prod))
 """What grows so fast that only small numbers are computed with."""
 
 

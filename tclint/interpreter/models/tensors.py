@@ -63,7 +63,7 @@ from tclint.values.constant import is_none
 from tclint.values.place import is_place
 from tclint.values.value import NUMBER, ONE_OF, SEQUENCE
 
-PARTING: Final = ("split", "chunk", "unbind")
+PARTING: Final = facts.methods("parts a tensor along a dimension")
 """Methods that part a tensor along a dimension."""
 DISTINCT: Final = ("unique", "unique_consecutive")
 """Methods that give each value once."""
