@@ -54,7 +54,8 @@ class ContainerInput(Rule):
         if evidence is None or function is None or event.site is None or not event.at_entry:
             return
         for name, values in evidence.values.items():
-            if evidence.lengths(name) > variation.SETTLES and all(isinstance(v, (Seq, Dict)) for v in values):
+            # Of a dict one key may be all that is read, and then it alone is guarded.
+            if evidence.lengths(name) > variation.SETTLES and all(isinstance(v, Seq) for v in values):
                 read = event.ask.of_function(_first_reads).get(name)
                 if read is not None:
                     yield self._told(event, name, read, Confidence.HIGH)
@@ -117,7 +118,7 @@ class ContainerInput(Rule):
             confidence = Confidence.HIGH
         else:
             return
-        if confidence is not Confidence.HIGH or event.ask.of_function(_first_reads).get(node.id) is None:
+        if confidence is not Confidence.HIGH or not isinstance(value, Seq):
             yield self._told(event, node.id, node, confidence)
 
     def _told(self, event: Event, name: str, node: ast.expr, confidence: Confidence) -> Finding:

@@ -169,10 +169,12 @@ class Classes:
         return External(f"{base}.{name}") if base else UNKNOWN
 
     def constant(self, cls: Class, assignment: Assignment) -> Value | None:
-        """The number, text, flag or None that a field has until an object is given another."""
+        """The number or text that a field has until an object is given another."""
         expression = getattr(cls.module.node(assignment.ordinal), "value", None)
         if not isinstance(expression, ast.Constant) or assignment.path or self.is_subclass(cls, "Enum"):
             return None
+        if isinstance(expression.value, bool) or expression.value is None:
+            return None  # a switch is there to be thrown
         return Const(expression.value)
 
     def assigned(self, cls: Class, assignment: Assignment, name: str, frame: Frame, node: ast.AST) -> Value:

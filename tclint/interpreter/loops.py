@@ -123,7 +123,9 @@ def _walk(
     ended = False
     heap = frame.interp.heap
     left = []
-    while frame.budget[0] > 0:
+    first = True
+    while frame.budget[0] > 0 or first:  # what stands in a loop is seen once, whatever was walked before
+        first = False
         more, leaves = turn()
         if leaves is not None:
             exits = join_env(exits, leaves)

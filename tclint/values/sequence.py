@@ -220,7 +220,10 @@ class Seq(Value):
         if self.counted is None:
             return super().turns(frame, node, most, later)
         start, step = self.counted
-        numbers = [Const(start + step * turn) for turn in range(later)]
+        numbers: list[Value] = [Const(start + step * turn) for turn in range(later)]
+        if later > 1:
+            # Of those that follow nobody knows which: what only the last one does is seen too.
+            numbers.append(self.elem if isinstance(self.elem, Scalar) else INT)
         if isinstance(self.elem, Seq) and self.elem.items is not None:
             return [Seq("tuple", (number, *self.elem.items[1:])) for number in numbers], False
         return numbers, False
