@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tclint.fixes import apply
+from tclint.fixes import passes
 from tclint.model.finding import Effect, Finding
 from tclint.run.project import Project
 from tclint.sources import configuration
@@ -76,7 +76,7 @@ def main() -> int:
             proofs += found.proofs
             rejected += found.rejected
             for each in project.lint().findings:
-                if apply.applicable(each, True) and each.effect in (Effect.GRAPH_BREAK, Effect.ERROR):
+                if passes.applicable(each, True) and each.effect in (Effect.GRAPH_BREAK, Effect.ERROR):
                     lines = outline(str(Path(folder, name))).statement(each.span.line, each.span.end_line)
                     offered |= {(name, line) for line in lines} & sites
             if len(proofs) % 20 == 0:

@@ -11,7 +11,8 @@ evaluation.
 
 FOLDER/classes/PACKAGE.jsonl gets a line for every class as soon as it is decided, and a second run goes on from there.
 FOLDER/truth.json.gz is in the format of `score.py`: break sites, and the lines that eager runs executed.
-FOLDER/summary.json counts what was found, built and not built, by class of reason.
+FOLDER/summary.json counts what was found, built and not built, by class of reason. Classes that are only promises, abstract
+ones and those whose `forward` does nothing but raise, are counted apart and not tried.
 """
 
 from __future__ import annotations
@@ -74,8 +75,34 @@ def is_left_out(file: Path) -> bool:
     ) or (file.name.startswith("test_") or file.name == "conftest.py")
 
 
-def module_classes(site: Path, package: str) -> tuple[list[Found], dict[str, str]]:
-    """The module classes that the package's files define, and the files that cannot be imported, with the reason."""
+def is_promise(cls: type, forward: Any) -> bool:
+    """Whether a class cannot be run by anybody: it is abstract, or its `forward` only says that there is none."""
+    import ast
+    import inspect
+    import textwrap
+
+    if inspect.isabstract(cls) or getattr(forward, "__isabstractmethod__", False):
+        return True
+    try:
+        function = ast.parse(textwrap.dedent(inspect.getsource(forward))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return False
+    body = function.body if isinstance(function, ast.FunctionDef) else []
+    said = [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    return bool(body) and all(isinstance(s, ast.Pass) or _raises_not_implemented(s) for s in said)
+
+
+def _raises_not_implemented(statement: Any) -> bool:
+    import ast
+
+    error = statement.exc if isinstance(statement, ast.Raise) else None
+    name = error.func if isinstance(error, ast.Call) else error
+    return isinstance(name, ast.Name) and name.id == "NotImplementedError"
+
+
+def module_classes(site: Path, package: str) -> tuple[list[Found], list[str], dict[str, str]]:
+    """The module classes that the package's files define; those that are promises; and the files that cannot be imported,
+    with the reason."""
     import inspect
 
     from torch import nn
@@ -85,6 +112,7 @@ def module_classes(site: Path, package: str) -> tuple[list[Found], dict[str, str
     top = site / package
     files = sorted(top.rglob("*.py")) if top.is_dir() else [top.with_suffix(".py")]
     found: dict[tuple[str, str], Found] = {}
+    promises: list[str] = []
     failed: dict[str, str] = {}
     end = time.monotonic() + IMPORT_LIMIT
     for file in files:
@@ -110,9 +138,13 @@ def module_classes(site: Path, package: str) -> tuple[list[Found], dict[str, str
             except ValueError:
                 where = ""
             one = Found(str(file.relative_to(site)), value.__qualname__, (where, code.co_firstlineno))
-            if "<locals>" not in one.name:
+            if "<locals>" in one.name:
+                continue
+            if is_promise(value, forward):
+                promises.append(f"{one.file}:{one.name}")
+            else:
                 found.setdefault((one.file, one.name), one)
-    return list(found.values()), failed
+    return list(found.values()), promises, failed
 
 
 def reason_of(words: list[str]) -> str:
@@ -237,10 +269,11 @@ def package_process(site: Path, package: str, seconds: float, memory_mb: int) ->
     torch.set_num_threads(1)
     torch.compile(torch.nn.Linear(2, 2), backend="eager")(torch.ones(1, 2))
     torch._dynamo.reset()
-    found, failed = module_classes(site, package)
+    found, promises, failed = module_classes(site, package)
     usage.read_ahead(str(site / package))
     gc.freeze()
-    print(json.dumps({"found": [asdict(one) for one in found], "failed": failed}), file=protocol, flush=True)
+    told = {"found": [asdict(one) for one in found], "promises": promises, "failed": failed}
+    print(json.dumps(told), file=protocol, flush=True)
     for line in sys.stdin:
         one = found[int(line)]
         print(json.dumps(asdict(_in_fork(site, package, one, seconds, memory_mb))), file=protocol, flush=True)
@@ -375,7 +408,9 @@ def run_package(options: argparse.Namespace, package: str, most: int) -> Iterato
             ready = select.select([process.stdout], [], [], IMPORT_LIMIT * 2)[0]
             first = process.stdout.readline() if ready else ""
             if not first:
-                listing.write_text(json.dumps({"found": [], "failed": {package: "its process died or hung"}}))
+                listing.write_text(
+                    json.dumps({"found": [], "promises": [], "failed": {package: "its process died or hung"}})
+                )
                 return
             listing.write_text(first)
             found = [Found(one["file"], one["name"], tuple(one["forward"])) for one in json.loads(first)["found"]]
@@ -414,11 +449,14 @@ def assemble(out: Path, versions: dict[str, str]) -> dict[str, Any]:
             "found": len(data["found"]),
             "tried": len(results),
             "built": sum(result.built for result in results),
+            "not tried, abstract": len(data["promises"]),
             "files not imported": len(data["failed"]),
         }
     with gzip.open(out / "truth.json.gz", "wt", encoding="utf-8") as file:
         json.dump({"versions": versions, "runs": runs}, file)
-    total = {key: sum(row[key] for row in by_package.values()) for key in ("found", "tried", "built")}
+    total = {
+        key: sum(row[key] for row in by_package.values()) for key in ("found", "tried", "built", "not tried, abstract")
+    }
     summary = {
         "packages": sum(1 for row in by_package.values() if row["found"]),
         **total,

@@ -12,6 +12,7 @@ from tclint.program import Class, Function, Module, Program
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import NONE, OWNED, PARAMETER, PENDING, STALE, STATIC_OUT, Instance, Seq, Tensor, Value, contains
+from tclint.values.graph import holds_graph
 
 MATERIALISE = facts.named("holds all values of an iterable")
 KEEPING_CALLS = (
@@ -86,6 +87,8 @@ class KeptOutputs:
         if event.name in MATERIALISE:
             yield from self._materialised(event)
             return
+        if event.method in facts.named("takes one container") and len(event.args) > 1:
+            return  # a method of something else, which has the name of a dict's
         grows = event.name.startswith("list.") and event.method in facts.named("adds a value to a sequence")
         for value in (*event.args, *event.keywords.values()):
             tensor = self.owned(value)
@@ -263,6 +266,8 @@ class KeptOutputs:
     def owned(self, value: Value) -> Tensor | None:
         """The output of a graph in a value, if nothing but its reader keeps it alive."""
         tensor = contains(value, OWNED)
+        if tensor is not None and self._manual and holds_graph(value):
+            return None
         return tensor if tensor is not None and not tensor.flags & PARAMETER and self._mine(tensor) else None
 
     def _pending(self, value: Value) -> Tensor | None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from typing import Final
 
-from tclint.events import Event, ModuleEvent
+from tclint.events import Event, ModuleEvent, Rebound, Stale
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._captures import (
     TRIGGERS,
     Capture,
     Scope,
-    calls_of,
     captures,
-    global_names,
-    passed,
     replay_lines,
     scope_of,
 )
@@ -60,33 +58,30 @@ class CaptureInputRebound(Rule):
     code, name = "TCL306", "capture-input-rebound"
     effect, severity = Effect.SILENT, Severity.HIGH
     triggers = TRIGGERS
+    scope = "eager"
 
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
-        found = list(captures(event.node))
-        for capture in found:
-            after = capture.block.end_lineno or 0
+        for capture in captures(event.node):
             for function in scope_of(capture):
                 replays = replay_lines(capture, function)
-                first = after if function is capture.function else 0
-                again = [c.block.lineno for c in found if c.graph == capture.graph and c is not capture]
-                inputs = capture.inputs
-                if isinstance(capture.function, ast.Module) and function is not capture.function:
-                    own = global_names(function)
-                    inputs = {name for name in inputs if name in own or not name.isidentifier()}
-                yield from self._rebound(event, function, inputs, first, replays, again)
                 if replays:
                     yield from self._stale_rows(event, function, capture, min(replays))
-            for caller, call in calls_of(event.node, capture.function):
-                given = passed(capture.function, call)
-                inputs = {text(v) for n, v in given.items() if n in capture.inputs and isinstance(v, ast.Name)}
-                replays = [
-                    node.lineno
-                    for node in ast.walk(caller)
-                    if isinstance(node, ast.Call)
-                    and isinstance(node.func, ast.Attribute)
-                    and node.func.attr == "replay"
-                ]
-                yield from self._rebound(event, caller, inputs, call.lineno, replays, [])
+
+    def on_rebound(self, event: Rebound) -> Iterator[Finding]:
+        """The same wherever it is bound: in a method, a helper, another file, as the walk has seen it."""
+        node = event.node
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        said, to_do = _SAID[event.what]
+        named = text(target) if target is not None else text(node.target) if isinstance(node, _TARGETED) else ""
+        what = said.format(name=f"`{named}`" if named else "what is bound here", line=event.replay)
+        value = text(node.value) if isinstance(node, ast.Assign) else "value"
+        yield self.finding(
+            event,
+            what,
+            node=node.target if isinstance(node, ast.For) else node,
+            confidence=Confidence.HIGH,
+            help=to_do.format(name=named or "it", value=value),
+        )
 
     def _stale_rows(self, event: ModuleEvent, function: Scope, capture: Capture, replay: int) -> Iterator[Finding]:
         """Some rows of an input are written, all rows of an output are read: the rest is of an earlier batch."""
@@ -105,84 +100,48 @@ class CaptureInputRebound(Rule):
                     help=f"read `{text(read)}[{text(target.slice)}]`, or write the rest of the input too",
                 )
 
-    def _rebound(
-        self, event: ModuleEvent, function: Scope, inputs: set[str], after: int, replays: list[int], again: list[int]
-    ) -> Iterator[Finding]:
-        """What is bound anew between the capture and a replay. `again` are the lines of later captures of the same graph."""
-        numbers = inputs & _numbers(event.node) if replays else frozenset()
-        for node in ast.walk(function):
-            line = getattr(node, "lineno", 0)
-            next_replay = min((r for r in replays if r >= line), default=0)
-            if line <= after or not next_replay or any(line <= a <= next_replay for a in again):
-                continue
-            targets: list[ast.expr] = []
-            if isinstance(node, ast.Assign):
-                targets = node.targets
-            elif isinstance(node, ast.For):
-                targets = [node.target]
-            elif isinstance(node, ast.AugAssign) and text(node.target) in numbers:
-                targets = [node.target]  # a tensor would be changed in place
-            for target in targets:
-                what = _what(target, node, inputs, numbers)
-                if what:
-                    yield self._finding(event, target, node, what)
-
-    def _finding(self, event: ModuleEvent, target: ast.expr, node: ast.AST, what: str) -> Finding:
-        value = text(node.value) if isinstance(node, ast.Assign) else "value"
-        return self.finding(
-            event,
-            f"`{text(target)}` is {what}; binding it to something new does not change what the graph reads",
-            node=target if isinstance(node, ast.For) else node,
-            confidence=Confidence.HIGH,
-            help=f"{text(target)}.copy_({value})" if what == _INPUT else "keep it in a tensor that is written in place",
-        )
-
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         node = node_at(event, finding.span, ast.Assign)
         if node is None or len(node.targets) != 1 or not isinstance(node.targets[0], (ast.Name, ast.Attribute)):
             return None
-        if _INPUT not in finding.message:
+        if not isinstance(event, Rebound) or event.what != "input":
             return None
         place = Place(event, node)
         text = f"{place.source(node.targets[0])}.copy_({place.argument(node.value)})"
         return Fix("copy into the input", Applicability.SAFE, (place.replace(node, text),), "")
 
 
-_INPUT = "the captured graph's input"
-
-
-_NUMBER = "a number that was written into the graph at capture"
-
-
-def _what(target: ast.expr, node: ast.AST, inputs: set[str], numbers: Collection[str]) -> str:
-    name = text(target)
-    if name in numbers:
-        return _NUMBER
-    if name in inputs:
-        return _INPUT
-    if isinstance(target, ast.Attribute) and isinstance(node, ast.Assign):
-        made = text(node.value.func) if isinstance(node.value, ast.Call) else ""
-        if (target.attr == "data" or made.endswith("Parameter")) and not inputs.isdisjoint(_owners(name)):
-            return "a tensor that the captured graph reads"
-    return ""
-
-
-def _owners(name: str) -> Iterator[str]:
-    """`model` and `model.fc` of `model.fc.weight`; of `self.model.weight` what comes after `self`."""
-    parts = name.split(".")
-    for length in range(2 if parts[0] == "self" else 1, len(parts)):
-        yield ".".join(parts[:length])
-
-
-def _numbers(tree: ast.AST) -> frozenset[str]:
-    """The names and attributes of a file that are bound to numbers."""
-    return frozenset(
-        text(target)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        if isinstance(node.value.value, (int, float))
-        for target in node.targets
-    )
+_TARGETED: Final = (ast.For, ast.AugAssign, ast.AnnAssign)
+_SAID: Final[dict[Stale, tuple[str, str]]] = {
+    "input": (
+        "{name} is the captured graph's input; binding it to something new does not change what the graph reads",
+        "{name}.copy_({value})",
+    ),
+    "parameter": (
+        "{name} is a tensor that the captured graph reads; binding it to something new does not change what the graph reads",
+        "write it in place: {name}.copy_({value}) under no_grad",
+    ),
+    "number": (
+        "{name} is a number that was written into the graph at capture; binding it to something new does not change what "
+        "the graph reads",
+        "keep it in a tensor that is written in place",
+    ),
+    "carried": (
+        "{name} is read and then bound within the capture: every replay starts from the tensor of the capture again",
+        "copy the new state into the old tensor within the capture: {name}.copy_({value})",
+    ),
+    "dropped": (
+        "the gradients are dropped before the replay at line {line}, which writes those it was captured with: the parameters "
+        "hold none, and the optimizer does nothing",
+        "zero_grad() before the capture only, or zero_grad(set_to_none=False)",
+    ),
+    "warmed": (
+        "the warm-up changes what every replay goes on from (line {line}): the captured steps start from a state that was "
+        "stepped already",
+        "keep a copy before the warm-up, and copy it back after the capture",
+    ),
+}
+"""What is said of a binding that the graph does not see, and what to do."""
 
 
 def _partly(node: ast.AST, inputs: set[str]) -> ast.Subscript | None:

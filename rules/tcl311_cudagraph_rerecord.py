@@ -7,15 +7,16 @@ import itertools
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import CompiledCall, Store
+from tclint.events import Attribute, CompiledCall, Store
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Function
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import names_read, nodes, text
-from tclint.values import PARAMETER, Const, Scalar, Tensor, tensor_of
+from tclint.values import PARAMETER, UNKNOWN, Const, Instance, Scalar, Seq, Tensor, tensor_of
 
 _DYNAMIC: Final = 2
 """The sizes that one program for all sizes is recorded for before that is a habit."""
+_LOOPS: Final = ("for", "while")
 _STATIC: Final = 3
 """The same where the first size is compiled by itself."""
 
@@ -25,7 +26,8 @@ class CudagraphRerecord(Rule):
 
     A CUDA graph is one fixed piece of work. Every new shape is recorded anew (a warning after 8), also where `dynamic=True`
     or a mark makes one program serve them all; so is every new value of a Python int (a counted position); a Python float
-    that varies becomes a CPU input, which skips the graph; a parameter whose `.data` is replaced moves to another address, which records again.
+    that varies becomes a CPU input, which skips the graph; a parameter whose `.data` is replaced, or a buffer that is bound to another
+    tensor, moves to another address, which records again.
 
     Bad::
 
@@ -54,7 +56,8 @@ class CudagraphRerecord(Rule):
 
     code, name = "TCL311", "cudagraph-rerecord"
     effect, severity = Effect.CUDAGRAPH, Severity.MEDIUM
-    scope = "eager"
+    scope = "any"
+    subjects = {"attribute": (Instance,)}
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,6 +67,13 @@ class CudagraphRerecord(Rule):
         """The functions that run a graph."""
         self._moved: dict[Function | None, list[Store]] = {}
         """By function, where parameters are moved."""
+        self._read: set[tuple[str, str, str]] = set()
+        """The attributes that graphs read and eager code binds."""
+
+    def on_attribute(self, event: Attribute) -> Iterator[Finding]:
+        if event.compiled and event.cudagraphs and isinstance(event.receiver, Instance):
+            self._read.add(_place(event.receiver, event.name))
+        return iter(())
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         if not event.callee.site.cudagraphs or not isinstance(event.node, ast.Call):
@@ -114,15 +124,34 @@ class CudagraphRerecord(Rule):
                 return
 
     def on_store(self, event: Store) -> Iterator[Finding]:
+        if event.compiled or event.constructing or event.augmented:
+            return
+        if event.target == "attribute" and isinstance(event.receiver, Instance):
+            if _place(event.receiver, event.name) in self._read and tensor_of(event.value) is not None:
+                held = tensor_of(event.ask.attributes(event.receiver).get(event.name, UNKNOWN))
+                if (
+                    held is not None
+                    and event.ask.is_nn_module(event.receiver.cls)
+                    and self._runs_in_loop(event)
+                    and not _few(event)
+                ):
+                    yield self._finding(event, f"`.{event.name}` is bound to another tensor, at another address")
+            return
         receiver = tensor_of(event.receiver)
         if event.target == "attribute" and event.name == "data" and receiver is not None and receiver.flags & PARAMETER:
-            if not event.blocks or not any(s.cudagraphs for s in event.ask.sites() if s.path == event.module.path):
+            if event.blocks and not any(s.cudagraphs for s in event.ask.sites() if s.path == event.module.path):
                 return
-            # What a function writes that runs no graph is set-up.
-            if event.enclosing in self._running:
+            # What a function writes that runs no graph is set-up, unless one that does calls it in a loop.
+            if self._runs_in_loop(event):
                 yield self._finding(event, "a parameter is moved to another address (`.data = …`)")
-            else:
+            elif event.blocks:
                 self._moved.setdefault(event.enclosing, []).append(event)
+
+    def _runs_in_loop(self, event: Store) -> bool:
+        """Whether this happens again and again, in a loop of a function that runs a graph."""
+        if any(b in _LOOPS for b in event.blocks) and event.enclosing in self._running:
+            return True
+        return any(f.function in self._running and any(b in _LOOPS for b in f.blocks) for f in event.ask.callers())
 
     def _finding(self, event: CompiledCall | Store, what: str, node: ast.AST | None = None) -> Finding:
         return self.finding(
@@ -202,8 +231,20 @@ def _sized_at_random(event: CompiledCall, value: Tensor) -> bool:
     return any(isinstance(size := event.ask.local(name), Scalar) and size.source == "random" for name in names)
 
 
+def _few(event: Store) -> bool:
+    """Whether the loop around goes over a few things that are written out: a recording for each is no habit."""
+    line = getattr(event.node, "lineno", 0)
+    around = [n for n in event.ask.of_scope(_loops) if n.lineno <= line <= (n.end_lineno or 0)]
+    items = [event.ask.evaluate(n.iter) for n in around if isinstance(n, ast.For)]
+    return any(isinstance(i, Seq) and i.items is not None and len(i.items) <= _STATIC for i in items)
+
+
+def _place(owner: Instance, name: str) -> tuple[str, str, str]:
+    return (owner.cls.module.path, owner.cls.qualname, name)
+
+
 def _in_loop(event: CompiledCall) -> bool:
-    return any(b in ("for", "while") for b in event.blocks)
+    return any(b in _LOOPS for b in event.blocks)
 
 
 def _grown(root: ast.AST) -> dict[str, ast.AST]:

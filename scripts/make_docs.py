@@ -30,6 +30,7 @@ from tclint.model.finding import Effect  # noqa: E402
 from tclint.model.settings import DEFAULT_EXCLUDE, Settings  # noqa: E402
 from tclint.output.words import ONE  # noqa: E402
 from tclint.ruleset.loading import load_rules  # noqa: E402
+from tclint.ruleset.notices import NOTICES  # noqa: E402
 from tclint.ruleset.rule import Rule  # noqa: E402
 from tclint.sources import keys  # noqa: E402
 
@@ -275,12 +276,7 @@ def index_page(rules: Sequence[Rule]) -> str:
         "",
         "| code | name | what it says |",
         "|-|-|-|",
-        "| TCL901 | unused-suppression | a comment that silences nothing; `--fix` removes it |",
-        "| TCL902 | unreadable-file | the file cannot be read or decoded |",
-        "| TCL903 | syntax-error | the file does not parse |",
-        "| TCL904 | too-deep | the file is nested too deeply to analyse |",
-        "| TCL905 | rule-crashed | a rule raised an exception; the other rules went on |",
-        "| TCL906 | internal-error | the analysis of a file failed; the other files went on |",
+        *(f"| {each.code} | {each.name} | {each.short} |" for each in NOTICES.values()),
     ]
     return "\n".join(lines) + "\n"
 
@@ -369,6 +365,7 @@ EXAMPLES = {
     "cache-dir": 'cache-dir = ".cache/tclint"',
     "no-cache": "no-cache = true",
     "respect-gitignore": "respect-gitignore = false",
+    "src": 'src = ["python", "plugins"]',
     "verify": 'verify = { device = "cuda", timeout = 300, factories = { "models.vlm:VLM" = "verify_inputs:vlm" } }',
     "cudagraph.callables": 'cudagraph.callables = ["*.lensnet"]',
     "cudagraph.clone-helpers": 'cudagraph.clone-helpers = ["_run_lensnet_batched"]',

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from tclint.commands.options import CONTEXT, config_options, here, say
-from tclint.run.project import not_loaded
-from tclint.sources import configuration
+from tclint.run.project import Project, not_loaded
+from tclint.sources import configuration, files
 from tclint.sources.keys import KEYS
 
 
@@ -47,12 +47,14 @@ def command(
         if key == "cudagraph":
             value = {each.name.replace("_", "-"): getattr(value, each.name) for each in fields(value)}
         shown[key] = value, settings.source.get(key, "default")
+    roots = [files.shown(root, here()) or "." for root in Project.of(paths or (".",), settings, here()).import_roots]
     loaded = packs.chosen(settings.packs, untrusted=settings.untrusted)
     found = [(pack, pack in loaded) for pack in packs.installed()]
     if output_format == "json":
         document = {
             "configuration": settings.config_file or None,
             "root": settings.root,
+            "import-roots": roots,
             "settings": {key: {"value": value, "source": origin} for key, (value, origin) in shown.items()},
             "packs": [
                 {"name": p.name, "distribution": p.distribution, "version": p.version, "loaded": on} for p, on in found
@@ -64,6 +66,8 @@ def command(
     print(f"# root: {settings.root}")
     for key, (value, origin) in shown.items():
         print(f"{key} = {_toml(value)}  # {origin}")
+    if roots:
+        print(f"# imports start from {', '.join(roots)} too")
     for pack, on in found:
         print(f"# pack {pack}: {'loaded' if on else 'not loaded'}")
     return 0

@@ -25,10 +25,14 @@ COMMANDS: Mapping[str, str] = {
 """Sub-command -> "module:click command"."""
 
 
+ALIASES: Mapping[str, str] = {"check": "lint", "explain": "rule"}
+"""What other linters call them."""
+
+
 def split_command(args: list[str]) -> tuple[str, list[str]]:
     """The sub-command and its arguments. `tclint models/` is a lint, and so is `tclint rule` beside a folder `rule`."""
-    if args and args[0] in COMMANDS and not os.path.exists(args[0]):
-        return args[0], args[1:]
+    if args and (args[0] in COMMANDS or args[0] in ALIASES) and not os.path.exists(args[0]):
+        return ALIASES.get(args[0], args[0]), args[1:]
     return "lint", args
 
 

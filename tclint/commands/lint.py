@@ -231,7 +231,12 @@ def command(
     elif unsafe_fixes or show_fixes:
         raise click.UsageError("--unsafe-fixes and --show-fixes need --fix, --fix-only or --diff")
     else:
-        report = _linted(project, ends=bool(click.get_current_context().obj) and not verify_)
+        suggests = shows_fixes and output_format in output.SUGGESTS and not keeps_all
+        ends = bool(click.get_current_context().obj) and not verify_ and not suggests
+        project = project.held() if suggests else project
+        report = _linted(project, ends=ends)
+        if suggests:
+            report = project.offered(report)
     report = narrowed(report, project, diff_base, None if keeps_all else baseline)
     if add_ignore is not None:
         return add_ignores(report, project, add_ignore)

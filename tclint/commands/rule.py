@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tclint.commands.options import CONTEXT, complete_rules, config_options, here, say
+from tclint.ruleset.notices import NOTICES, Notice
 from tclint.run.project import Project
 
 if TYPE_CHECKING:
@@ -33,11 +34,14 @@ def command(
     from tclint.output import write
 
     project = Project.open((), cwd=here(), config=config_file, isolated=isolated, say=say, allow_rules=allow_rules)
-    chosen = list(project.rules) if everything or not what else project.explain(what)
+    own = [NOTICES[word.upper()] for word in what if word.upper() in NOTICES]
+    rest = [word for word in what if word.upper() not in NOTICES]
+    chosen = list(project.rules) if everything or not what else project.explain(rest)
     if output_format == "json":
-        text = json.dumps([_rule_object(each) for each in chosen], indent=2, ensure_ascii=False) + "\n"
+        objects = [*map(_rule_object, chosen), *({"code": n.code, "name": n.name, "page": n.page} for n in own)]
+        text = json.dumps(objects, indent=2, ensure_ascii=False) + "\n"
     elif everything or what:
-        text = "\n\n".join(_page(each) for each in chosen) + "\n"
+        text = "\n\n".join([*map(_page, chosen), *map(_notice, own)]) + "\n"
     else:
         text = _table(chosen, project.settings)
     write.to_stdout(text, utf8=output_format == "json")
@@ -73,6 +77,11 @@ def _page(each: Rule) -> str:
     traits += each.graph_breaks
     title = f"{each.code} {each.name}"
     return f"{title}\n{'=' * len(title)}\n{' · '.join(traits)}\n\n{_doc(each)}{_changes(each)}"
+
+
+def _notice(each: Notice) -> str:
+    title = f"{each.code} {each.name}"
+    return f"{title}\n{'=' * len(title)}\ntclint's own · {each.short}\n\n{each.page}"
 
 
 def _changes(each: Rule) -> str:

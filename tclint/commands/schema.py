@@ -31,6 +31,7 @@ WORDS: Mapping[str, str] = {
     "cache-dir": "where the cache is kept, inside the project; elsewhere only by `--cache-dir` or `TCLINT_CACHE_DIR`",
     "no-cache": "neither read nor write the cache",
     "respect-gitignore": "leave out what git ignores",
+    "src": "folders that absolute imports start from, beside what pyproject.toml, setup.cfg and setup.py say",
     "verify": "`device`, `timeout`, `memory`, `factories` of a verifying run",
     "cudagraph.callables": "callables whose outputs live in a CUDA graph's memory, such as `*.lensnet`",
     "cudagraph.clone-helpers": "functions that return a copy of such an output",

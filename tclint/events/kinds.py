@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tclint.events.queries import Queries
 from tclint.model.finding import Span
@@ -68,6 +68,11 @@ class Event:
     def unlikely(self) -> bool:
         """Whether only an unusual run gets here: a handler of exceptions, a branch for a warning or for debugging."""
         return "except" in self.frame.blocks or self.frame.rare
+
+    @property
+    def surely(self) -> bool:
+        """Whether every run of the region gets here: no branch on the way that may not be taken."""
+        return not self.frame.maybe and not any(frame.maybe for frame in self.ask.callers())
 
     @property
     def grad(self) -> bool | None:
@@ -222,6 +227,29 @@ class Reuse(Event):
         self.value = value
 
 
+Stale = Literal["input", "number", "parameter", "carried", "dropped", "warmed"]
+"""What a graph captured by hand has of something that is bound anew."""
+
+
+class Rebound(Event):
+    """Something that a graph captured by hand has read is bound anew before a replay, which does not see it.
+
+    `what` says how: an `input`, a `number` or a `parameter` is bound; a tensor is `carried` from one replay to the next by a
+    binding within the capture; gradients that a captured backward pass writes are `dropped`; a state that the capture
+    changes was changed by its warm-up (`warmed`).
+    """
+
+    __slots__ = ("replay", "value", "what")
+    kind = "rebound"
+
+    def __init__(self, frame: Frame, node: ast.AST, what: Stale, value: Value, replay: int) -> None:
+        super().__init__(frame, node)
+        self.what = what
+        self.value = value
+        self.replay = replay
+        """The line of the replay."""
+
+
 class Attribute(Event):
     """An attribute of a value outside the program is read."""
 
@@ -358,6 +386,17 @@ class Define(Event):
         self.what = what
 
 
+class Feature(Event):
+    """Something of the language that no other event tells, by its name in the facts: an exception is raised again."""
+
+    __slots__ = ("name",)
+    kind = "feature"
+
+    def __init__(self, frame: Frame, node: ast.AST, name: str) -> None:
+        super().__init__(frame, node)
+        self.name = name
+
+
 class Enter(Event):
     """A function of a region is entered."""
 
@@ -418,6 +457,7 @@ EVENTS: tuple[type[Event], ...] = (
     ProgramCall,
     CompiledCall,
     Reuse,
+    Rebound,
     Attribute,
     Store,
     Subscript,
@@ -428,6 +468,7 @@ EVENTS: tuple[type[Event], ...] = (
     Format,
     With,
     Define,
+    Feature,
     Enter,
     Compile,
     ModuleEvent,

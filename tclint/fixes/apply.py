@@ -1,4 +1,4 @@
-"""Applying fixes: edits to bytes, over passes, until nothing changes; written in one piece."""
+"""Applying edits: to the bytes of a file, which are written in one piece."""
 
 from __future__ import annotations
 
@@ -9,49 +9,17 @@ import re
 import stat
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 
-from tclint.model.finding import Applicability, Edit, Finding, Span
+from tclint.model.finding import Edit
 from tclint.sources import regular
 from tclint.sources.text import encoding_of
 
-PASSES = 10
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
-
-Lint = Callable[[Mapping[str, bytes]], Sequence[Finding]]
-"""Lints the run's files, with the given bytes in place of what is on disk, and gives the findings."""
-
-Keep = Callable[[Finding, int], bool]
-"""Whether a fix may be applied in a pass, counted from 0."""
 
 
 class CannotApply(Exception):
     """A set of edits that does not fit its file, or leaves one that is not Python."""
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """One fix that was applied."""
-
-    code: str
-    name: str
-    path: str
-    line: int
-    title: str
-    unsafe: bool
-
-
-@dataclass(slots=True)
-class Fixed:
-    """What a run of fixes did."""
-
-    contents: dict[str, bytes] = field(default_factory=dict)
-    """The new bytes of each file that changed."""
-    applied: list[Applied] = field(default_factory=list)
-    rejected: list[str] = field(default_factory=list)
-    """Fixes that were not kept, each with the reason."""
-    passes: int = 0
 
 
 # --- text and bytes -------------------------------------------------------------------------------------------------
@@ -117,125 +85,6 @@ def parses(data: bytes) -> str:
     except (SyntaxError, ValueError, RecursionError) as error:
         return f"{type(error).__name__}: {error}"
     return ""
-
-
-# --- passes ---------------------------------------------------------------------------------------------------------
-
-
-def applicable(finding: Finding, unsafe: bool) -> bool:
-    fix = finding.fix
-    if fix is None or not fix.edits:
-        return False
-    return fix.applicability is Applicability.SAFE or (unsafe and fix.applicability is Applicability.UNSAFE)
-
-
-def run(lint: Lint, original: Callable[[str], bytes], *, unsafe: bool = False, keep: Keep | None = None) -> Fixed:
-    """Lint, apply what fits together, and again, until nothing changes or `PASSES` is reached.
-
-    `original` gives the bytes of a file by the path shown. `keep` is asked about each fix before it is applied.
-    """
-    fixed = Fixed()
-    refused: set[tuple[str, str, str]] = set()
-    while True:
-        findings = lint(fixed.contents)
-        if fixed.passes >= PASSES:
-            break
-        chosen = _chosen(findings, unsafe, refused, keep, fixed.passes)
-        if not chosen:
-            break
-        changed = False
-        for path, here in chosen.items():
-            before = fixed.contents.get(path)
-            before = original(path) if before is None else before
-            after, kept = _apply_file(before, here, fixed, refused)
-            if after != before:
-                fixed.contents[path] = after
-                fixed.applied += kept
-                changed = True
-        fixed.passes += 1
-        if not changed:
-            break
-    for path in [p for p, data in fixed.contents.items() if data == original(p)]:
-        del fixed.contents[path]
-    return fixed
-
-
-def _key(finding: Finding) -> tuple[str, str, str]:
-    assert finding.fix is not None
-    return finding.path, finding.code, repr(finding.fix.edits)
-
-
-def _chosen(
-    findings: Sequence[Finding],
-    unsafe: bool,
-    refused: set[tuple[str, str, str]],
-    keep: Keep | None,
-    number: int,
-) -> dict[str, list[Finding]]:
-    """By file, the fixes of this pass: in order, none touching another. Equal insertions (one import) count once."""
-    chosen: dict[str, list[Finding]] = {}
-    taken: dict[str, set[Edit]] = {}
-    for finding in findings:
-        if not applicable(finding, unsafe) or _key(finding) in refused:
-            continue
-        assert finding.fix is not None
-        edits = finding.fix.edits
-        if any(edit.path != finding.path for edit in edits):
-            continue
-        before = taken.setdefault(finding.path, set())
-        if any(_clash(edit.span, other.span) for edit in edits for other in before if edit != other):
-            continue
-        if keep is not None and not keep(finding, number):
-            refused.add(_key(finding))
-            continue
-        before.update(edits)
-        chosen.setdefault(finding.path, []).append(finding)
-    return chosen
-
-
-def _clash(a: Span, b: Span) -> bool:
-    """Whether two edits touch: an insertion inside or at the edge of another edit counts, as their order is not known."""
-    start_a, end_a = (a.line, a.column), (a.end_line, a.end_column)
-    start_b, end_b = (b.line, b.column), (b.end_line, b.end_column)
-    return start_a <= end_b and start_b <= end_a
-
-
-def _apply_file(
-    before: bytes, findings: Sequence[Finding], fixed: Fixed, refused: set[tuple[str, str, str]]
-) -> tuple[bytes, list[Applied]]:
-    """All fixes of a file at once; where the result is no Python, one by one, to find out which is at fault."""
-    try:
-        after = apply_edits(before, _edits(findings))
-        if not parses(after):
-            return after, [_applied(f) for f in findings]
-    except CannotApply:
-        pass
-    for finding in findings:
-        try:
-            after = apply_edits(before, _edits([finding]))
-            why = parses(after)
-        except CannotApply as error:
-            why, after = str(error), before
-        if not why:
-            # The rest comes in the next pass, with fresh positions.
-            return after, [_applied(finding)]
-        refused.add(_key(finding))
-        fixed.rejected.append(f"{finding.path}:{finding.line} {finding.code}: the fix was discarded: {why}")
-    return before, []
-
-
-def _edits(findings: Sequence[Finding]) -> list[Edit]:
-    edits: dict[Edit, None] = {}
-    for finding in findings:
-        assert finding.fix is not None
-        edits.update(dict.fromkeys(finding.fix.edits))
-    return list(edits)
-
-
-def _applied(finding: Finding) -> Applied:
-    assert finding.fix is not None
-    unsafe = finding.fix.applicability is Applicability.UNSAFE
-    return Applied(finding.code, finding.name, finding.path, finding.line, finding.fix.title, unsafe)
 
 
 # --- files ----------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tclint.interpreter import execute, parameters
 from tclint.interpreter.frame import Frame
@@ -11,15 +11,13 @@ from tclint.values import (
     STATIC_OUT,
     UNKNOWN,
     Instance,
-    Object,
     Value,
     join,
 )
+from tclint.values.graph import is_graph
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
-
-CAPTURED: Final = "torch.cuda.CUDAGraph"
 
 
 class InstanceAttributes:
@@ -62,11 +60,11 @@ class InstanceAttributes:
     def store(self, frame: Frame, instance: Instance, name: str, value: Value, replace: bool = False) -> None:
         """Remember that an attribute was stored; in a constructor it joins what was stored before, unless it replaces it."""
         if instance.identity and frame.region is None:
-            replayed = value.contains(STATIC_OUT) is not None or captured_into(value)
+            replayed = value.contains(STATIC_OUT) is not None or is_graph(value)
             self._interp.heap.write(instance, name, UNKNOWN if replayed else value)
             if frame.constructing and not replayed:
                 return  # what any of its kind holds is found out apart
-        if frame.constructing or value.contains(STATIC_OUT) is not None or captured_into(value):
+        if frame.constructing or value.contains(STATIC_OUT) is not None or is_graph(value):
             attrs = self._memo.attributes.setdefault(instance.key, {})
             old = attrs.get(name)
             attrs[name] = value if old is None or replace or not frame.constructing else join(old, value)
@@ -74,8 +72,3 @@ class InstanceAttributes:
             late = self._learned.late.setdefault((instance.cls.module.path, instance.cls.qualname), {})
             old = late.get(name)
             late[name] = value if old is None else join(old, value)
-
-
-def captured_into(value: Value) -> bool:
-    """Whether it is a CUDA graph that the program captures by hand."""
-    return isinstance(value, Object) and value.name == CAPTURED

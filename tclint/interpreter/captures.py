@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.interpreter.attributes import CAPTURED as _GRAPH
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.values import NONE, STATIC_OUT, UNKNOWN, External, Instance, Object, Tensor, Value
+from tclint.values.graph import CUDA_GRAPH as _GRAPH
 
 _CAPTURES: Final = frozenset({"torch.cuda.graph", "torch.cuda.graphs.graph"})
 
@@ -28,8 +28,14 @@ def captured_graph(frame: Frame, node: ast.expr) -> Object | None:
     return graph if isinstance(graph, Object) and graph.name == _GRAPH else None
 
 
-def finish(frame: Frame, graph: Object, before: Env) -> None:
+def start(frame: Frame, graph: Object, node: ast.AST) -> None:
+    """A capture begins."""
+    frame.interp.recordings.do("capture", graph.origin, frame, node)
+
+
+def finish(frame: Frame, graph: Object, before: Env, node: ast.AST) -> None:
     """The capture ends: what it bound to names lives in the graph's memory from here on."""
+    frame.interp.recordings.do("end", graph.origin, frame, node)
     for name, value in frame.env.items():
         if before.get(name) is not value:
             made = Tensor(origin=graph.origin) if value is UNKNOWN else value
@@ -47,15 +53,17 @@ def _graph_method(
         return None
     if name == "capture_begin":
         frame.capturing = True
+        start(frame, receiver, node)
         frame.interp.graph_memory.captures[receiver.origin] = dict(frame.env)
         return NONE
     if name == "capture_end":
         frame.capturing = False
-        finish(frame, receiver, frame.interp.graph_memory.captures.pop(receiver.origin, dict(frame.env)))
+        finish(frame, receiver, frame.interp.graph_memory.captures.pop(receiver.origin, dict(frame.env)), node)
         return NONE
     if name != "replay":
         return None
     frame.interp.graph_memory.run(frame, receiver.origin)
+    frame.interp.recordings.do("replay", receiver.origin, frame, node)
     frame.interp.emitter.call(frame, node, f"{_GRAPH}.replay", args, keywords, receiver, NONE)
     return NONE
 

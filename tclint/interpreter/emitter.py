@@ -57,6 +57,10 @@ class Emitter:
         if kind is Tensor or kind is Scalar or kind is Union or kind is Instance or kind is Object or kind is Seq:
             self.emit(events.Branch, frame, node, value, keyword)
 
+    def feature(self, frame: Frame, node: ast.AST, name: str) -> None:
+        """Something of the language that has no event of its own, by its name in the facts."""
+        self.emit(events.Feature, frame, node, name)
+
     def operation(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> None:
         self.emit(events.Operation, frame, node, operator, left, right)
 

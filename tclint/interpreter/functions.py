@@ -224,7 +224,8 @@ class Functions:
         graphs = self._interp.graph_memory
         region_key = region.key if region is not None else None
         if region is None and frame is not None:
-            region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure))
+            recordings = self._interp.recordings
+            region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure), recordings.seen)
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         heap = self._interp.heap
@@ -252,6 +253,8 @@ class Functions:
                 self._interp.results.again(region.site, key)
             if key in memo.effects:
                 graphs.repeat(frame, memo.effects[key])
+            if key in memo.deeds:
+                self._interp.recordings.repeat(memo.deeds[key])
             return known
         if key is None:
             key = plain
@@ -259,8 +262,11 @@ class Functions:
         if key in memo.running:
             return UNKNOWN
         happened = graphs.length
+        done = self._interp.recordings.length
         begun = self._interp.account.length
-        count = memo.contexts.get(identity, 0)
+        # A method that many classes inherit is another function for each of them.
+        ways = (*identity, _receiving_class(function, env))
+        count = memo.contexts.get(ways, 0)
         if again:
             heap.reruns -= 1
             if heap.reruns < 0:
@@ -277,7 +283,7 @@ class Functions:
                 return known
             if key in memo.running or count >= 4 * _MAX_CONTEXTS:
                 return UNKNOWN
-        memo.contexts[identity] = count + (not again)
+        memo.contexts[ways] = count + (not again)
         memo.running.add(key)
         mark = heap.mark()
         counted = region is not None and region.site is not None and not self._emitter.quiet
@@ -303,6 +309,8 @@ class Functions:
             self._interp.account.keep(key, begun)
         if graphs.length != happened:
             memo.effects[key] = graphs.since(happened)
+        if self._interp.recordings.length != done:
+            memo.deeds[key] = self._interp.recordings.since(done)
         return result
 
     def around(self, frame: Frame, node: ast.AST, made: Partial, body: Callable[[Value], None]) -> None:
@@ -358,3 +366,11 @@ class Functions:
         if result is UNKNOWN and body.returns is not None:
             result = hints.evaluate(self._interp, function.module, body.returns, frame.origin(body))
         return result
+
+
+def _receiving_class(function: Function, env: Env) -> Class | None:
+    """The class of the object that a method is called on."""
+    if function.cls is None or not env:
+        return None
+    receiver = next(iter(env.values()))
+    return receiver.cls if isinstance(receiver, Instance) else None

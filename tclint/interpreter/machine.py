@@ -18,6 +18,7 @@ from tclint.interpreter.names import Names
 from tclint.interpreter.objects import Objects
 from tclint.interpreter.options import Options
 from tclint.interpreter.overwrites import GraphMemory
+from tclint.interpreter.recordings import Recordings
 from tclint.interpreter.sites import CompileSites
 from tclint.interpreter.state import Memo, ProgramKnowledge, Results, SiteKnowledge, TextKnowledge
 from tclint.program import Program
@@ -52,6 +53,7 @@ class Interpreter:
         self.account = Account(self)
         self.graph_memory = GraphMemory()
         self.heap = Heap(self)
+        self.recordings = Recordings()
         self.names = Names(self)
         self.classes = Classes(self)
         self.functions = Functions(self)

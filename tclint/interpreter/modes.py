@@ -10,7 +10,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze, grad_argument
 from tclint.torch_facts import modes as facts
-from tclint.values import PARAMETER, UNKNOWN, Const, External, Instance, Object, Tensor, Value
+from tclint.values import NONE, PARAMETER, UNKNOWN, Const, External, Instance, Object, Tensor, Value
 from tclint.values.moments import Mode
 
 
@@ -84,7 +84,9 @@ def ask_gradients(frame: Frame, node: ast.AST, receiver: Value, wanted: Value) -
 def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value]) -> None:
     """A call of a training step, whatever library or optimizer it belongs to."""
     method = name.rpartition(".")[2]
+    recordings = frame.interp.recordings
     if method == "backward" or name in facts.BACKWARD:
+        recordings.do("backward", None, frame, node)
         added_to = frame.interp.graph_memory.backward(frame, frame.origin(node))
         if added_to is not None and name == "Tensor.backward":
             frame.interp.emitter.emit(events.Reuse, frame, node, events.GRADIENTS, added_to)
@@ -92,3 +94,6 @@ def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value])
         kept = keywords.get("set_to_none")
         if not (isinstance(kept, Const) and kept.value is False):
             frame.interp.graph_memory.drop_gradients()
+            recordings.do("drop", None, frame, node, NONE)
+    elif method == "step" and name.startswith("torch.optim."):
+        recordings.do("step", None, frame, node)

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
 from tclint.interpreter import parameters
+from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import modules, tokenizers
 from tclint.program import Class, Function
 from tclint.values import (
+    ARRAY,
     BOOL,
     NONE,
+    RAW,
     UNKNOWN,
     ClassValue,
     Compiled,
@@ -178,13 +181,20 @@ class Objects:
                 return self._method(frame, node, instance, method)
             assigned = ancestor.assignments.get(name)
             if assigned is not None:
-                first = interp.classes.constant(ancestor, assigned) if exact else None
-                return first or interp.classes.assigned(ancestor, assigned, name, frame, node)
+                held = (interp.classes.constant(ancestor, assigned) if exact else None) or interp.classes.assigned(
+                    ancestor, assigned, name, frame, node
+                )
+                if isinstance(held, Instance) and interp.classes.find_method(held.cls, "__get__") is not None:
+                    self._emitter.feature(frame, node, "descriptor")
+                elif isinstance(held, Object) and held.name == "functools.partialmethod":
+                    self._emitter.feature(frame, node, held.name)
+                return held
         if name == "training":
             return BOOL
         if name in modules.MODULE_METHODS:
             return Method(instance, name)
         if name == "__dict__":
+            self._emitter.feature(frame, node, "__dict__ of an object")
             return Dict({}, UNKNOWN)
         dynamic = attributes.get("*")
         if dynamic is not None and "*" not in name and interp.classes.find_method(cls, "__getattr__") is None:
@@ -233,6 +243,8 @@ class Objects:
             return Scalar(kind, "attr", frame.origin(node)) if kind != "other" else UNKNOWN
         if isinstance(value, Scalar):
             return Scalar(value.type, "attr", frame.origin(node))
+        if isinstance(value, Tensor) and value.ndim == 0 and value.flags & ARRAY:
+            return value.with_(flags=value.flags | RAW)
         return self._by_name(value, name, frame, node)
 
     def _by_name(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
@@ -243,13 +255,15 @@ class Objects:
     def _method(self, frame: Frame, node: ast.AST, instance: Instance, method: Function) -> Value:
         kind = self._interp.classes.method_kind(method)
         if kind == "property":
+            if frame.region is not None and self._interp.classes.is_cached(method):
+                self._emitter.feature(frame, node, "cached_property")
             return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
         decorated = self._interp.functions.value(method)
         if kind == "static":
             return decorated
         return decorated.bound_to(ClassValue(instance.cls) if kind == "class" else instance)
 
-    def super_attribute(self, value: Super, name: str) -> Value:
+    def super_attribute(self, frame: Frame, node: ast.AST, value: Super, name: str) -> Value:
         """The value of `super().name`, as far as the program defines it."""
         instance = value.instance
         cls = instance.cls if isinstance(instance, (Instance, ClassValue)) else None
@@ -260,6 +274,9 @@ class Objects:
         for ancestor in islice(order, start, None):
             method = ancestor.methods.get(name)
             if method is not None:
+                if self._interp.classes.method_kind(method) == "property" and isinstance(instance, Instance):
+                    self._emitter.feature(frame, node, "property of super()")
+                    return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
                 return self._interp.functions.value(method).bound_to(instance)
         return UNKNOWN
 
@@ -295,6 +312,7 @@ class Objects:
         if frame.region is None and instance.key in self._learned.compiled_instances:
             compiled = Compiled(instance, self._learned.compiled_instances[instance.key])
             return self._interp.compile_sites.call(frame, node, compiled, args, keywords, open_ended)
+        self._interp.recordings.run(frame, owner_of(instance), node)
         for name in ("__call__", "forward"):
             method = self._interp.classes.find_method(instance.cls, name)
             patched = self._late(instance.cls, name) if method is not None and name == "forward" else None

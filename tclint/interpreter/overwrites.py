@@ -30,6 +30,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.graph import as_handle, holds_graph
 
 
 class Effect(NamedTuple):
@@ -40,6 +41,7 @@ class Effect(NamedTuple):
     of: Any = None
 
 
+Held = Mapping[tuple[object, str], Value]
 _MAX_EFFECTS: Final = 8
 
 
@@ -116,6 +118,18 @@ class GraphMemory:
             self._held[place] = value
         elif self._held.pop(place, None) is not None:
             self._log.append(Effect("hold", (place, None)))
+
+    def branch(self, held: Held | None = None) -> Held:
+        """What objects hold where one arm of a branch ends. The other one begins with `held`."""
+        ends = dict(self._held)
+        if held is not None:
+            self._held = dict(held)
+        return ends
+
+    def join(self, held: Held) -> None:
+        """Both arms of a branch have ended: objects may hold what either left there."""
+        for place, value in held.items():
+            self._held.setdefault(place, value)
 
     def _hold_again(self, effect: Effect) -> None:
         place, value = effect.of
@@ -211,6 +225,8 @@ def read(frame: Frame, node: ast.AST, name: str, value: Value) -> Value:
     """Eager code reads what a name (or `self.name`) holds: told to the rules where a graph has overwritten it."""
     if not frame.interp.graph_memory.runs:
         return value
+    if holds_graph(value):
+        return as_handle(value)
     stale = value.contains(STALE)
     if stale is not None:
         frame.interp.emitter.emit(events.Reuse, frame, node, name, stale)

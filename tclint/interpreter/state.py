@@ -17,6 +17,7 @@ from tclint.program import Class, Function, FunctionPlace, Module
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.interpreter.overwrites import Effect
+    from tclint.interpreter.recordings import Deed
     from tclint.values import CompileSite, External, Value
     from tclint.values.moments import Moment, StatePlace
 
@@ -137,6 +138,8 @@ class Memo:
     """What a function did to compiled callables and to what they read, by function and arguments."""
     stateful: dict[Any, list[Remembered]] = field(default_factory=dict)
     """The calls that read or change what objects hold, and those of which a result is remembered."""
+    deeds: dict[Any, tuple[Deed, ...]] = field(default_factory=dict)
+    """What a call that is remembered did to graphs captured by hand, and to what they read."""
     effects: dict[Any, tuple[Effect, ...]] = field(default_factory=dict)
     """What a function did to the memory of CUDA graphs, by function and arguments."""
     attributes: dict[Any, dict[str, Value]] = field(default_factory=dict)
@@ -156,7 +159,8 @@ class Memo:
 
     def forget(self) -> None:
         """Forget what was concluded, so that a second pass sees what the first one learned."""
-        for part in (self.results, self.contexts, self.moments, self.effects, self.attributes, self.stateful):
+        parts = (self.results, self.contexts, self.moments, self.effects, self.deeds, self.attributes, self.stateful)
+        for part in parts:
             part.clear()
         self.shared_setup.clear()
         self.class_values.clear()

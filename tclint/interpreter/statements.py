@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 
 from tclint import events
-from tclint.interpreter import captures, expressions, hints, modes, stores
+from tclint.interpreter import captures, exceptions, expressions, hints, modes, stores
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
@@ -23,10 +23,12 @@ from tclint.values import (
     ModuleValue,
     Object,
     Partial,
+    Seq,
     Tensor,
     Value,
     tensor_of,
 )
+from tclint.values.graph import as_handle, holds_graph
 from tclint.values.operators import binary
 
 
@@ -72,6 +74,8 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
 
 def _return(frame: Frame, node: ast.Return) -> None:
     value = NONE if node.value is None else expressions.evaluate(frame, node.value)
+    if frame.region is None and holds_graph(value):
+        value = as_handle(value)
     frame.interp.emitter.emit(events.Return, frame, node, value)
     frame.returns.append(value)
     frame.dead = True
@@ -79,7 +83,10 @@ def _return(frame: Frame, node: ast.Return) -> None:
 
 def _raise(frame: Frame, node: ast.Raise) -> None:
     # What an exception is built from runs only when things have already gone wrong; Dynamo does not get there
-    # in a program that works.
+    # in a program that works: unless it is raised for sure, to be caught.
+    if frame.region is not None and exceptions.caught(frame):
+        for feature, where in exceptions.features(frame, node):
+            frame.interp.emitter.feature(frame, where, feature)
     frame.dead = True
 
 
@@ -90,7 +97,9 @@ def _if(frame: Frame, node: ast.If) -> None:
     left = False
     frame.maybe += undecided
     heap = frame.interp.heap
-    before = heap.state() if undecided and frame.region is None else None
+    held = heap.state() if undecided and frame.region is None else None
+    memory = frame.interp.graph_memory
+    before = memory.branch()
     if then is not None:
         frame.env = then
         run_block(frame, node.body)
@@ -98,11 +107,12 @@ def _if(frame: Frame, node: ast.If) -> None:
             after = frame.env
         left |= frame.dead
         frame.dead = False
+    ends = memory.branch(before) if undecided else {}
     if otherwise is not None:
         frame.env = otherwise
-        taken = heap.state() if before is not None else None
-        if before is not None:
-            heap.restore(before)
+        taken = heap.state() if held is not None else None
+        if held is not None:
+            heap.restore(held)
         run_block(frame, node.orelse)
         if taken is not None:
             heap.meet([taken])
@@ -110,6 +120,7 @@ def _if(frame: Frame, node: ast.If) -> None:
             after = join_env(after, frame.env)
         left |= frame.dead
         frame.dead = False
+    memory.join(ends)
     if not left:
         # Where one arm returns, what follows is the other arm.
         frame.maybe -= undecided
@@ -175,6 +186,9 @@ def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Cal
         modes.enter_mode(frame, item.context_expr)
     graphs = [captures.captured_graph(frame, item.context_expr) for item in items]
     before, capturing = dict(frame.env), frame.capturing
+    for graph in graphs:
+        if graph is not None:
+            captures.start(frame, graph, node)
     frame.capturing = capturing or any(g is not None for g in graphs)
     eager = any(modes.runs_eagerly(frame, item.context_expr) for item in items)
     frame.interp.graph_memory.paused += eager
@@ -188,7 +202,7 @@ def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Cal
     frame.capturing = capturing
     for graph in graphs:
         if graph is not None:
-            captures.finish(frame, graph, before)
+            captures.finish(frame, graph, before, node)
     frame.grad, frame.modes = grad, entered
 
 
@@ -201,6 +215,11 @@ def _try(frame: Frame, node: ast.Try) -> None:
     after_body = frame.env
     works = not frame.dead or len(frame.returns) > returned
     after: Env | None = None
+    surely = not works and frame.region is not None and not frame.maybe
+    if surely and type(node) is not ast.Try:
+        frame.interp.emitter.feature(frame, node.handlers[0], "except*")
+    if surely and node.finalbody and not node.handlers and exceptions.caught(frame):
+        frame.interp.emitter.feature(frame, node.finalbody[0], "finally of an exception")
     if not frame.dead:
         run_block(frame, node.orelse)
         if not frame.dead:
@@ -212,9 +231,10 @@ def _try(frame: Frame, node: ast.Try) -> None:
         assert merged is not None
         frame.env, frame.dead = merged, False
         if handler.name:
-            frame.env[handler.name] = UNKNOWN
+            caught = Object("builtins.Exception", frame.origin(handler), exceptions.CAUGHT)
+            frame.env[handler.name] = caught if surely else UNKNOWN
         returns = len(frame.returns)
-        frame.blocks.append("except")
+        frame.blocks.append(exceptions.HANDLER if surely else "except")
         run_block(frame, handler.body)
         frame.blocks.pop()
         if works:
@@ -280,6 +300,9 @@ def _nonlocal(frame: Frame, node: ast.Nonlocal) -> None:
 def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
     frame.interp.emitter.emit(events.Assert, frame, node, value)
+    if value.truth() is False and exceptions.caught(frame):
+        frame.interp.emitter.feature(frame, node, "assert that fails")
+        frame.dead = True
 
 
 def _delete(frame: Frame, node: ast.Delete) -> None:
@@ -287,8 +310,11 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
         if isinstance(target, ast.Name):
             frame.env.pop(target.id, None)
         elif isinstance(target, ast.Subscript):
-            expressions.evaluate(frame, target.value)
+            receiver = expressions.evaluate(frame, target.value)
             expressions.evaluate(frame, target.slice)
+            if isinstance(receiver, Seq):
+                part = "a slice" if isinstance(target.slice, ast.Slice) else "an item"
+                frame.interp.emitter.feature(frame, node, f"del of {part} of a {receiver.kind}")
 
 
 def _match(frame: Frame, node: ast.Match) -> None:
@@ -300,6 +326,9 @@ def _match(frame: Frame, node: ast.Match) -> None:
             if any(isinstance(p, ast.MatchValue) for p in ast.walk(case.pattern)):
                 frame.interp.emitter.emit(events.Branch, frame, case.pattern, tensor, "match")
                 break
+    of_class = next((p for c in node.cases for p in ast.walk(c.pattern) if isinstance(p, ast.MatchClass)), None)
+    if of_class is not None and of_class is node.cases[0].pattern:
+        frame.interp.emitter.feature(frame, of_class, "match of a class")
     before = frame.env
     after: Env | None = None
     exhaustive = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint import events
+from tclint.interpreter import bindings
 from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
@@ -44,6 +45,8 @@ def store(
 ) -> None:
     """Bind a value to a target; `quiet` where the binding itself is no event (loop variables)."""
     kind = type(target)
+    if frame.region is None and (kind is ast.Name or kind is ast.Attribute or kind is ast.Subscript):
+        _note(frame, target, value, statement, augmented)
     if kind is ast.Name:
         _name(frame, target, value, statement, augmented, old)  # type: ignore[arg-type]
     elif kind is ast.Attribute:
@@ -54,6 +57,17 @@ def store(
         _unpack(frame, target, value, statement, quiet)  # type: ignore[arg-type]
     elif kind is ast.Starred:
         store(frame, target.value, Seq("list", None, UNKNOWN), statement, quiet=quiet)  # type: ignore[attr-defined]
+
+
+def _note(frame: Frame, target: ast.expr, value: Value, statement: ast.AST, augmented: bool) -> None:
+    """What graphs captured by hand have read of this place: another tensor, or new values in the same one."""
+    recordings = frame.interp.recordings
+    if isinstance(target, ast.Subscript):
+        recordings.write(frame, target.value, statement, keeps=augmented)
+    elif augmented and isinstance(value, Tensor):
+        recordings.write(frame, target, statement, keeps=True)
+    if recordings.captured and not (augmented and isinstance(value, Tensor)):
+        recordings.bind(frame, bindings.of_target(frame, target), statement, value)
 
 
 def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augmented: bool, old: Value | None) -> None:
@@ -107,6 +121,7 @@ def _attribute(
         ask_gradients(frame, statement, receiver, value)
     elif target.attr == "grad" and frame.region is None:
         frame.interp.graph_memory.drop_gradients()
+        frame.interp.recordings.do("drop", None, frame, statement, value)
     if frame.region is None and not frame.constructing:
         again, told = _again(statement, value), value
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):

@@ -18,5 +18,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     names = list(known)
     # TCL1O1 is TCL101, however close TCL511 looks.
     as_digits = word[:3].upper() + word[3:].translate(str.maketrans("OoIl", "0011"))
-    close = [as_digits] if as_digits in names else difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if as_digits in names:
+        close = [as_digits]
+    elif word[-1:].isdigit():
+        # Codes look alike: only one that a slip of one finger makes is near.
+        close = [
+            n for n in names if len(n) == len(word) and sum(a != b for a, b in zip(n, word.upper(), strict=True)) == 1
+        ]
+    else:
+        close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""

@@ -91,6 +91,8 @@ class Settings:
     cache_dir: str = ".tclint_cache"
     no_cache: bool = False
     respect_gitignore: bool = True
+    src: tuple[str, ...] = ()
+    """Folders that absolute imports start from, beside those above the importing file."""
     fixes: bool = True
     """Whether findings come with their fixes. They cost time, and not every report shows them."""
     verify: Mapping[str, Any] = field(default_factory=dict, hash=False)

@@ -39,6 +39,10 @@ WITHOUT_FIXES = frozenset({"concise", "github", "gitlab", "junit"})
 """Formats that say nothing of fixes: for them none is made."""
 
 
+SUGGESTS = frozenset({"sarif", "rdjson", "rdjsonl", "github-review"})
+"""Formats whose fixes a reviewer applies by a click: they show those that pay."""
+
+
 class RuleInfo(Protocol):
     """The part of a rule that a format shows; the page is the docstring of its class."""
 

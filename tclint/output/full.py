@@ -92,8 +92,8 @@ def _notes(finding: Finding, room: int) -> Iterator[tuple[str, str]]:
 def because(finding: Finding, chain: str) -> tuple[str, str]:
     """Why the place counts as compiled, with its title."""
     if finding.assumed:
-        return "assumed", f"{words.IF_COMPILED}: {chain}"
-    return ("reached from" if finding.eager else "compiled because"), chain
+        return "assumed", f"{words.reason(finding)}: {chain}"
+    return words.reason(finding), chain
 
 
 def _header(finding: Finding, paint: Palette, room: int) -> str:

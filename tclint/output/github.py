@@ -38,7 +38,7 @@ def _annotation(finding: Finding) -> str:
         properties["endLine"] = str(span.end_line)
     parts = [f"{finding.path}:{span.line}:{span.column}: {finding.code}[{finding.name}] {words.told(finding)}"]
     if finding.chain:
-        parts.append(f"compiled because {words.chain(finding)}")
+        parts.append(f"{words.reason(finding)} {words.chain(finding)}")
     if finding.help:
         parts.append(f"help: {finding.help}")
     text = "\n".join(shown(line) for line in "\n".join(parts).split("\n"))

@@ -73,7 +73,7 @@ def suggestion(finding: Finding, lines: Lines) -> tuple[int, int, str] | None:
 def _comment(finding: Finding, lines: Lines, taken: set[int]) -> dict[str, Any]:
     parts = [f"**{finding.code} {finding.name}** ({finding.severity.value}): {words.told(finding)}"]
     if finding.chain:
-        parts.append(f"Compiled because {words.chain(finding)}.")
+        parts.append(f"{words.reason(finding).capitalize()} {words.chain(finding)}.")
     fix = finding.fix
     made = suggestion(finding, lines)
     first = last = finding.span.line

@@ -44,7 +44,7 @@ def render(
             span = finding.span
             body = f"{path}:{span.line}:{span.column} {words.told(finding)}"
             if finding.chain:
-                body += f"\ncompiled because {words.chain(finding)}"
+                body += f"\n{words.reason(finding)} {words.chain(finding)}"
             if finding.help:
                 body += f"\nhelp: {finding.help}"
             name = f"{finding.code} {finding.name} ({span.line}:{span.column})"

@@ -39,7 +39,7 @@ def diagnostics(report: Report, sources: Sources) -> list[dict[str, Any]]:
 def _diagnostic(finding: Finding, lines: Lines) -> dict[str, Any]:
     parts = [words.told(finding)]
     if finding.chain:
-        parts.append(f"compiled because {words.chain(finding)}")
+        parts.append(f"{words.reason(finding)} {words.chain(finding)}")
     if finding.help:
         parts.append(f"help: {finding.help}")
     diagnostic: dict[str, Any] = {

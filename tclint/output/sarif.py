@@ -119,7 +119,7 @@ def _result(finding: Finding, fingerprint: str, index: int) -> dict[str, Any]:
         steps = [_location(step.path, {"startLine": step.line}, step.text) for step in finding.chain]
         steps.append(_location(finding.path, _region(finding.span), finding.message))
         flow = {"locations": [{"location": step} for step in steps]}
-        result["codeFlows"] = [{"message": {"text": "compiled because"}, "threadFlows": [flow]}]
+        result["codeFlows"] = [{"message": {"text": words.reason(finding)}, "threadFlows": [flow]}]
     if finding.fix and finding.fix.edits:
         result["fixes"] = [{"description": {"text": finding.fix.title}, "artifactChanges": _changes(finding.fix.edits)}]
     return result

@@ -60,6 +60,13 @@ def links(finding: Finding) -> list[str]:
     ]
 
 
+def reason(finding: Finding) -> str:
+    """What a chain tells: why the place is compiled, or how eager code comes to it."""
+    if finding.assumed:
+        return IF_COMPILED
+    return "reached from" if finding.eager else "compiled because"
+
+
 def chain(finding: Finding) -> str:
     """The chain on one line."""
     return " → ".join(links(finding))

@@ -29,12 +29,17 @@ class Program:
         self._functions: deque[tuple[Function, int]] = deque()
         self._kept_functions = 0
         self._top = ""
+        self._roots: list[tuple[str, str]] = []
         self._paths_by_name: dict[str, list[str]] | None = None
         self._indexes: dict[object, object] = {}
 
     @classmethod
-    def build(cls, files: Sequence[tuple[str, str, Data, bool, bool]]) -> Program:
-        """From (display path, absolute path, content, report, explicit), in any order."""
+    def build(cls, files: Sequence[tuple[str, str, Data, bool, bool]], roots: Sequence[str] = ()) -> Program:
+        """From (display path, absolute path, content, report, explicit), in any order.
+
+        `roots` are folders that absolute imports may start from, beside those above the importing file, and packages that
+        may be imported from anywhere.
+        """
         program = cls()
         packages = {os.path.dirname(a) for _, a, *_ in files if a.endswith(os.sep + "__init__.py")}
         for path, absolute, data, report, explicit in sorted(files, key=lambda file: file[:2]):
@@ -43,6 +48,8 @@ class Program:
             program.modules.append(module)
             place = absolute[:-12] if module.is_package else os.path.splitext(absolute)[0]
             program.by_place[place] = module
+        # A package that is installed by itself says nothing of what lies beside it.
+        program._roots = [(os.path.dirname(r), os.path.basename(r)) if r in packages else (r, "") for r in roots]
         program._top = os.path.commonpath([m.directory for m in program.modules]) if program.modules else ""
         return program
 
@@ -67,7 +74,18 @@ class Program:
             found = self.by_place.get(os.path.join(base, relative))
             if found is not None:
                 return found
-        return None
+        return self._installed(importer, dotted)
+
+    def _installed(self, importer: Module, dotted: str) -> Module | None:
+        """What the closest root has; nothing where several are as close, as nobody knows which one is installed."""
+        first, relative = dotted.partition(".")[0], dotted.replace(".", os.sep)
+        near: dict[int, dict[str, Module]] = {}
+        for root, only in self._roots:
+            found = self.by_place.get(os.path.join(root, relative)) if only in ("", first) else None
+            if found is not None:
+                near.setdefault(len(os.path.commonpath([root, importer.directory])), {})[found.path] = found
+        closest = list(near[max(near)].values()) if near else []
+        return closest[0] if len(closest) == 1 else None
 
     def index(self, build: Callable[[Program], Lookup]) -> Lookup:
         """What `build` makes of all files, made once. Whoever asks depends on every file."""

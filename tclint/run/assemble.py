@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint.model.finding import RANK, Confidence, Effect, Finding, Severity, Span
 from tclint.model.report import Problem, Report, Site
 from tclint.program import FunctionPlace
+from tclint.ruleset.notices import NOTICES
 from tclint.run import suppress
 from tclint.run.results import Found, Result
 from tclint.sources.text import NEWER, Unparsable, decode
@@ -21,13 +22,7 @@ if TYPE_CHECKING:
     from tclint.ruleset.rule import Rule
     from tclint.run.reading import Reading
 
-OWN_NAMES: Final = {
-    "TCL902": "unreadable-file",
-    "TCL903": "syntax-error",
-    "TCL904": "too-deep",
-    "TCL905": "rule-crashed",
-    "TCL906": "internal-error",
-}
+OWN_NAMES: Final = {code: notice.name for code, notice in NOTICES.items() if code != suppress.UNUSED}
 _UNUSED: Final = (suppress.UNUSED, suppress.UNUSED_NAME)
 
 

@@ -52,7 +52,7 @@ def lint(
 def _run(
     files: Sequence[InputFile], settings: Settings, cache: Cache | None, ends: bool, progress: Progress | None
 ) -> Report:
-    reading = read(files, cache)
+    reading = read(files, cache, settings.src)
     target = releases.parse(settings.target_torch) or releases.NEWEST
     known = load_rules(settings.rules, settings.packs, untrusted=settings.untrusted)
     active = [rule for rule in known if _is_active(rule, target, settings)]

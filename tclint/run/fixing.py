@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tclint.fixes import apply as fixes
+from tclint.fixes import passes
 from tclint.model.report import Report
 from tclint.sources import notebook
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 class Done:
     """What became of the files."""
 
-    fixed: fixes.Fixed
+    fixed: passes.Fixed
     report: Report
     """The findings that are left."""
     files: list[InputFile]
@@ -42,7 +43,7 @@ def fix(
     root: str,
     unsafe: bool = False,
     write: bool = True,
-    keep: fixes.Keep | None = None,
+    keep: passes.Keep | None = None,
 ) -> Done:
     """Fix what can be fixed in the files of a run that are reported; `lint` is asked again after each pass.
 
@@ -62,7 +63,7 @@ def fix(
     def fits(finding: Finding, number: int) -> bool:
         return books.hold(finding) and (keep is None or keep(finding, number))
 
-    fixed = fixes.run(findings, books.original, unsafe=unsafe, keep=fits if books.by_path else keep)
+    fixed = passes.run(findings, books.original, unsafe=unsafe, keep=fits if books.by_path else keep)
     fixed.contents = {path: books.folded(path) for path in fixed.contents}
     fixed.rejected += books.refused
     fixed.applied = [books.shown(each) for each in fixed.applied]
@@ -71,6 +72,15 @@ def fix(
     if write:
         save(done)
     return done
+
+
+def offered(report: Report, files: Sequence[InputFile], lint: Callable[[Sequence[InputFile]], Report]) -> Report:
+    """The report with the fixes that pay: after the others the hazard, or another one, would be there."""
+    if not any(passes.applicable(finding, True) for finding in report.findings):
+        return report
+    fixed = fix(files, lint, root="", unsafe=True, write=False).fixed
+    findings = tuple(f if fixed.pays(f) else replace(f, fix=None) for f in report.findings)
+    return replace(report, findings=findings)
 
 
 class _Books:
@@ -95,7 +105,7 @@ class _Books:
         data = self.now[path]
         return self.by_path[path].folded(data) if path in self.by_path else data
 
-    def shown(self, applied: fixes.Applied) -> fixes.Applied:
+    def shown(self, applied: passes.Applied) -> passes.Applied:
         """A fix with its place as a person sees it, in the cells as they were."""
         if applied.path not in self.by_path:
             return applied

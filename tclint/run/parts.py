@@ -303,6 +303,7 @@ class PartRunner:
         interp.account.begin(module.path)
         interp.graph_memory.begin()
         interp.heap.begin()
+        interp.recordings.begin()
         with interp.results.guarded(module):
             for statement in module.tree.body:
                 if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
@@ -321,6 +322,7 @@ class PartRunner:
                     interp.account.begin(place_of(function))
                     interp.graph_memory.begin()
                     interp.heap.begin()
+                    interp.recordings.begin()
                     interp.entries.by_signature(function, _receiver(interp, function), None)
 
     # -- results ------------------------------------------------------------------------------------------------

@@ -19,13 +19,13 @@ from tclint.model.errors import UserError, did_you_mean
 from tclint.model.settings import Settings, check_selectors, matches
 from tclint.ruleset import packs
 from tclint.run.store import Cache, open_cache
-from tclint.sources import configuration, trust
+from tclint.sources import configuration, roots, trust
 from tclint.sources import files as sources
 from tclint.sources.files import InputError, InputFile
 from tclint.sources.text import quoted
 
 if TYPE_CHECKING:
-    from tclint.fixes.apply import Keep
+    from tclint.fixes.passes import Keep
     from tclint.model.report import Report
     from tclint.ruleset.rule import Rule
     from tclint.run.fixing import Done
@@ -179,6 +179,12 @@ class Project:
 
         return fixing.fix(self.files, self._lint, root=self.settings.root, unsafe=unsafe, write=write, keep=keep)
 
+    def offered(self, report: Report) -> Report:
+        """The report of this project with the fixes that pay."""
+        from tclint.run import fixing
+
+        return fixing.offered(report, self.files, self._lint)
+
     def check_selectors(self) -> None:
         """Refuse a selector that names no rule."""
         check_selectors(self.settings, self.rules)
@@ -188,8 +194,17 @@ class Project:
         return {file.path: file for file in self.files}
 
     @cached_property
+    def import_roots(self) -> tuple[str, ...]:
+        """The folders that absolute imports start from: those of the configuration, and where projects are installed from."""
+        return roots.import_roots(self.files, self.settings.src, self.settings.root)
+
+    @cached_property
+    def _effective(self) -> Settings:
+        return replace(self.settings, src=self.import_roots)
+
+    @cached_property
     def _cache(self) -> Cache | None:
-        return open_cache(self.settings, self.cwd, self.say)
+        return open_cache(self._effective, self.cwd, self.say)
 
     def _lint(
         self,
@@ -203,7 +218,7 @@ class Project:
         from tclint.run import engine
 
         self.check_selectors()
-        return engine.lint(files, self.settings, cache=self._cache, ends=ends, progress=progress)
+        return engine.lint(files, self._effective, cache=self._cache, ends=ends, progress=progress)
 
     def _text(self, path: str, joined: bool) -> str:
         file = self._by_path.get(path)

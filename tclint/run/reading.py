@@ -36,10 +36,10 @@ class Reading:
     """How many files are reported on, those included that cannot be read."""
 
 
-def read(files: Sequence[InputFile], cache: Cache | None) -> Reading:
-    """The files of a run. With a cache their content is read when it is asked for: most of it never is."""
+def read(files: Sequence[InputFile], cache: Cache | None, roots: Sequence[str] = ()) -> Reading:
+    """The files of a run, whose imports may start from `roots`. With a cache their content is read when it is asked for: most of it never is."""
     reader = _Reader(cache)
-    program = Program.build(list(reader.modules(files)))
+    program = Program.build(list(reader.modules(files)), roots)
     reported = {file.path for file in files if file.report} & {module.path for module in program.modules}
     return Reading(
         program, frozenset(reported), reader.hashes, tuple(reader.problems), sum(file.report for file in files)

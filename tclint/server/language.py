@@ -22,6 +22,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from tclint import __version__
 from tclint.model.errors import UserError
 from tclint.model.finding import Applicability, Effect, Finding, Severity
+from tclint.output import words
 from tclint.ruleset.loading import RuleError
 from tclint.ruleset.rule import Rule
 from tclint.server import session as sessions
@@ -279,7 +280,7 @@ class Language:
             )
             for label in finding.labels
         ]
-        title = "reached from" if finding.eager else "compiled because"
+        title = words.reason(finding)
         for number, step in enumerate(finding.chain[:-1] if len(finding.chain) > 1 else finding.chain):
             there = types.Position(step.line - 1, 0)
             related.append(

@@ -64,7 +64,7 @@ def hover(finding: Finding, linted: Linted, rule: Rule | None) -> str:
         heading += f" · {finding.confidence.value} confidence"
     parts = [f"**{finding.code} {finding.name}** ({heading})", words.message(finding)]
     if finding.chain and not (finding.eager and len(finding.chain) == 1):
-        title = "Reached from" if finding.eager else "Compiled because"
+        title = words.reason(finding).capitalize()
         links = [
             f"{i}. [{step.path}:{step.line}]({PurePath(linted.absolute(step.path)).as_uri()}#L{step.line}) `{step.text}`"
             for i, step in enumerate(finding.chain, 1)

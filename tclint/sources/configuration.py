@@ -147,6 +147,7 @@ def load(
         settings,
         cache_dir=_cache_dir(settings),
         rules=tuple(os.path.normpath(os.path.join(settings.root, folder)) for folder in settings.rules),
+        src=tuple(os.path.normpath(os.path.join(settings.root, folder)) for folder in settings.src),
     )
 
 
@@ -219,6 +220,13 @@ def _tool_table(path: str, text: str) -> Mapping[str, object] | None:
     except RecursionError:
         raise ConfigError(f"{path}: not read: nested too deeply") from None
     if os.path.basename(path) != "pyproject.toml":
+        inner = data.get("tool")
+        if isinstance(inner, Mapping) and "tclint" in inner:
+            line = _line_of(text, ("tool", "tclint")) or 1
+            raise ConfigError(
+                f"{path}:{line}: [tool.tclint] is for pyproject.toml; in {os.path.basename(path)} the keys stand at the top, "
+                "without a table (and [verify] for [tool.tclint.verify])"
+            )
         return data
     tool = data.get("tool", {})
     table = tool.get("tclint") if isinstance(tool, Mapping) else None
@@ -263,6 +271,8 @@ def _override(settings: Settings, overrides: Mapping[str, object], cwd: str) -> 
             changed[_field(key)] = (*before.extend_exclude, *globs) if key == "extend-exclude" else globs
     if "cache-dir" in given:
         changed["cache_dir"] = os.path.join(cwd, settings.cache_dir) if settings.cache_dir else ""
+    if "src" in given:
+        changed["src"] = tuple(os.path.join(cwd, folder) for folder in settings.src)
     if "rules" in given:
         changed["rules"] = tuple(os.path.join(cwd, folder) for folder in settings.rules)
     return replace(settings, source=source, **changed)

@@ -117,6 +117,7 @@ READERS: Mapping[str, Callable[[object], object]] = {
     "cache-dir": _string,
     "no-cache": _bool,
     "respect-gitignore": _bool,
+    "src": _strings,
 }
 CUDAGRAPH_READERS: Mapping[str, Callable[[object], object]] = {
     "callables": _strings,

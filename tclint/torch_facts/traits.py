@@ -64,8 +64,19 @@ def is_sized_by_values(key: str, way: str = "") -> bool:
     sized = [
         form for form in forms(key) if form.shape_follows_values and not any(a.kind.rank == 0 for a in form.arguments)
     ]
+    ways = {way_of(form) for form in sized}
     tried = {way_of(form) for form in forms(key)}
-    return any(way_of(form) == way for form in sized) if way in tried else bool(sized)
+    if way in tried:
+        return way in ways
+    # An argument that nobody knows may be any of those that were tried, and one by keyword is one by position.
+    given = [word for word in way.split(",") if "=" not in word]
+    like = {each for each in tried if _may_be(given, each.split(","))} if len(given) > 1 else set()
+    return like <= ways if like else bool(sized)
+
+
+def _may_be(given: Sequence[str], tried: Sequence[str]) -> bool:
+    """Whether a way that was tried begins with these arguments; `?` is any."""
+    return len(given) <= len(tried) and all(a in (b, "?") for a, b in zip(given, tried, strict=False))
 
 
 def way_of(form: Form) -> str:

@@ -11,6 +11,7 @@ from tclint.timeline import guarded
 from tclint.values.compiled import Compiled
 from tclint.values.constant import NONE, Const
 from tclint.values.library import MODELS
+from tclint.values.operators import asked
 from tclint.values.origin import NOWHERE, Origin
 from tclint.values.sequence import Seq
 from tclint.values.value import MAX_NESTING, OBJECT, UNKNOWN, Value
@@ -96,7 +97,9 @@ class Object(Value):
         return MODELS.objects.method(frame, node, self, name, args, keywords, open_ended)
 
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
-        return MODELS.objects.item(frame, node, self, index)
+        result = MODELS.objects.item(frame, node, self, index)
+        asked(frame, node, self, self.name, "getitem", index)
+        return result
 
     def with_item(self, index: Value, value: Value) -> Value:
         if self.args is None:
@@ -119,14 +122,19 @@ class Object(Value):
 
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
         frame.interp.emitter.operation(frame, node, operator, self, NONE)
+        asked(frame, node, self, self.name, operator)
         return UNKNOWN
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
         frame.interp.emitter.operation(frame, node, operator, left, right)
+        if left is self:
+            asked(frame, node, self, self.name, operator, right)
         return UNKNOWN
 
     def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:
         frame.interp.emitter.operation(frame, node, operator, left, right)
+        if left is self:
+            asked(frame, node, self, self.name, operator, right)
         return None
 
     def is_none(self) -> bool | None:

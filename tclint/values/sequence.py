@@ -31,6 +31,10 @@ _TOLD: Final = 12
 """Items that tell two sequences apart."""
 
 
+_OWNERS: Final = {name: name for name in ("tuple", "set", "range", "slice")} | {"deque": "collections.deque"}
+"""The classes of sequences that are no lists, as events name them."""
+
+
 class Seq(Value):
     """A list, tuple, set, torch.Size or other iterable. `items` is None where the length is unknown.
 
@@ -90,6 +94,10 @@ class Seq(Value):
             return self.elem
         return join_all(self.items) if self.items else UNKNOWN
 
+    def holds_unknown(self) -> bool:
+        """Whether nobody knows what its items are."""
+        return self.items is None and self.elem is UNKNOWN
+
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         if self.items is not None and len(self.items) == 2 and name in ("values", "indices"):
             return self.items[0 if name == "values" else 1]
@@ -106,6 +114,9 @@ class Seq(Value):
     ) -> Value:
         result, changed = self.method(frame, node, name, args)
         frame.interp.emitter.call(frame, node, f"list.{name}", args, keywords, self, result)
+        owner = _OWNERS.get(self.kind)
+        if owner is not None:  # a class of its own, with facts of its own
+            frame.interp.emitter.call(frame, node, f"{owner}.{name}", args, keywords, self, result)
         if changed is not None:
             rebind(frame, node, changed)
         return result
@@ -314,7 +325,7 @@ class Seq(Value):
     def guarded(self) -> Guarded:
         if self.length == GROWS:
             return guarded.Varies("it grows", burned=True)
-        if self.items is None or self.kind not in ("list", "tuple", "set"):
+        if self.items is None or self.kind not in ("list", "tuple", "set", "deque"):
             return guarded.UNKNOWN
         return guarded.Items(self.kind, tuple(item.guarded() for item in self.items))
 

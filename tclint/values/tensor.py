@@ -106,6 +106,11 @@ class Tensor(Value):
         if exact:
             self.key = (*self.key, exact)
 
+    @property
+    def is_known_number(self) -> bool:
+        """Whether it is a number of numpy's that Dynamo is given: its value is known while tracing."""
+        return self.ndim == 0 and self.flags & (ARRAY | RAW) == ARRAY | RAW
+
     def with_(self, **changes: Any) -> Tensor:
         fields: dict[str, Any] = {name: getattr(self, name) for name in _TENSOR_FIELDS}
         fields.update(changes)

@@ -18,6 +18,8 @@ class TensorSpec:
     dtype: str = "float32"
     high: int = 2
     """Exclusive bound of integer values: small enough for any table that is looked up."""
+    unit: bool = False
+    """Floating values between 0 and 1, as those of images and probabilities are."""
 
     def with_rank(self, rank: int) -> TensorSpec:
         """The nearest shape of another rank: the batch first, the features where layers of that rank look for them."""
@@ -93,6 +95,14 @@ _DEPTH = re.compile(r"depth$|(^|_)n?_?layers?$|num_(hidden_)?layers$|n_layers?$|
 def is_depth(name: str) -> bool:
     """Whether a number of that name counts the layers of a model."""
     return bool(_DEPTH.search(name.lower()))
+
+
+_CHANNELS = re.compile(r"(^|_)(n?_?in|n?_?out|mid)?_?(chs?|chans?|channels?|nc|planes|feats?|features)(_in|_out)?$")
+
+
+def is_channels(name: str) -> bool:
+    """Whether a number of that name is how many channels go into a layer or come out of it."""
+    return bool(_CHANNELS.search(name.lower()))
 
 
 def is_flag(name: str) -> bool:

@@ -415,7 +415,7 @@ def _cudagraph(judging: _Judge) -> Verdict:
             return judging.verdict(Outcome.REFUTED, words, run)
     for run in touching:
         # What one call gave is still there: only a second one could overwrite it.
-        words = f"the calls that were made ran this line once ({run.label})"
+        words = f"one call was made, and what a second one would overwrite is not known ({run.label})"
         return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=hint)
     return judging.verdict(Outcome.NOT_REACHED, "the calls that were made never ran this line", runs[0], hint=hint)
 

@@ -6,7 +6,6 @@ compiled; on the same weights, calls and seeds), and over the same calls no brea
 
 from __future__ import annotations
 
-import difflib
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tclint.fixes import apply as fixes
+from tclint.fixes import passes
+from tclint.fixes.moved import Moved
 from tclint.model.finding import Effect, Finding, Span
 from tclint.verify.judgement import is_follow_on, is_ours, place_of
 from tclint.verify.spans import outline
@@ -60,7 +60,7 @@ def prove(project: Project, ask: Ask, *, unsafe: bool) -> Proved:
     project = project.held()
     cwd = project.cwd
     nothing = project.fix(write=False, keep=lambda finding, number: False)
-    wanted = [f for f in nothing.report.findings if fixes.applicable(f, unsafe) and not f.code.startswith("TCL9")]
+    wanted = [f for f in nothing.report.findings if passes.applicable(f, unsafe) and not f.code.startswith("TCL9")]
     proved = Proved(nothing)
     inside = [f for f in wanted if not f.path.startswith(("../", "/"))]
     proved.rejected += [f"{_where(f)}: not fixed: the file lies outside {cwd}" for f in wanted if f not in inside]
@@ -277,7 +277,7 @@ def shadow(cwd: str, folder: str, contents: Mapping[str, bytes], sources: Iterab
 def _moved(finding: Finding, done: fixing.Done) -> Finding:
     """The finding where its line is after the fixes."""
     before = done.before[finding.path]
-    line = _new_line(before, done.fixed.contents.get(finding.path, before), _edited_line(finding))
+    line = Moved(before, done.fixed.contents.get(finding.path, before)).new(_edited_line(finding))
     return replace(finding, span=Span(line, 1, line, 1))
 
 
@@ -288,25 +288,9 @@ def _edited_line(finding: Finding) -> int:
     return min(lines, key=lambda line: (abs(line - finding.span.line), line))
 
 
-def _new_line(before: bytes, after: bytes, line: int) -> int:
-    """Where a line is after the edits; the beginning of what it became, where it changed."""
-    for _, i1, i2, j1, j2 in _opcodes(before, after):
-        if i1 <= line - 1 < i2:
-            return min(j1 + (line - 1 - i1), max(j2 - 1, j1)) + 1
-    return line
-
-
 def _old_lines(done: fixing.Done, path: str, line: int) -> range:
-    """What a line of a fixed file was: itself, or all the lines that a change replaced."""
     before = done.before.get(path, b"")
-    for tag, i1, i2, j1, j2 in _opcodes(before, done.fixed.contents.get(path, before)):
-        if j1 <= line - 1 < j2:
-            return range(line - j1 + i1, line - j1 + i1 + 1) if tag == "equal" else range(i1 + 1, i2 + 1)
-    return range(line, line + 1)
-
-
-def _opcodes(before: bytes, after: bytes) -> Sequence[tuple[str, int, int, int, int]]:
-    return difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False).get_opcodes()
+    return Moved(before, done.fixed.contents.get(path, before)).old(line)
 
 
 def _key(finding: Finding) -> _Key:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tclint.verify.guess import BATCH, SEQUENCE, SIDE, WIDTH, Several, TensorSpec, tensor_for
+from tclint.verify.guess import BATCH, SEQUENCE, SIDE, WIDTH, Several, TensorSpec, tensor_for, value_for
 
 Inputs = Mapping[str, Any]
 """Arguments by name: TensorSpec, Several, or a plain value."""
@@ -179,6 +179,13 @@ def _floats(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _dtypes(inputs, "float32", "bool")
 
 
+def _doubles(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A module that computes in double precision."""
+    floats = {name: replace(spec, dtype="float64") for name, spec in _tensors(inputs) if spec.dtype == "float32"}
+    if floats:
+        yield {**inputs, **floats}
+
+
 def _booleans(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     masks = {name: spec for name, spec in _tensors(inputs) if "mask" in name}
     for name, spec in masks.items():
@@ -267,6 +274,69 @@ def _one_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any
             yield _change(inputs, name, value.items[0])
 
 
+def _bases(inputs: Inputs, opening: str) -> list[str]:
+    """The arguments that are dicts (`[`) or objects (`.`): their parts are named `batch[image]`, `batch.image`."""
+    return list(dict.fromkeys(name.partition(opening)[0] for name in inputs if opening in name))
+
+
+def _key(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A key is missing in a dict; or a tensor was given where one is wanted."""
+    key = found[1]
+    for base in _bases(inputs, "["):
+        yield _change(inputs, f"{base}[{key}]", tensor_for(key))
+    if not _bases(inputs, "["):
+        yield from _looked_into(inputs, f"[{key}]", key)
+
+
+def _part(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """An attribute is missing in an object; or a tensor was given where one is wanted."""
+    name = found[2]
+    if found[1] == "types.SimpleNamespace":
+        for base in _bases(inputs, "."):
+            yield _change(inputs, f"{base}.{name}", value_for(name))
+    elif name in ("items", "keys", "values", "get", "update"):
+        yield from _looked_into(inputs, "[x]", "x")
+    else:
+        yield from _looked_into(inputs, f".{name}", name)
+
+
+def _looked_into(inputs: Inputs, part: str, name: str) -> Iterator[dict[str, Any]]:
+    for base, _ in _tensors(inputs):
+        if "[" not in base and "." not in base:
+            yield {**{other: value for other, value in inputs.items() if other != base}, base + part: value_for(name)}
+
+
+def _absent(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Arguments that are only handed on, and that nobody gave."""
+    names = [name for name in re.findall(r"'(\w+)'", found[1]) if name not in inputs]
+    if names:
+        yield {**inputs, **{name: value_for(name) for name in names}}
+
+
+def _units(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Values out of the range that the program wants: those between 0 and 1 are in most."""
+    floats = {name: replace(spec, unit=True) for name, spec in _tensors(inputs) if spec.dtype == "float32"}
+    if any(not spec.unit for _, spec in _tensors(inputs)):
+        yield {**inputs, **floats}
+
+
+def _alike(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Two tensors that must have one shape, as a prediction and its target do."""
+    tensors = list(_tensors(inputs))
+    for _, model in tensors:
+        yield {**inputs, **{name: replace(spec, shape=model.shape) for name, spec in tensors}}
+        yield {**inputs, **{name: model for name, _ in tensors}}
+
+
+def _longer(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A signal that is shorter than its window."""
+    for name, spec in _tensors(inputs):
+        for length in (4096, 32768):
+            if spec.shape and spec.shape[-1] < length:
+                yield _change(inputs, name, replace(spec, shape=(*spec.shape[:-1], length)))
+                yield _change(inputs, name, replace(spec, shape=(BATCH, length)))
+
+
 def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _sequences(inputs, (16, 64, 49, 17, 196, 1))
     yield from _spatial(inputs, (28, 64, 224, 16))
@@ -277,6 +347,9 @@ def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 
 _RULES: tuple[tuple[str, Rule], ...] = (
+    (r"KeyError: '(\w+)'", _key),
+    (r"'(Tensor|types\.SimpleNamespace)' object has no attribute '(\w+)'", _part),
+    (r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", _absent),
     (r"had torch\.Size\(\[([\d, ]*)\]\).*?broadcastable to \[([\d, ]+)\]", _broadcast),
     (r"Target sizes: \[([\d, ]+)\]\.\s+Tensor sizes: \[([\d, ]*)\]", _broadcast),
     (r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)", _viewed),
@@ -295,12 +368,19 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"[Ee]xpected (\d)D input \(got (\d)D input\)", lambda m, i: _ranks(i, int(m[1]))),
     (r"[Ee]xpected (\d) dims\. Received (\d)-dim", lambda m, i: _ranks(i, int(m[1]))),
     (r"must be .*?(\d)-?D", lambda m, i: _ranks(i, int(m[1]))),
+    (r"number of dimensions to be (\d)|must be of rank (\d)", lambda m, i: _ranks(i, int(m[1] or m[2]))),
+    (r"(?:with|expects?|expecting) (\d) spatial dim", lambda m, i: _ranks(i, int(m[1]) + 2)),
+    (r"(?:[Oo]nly|either|must be).*?(\d)D? (?:or|and|\().*?(?:dimension|D\b)", lambda m, i: _ranks(i, int(m[1]))),
+    (r"\bN?C?HW\b|\(N, ?C, ?H, ?W\)|\(B, ?C, ?H, ?W\)", lambda m, i: _ranks(i, 4)),
+    (r"number of subscripts in the equation \((\d)\) does not match", lambda m, i: _ranks(i, int(m[1]))),
+    (r"[Tt]arget size.*?must be the same as input|must have the same (?:shape|size)|same shape|shape mismatch", _alike),
+    (r"greater (?:than )?or equal|must be (?:in|between)|within the (?:bounds|range|support)|non-?negative", _units),
+    (r"shorter than|Padding size should be less|window|n_fft", _longer),
     (r"normalized_shape=\[([\d, ]+)\].*?got input of size\[([\d, ]*)\]", _normalized),
     (r"input_size\. Expected (\d+), got (\d+)", _wanted_had),
     (r"expecting (?:an )?embed(?:ding)? dim(?:ension)? of (\d+), but got (\d+)", _wanted_had),
     (r"[Ii]nput (?:image )?(?:height|width|size)\D*?(\d+).*?doesn't match model\D*?(\d+)", _side),
     (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pairs),
-    (r"Attempting to broadcast a dimension of length (\d+)(?=.*?(\d+))", _pairs),
     (r"Expected size (\d+) but got size (\d+)", _pairs),
     (r"[Ee]xpected .*?size (?:to be )?\[?(\d+).*?but got:? \[?(\d+)", _pairs),
     (r"not enough values to unpack \(expected (\d+), got \d+\)", _unpack),
@@ -308,19 +388,21 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"Dimension out of range|dimension specified as|tuple index out of range|permute\(", _fewer_dims),
     (r"number of dims don't match|too many indices for tensor|dimensions of freedom", _fewer_dims),
     (
-        r"scalar types: Long, Int|expected scalar type Long|must be (?:Long|an? integer)|used as ind\w+ must",
+        r"scalar types: Long, Int|expected scalar type Long|must be (?:Long|an? integer)|used as ind\w+ must|dtype int\d+(?:/int\d+)? for index",
         _integers,
     ),
     (
         r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast",
         _floats,
     ),
+    (r"\bDouble\b|float64", _doubles),
+    (r"(?<!\w)(\d)[dD] (?:inputs?|tensors?)", lambda m, i: _ranks(i, int(m[1]))),
     (r"Input type \((?:torch\.)?(?:Long|Int|long)", _floats),
     (r"only .*?floating|Can only calculate the mean of floating|must be a? ?floating", _floats),
     (r"[Bb]ool", _booleans),
     (r"index out of range|out of bounds", _out_of_range),
     (
-        r"'Tensor' object cannot be interpreted as an integer|must be (?:tuple of )?ints?,? (?:but found|not).*Tensor",
+        r"'Tensor' object cannot be interpreted as an integer|only integer tensors of a single|must be (?:tuple of )?ints?,? (?:but found|not).*Tensor",
         _number_instead,
     ),
     (r"'(?:int|float|bool)' object has no attribute", _tensor_instead),

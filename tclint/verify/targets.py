@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from tclint.model.finding import Compiled, Effect, Finding
@@ -36,9 +36,12 @@ def relative(path: str, root: str) -> str:
     return real[len(base) :].replace(os.sep, "/") if real.startswith(base) else path
 
 
-def candidates_of(finding: Finding, root: str) -> tuple[Candidate, ...]:
+def candidates_of(finding: Finding, root: str, factories: Collection[str] = ()) -> tuple[Candidate, ...]:
     """What to run for a finding, best first: the head of its chain, then what holds the line, then what lies between,
-    the nearest to the line first: what is further out is harder to build."""
+    the nearest to the line first: what is further out is harder to build.
+
+    What holds the line comes before the head where `factories` names it: those inputs were written for this very line.
+    """
     between: list[Candidate] = []
     for step in finding.chain:
         text = step.text.strip().removesuffix("()")
@@ -50,13 +53,23 @@ def candidates_of(finding: Finding, root: str) -> tuple[Candidate, ...]:
     if not name and (function := outline(path).function_at(finding.line)) is not None:
         name = function.name
     if name and (candidate := _candidate(path, name)):
-        found.append(candidate)
+        found.insert(0 if _is_named(candidate, factories) else len(found), candidate)
         if private := _candidate(path, name, inner=True):
             between.append(private)
     if not found:
         # Code at module level, or a name that the file does not define: a convention of the file may still run it.
         found.append(Candidate(path, name or "<module>"))
     return tuple(dict.fromkeys([*found, *reversed(between)]))
+
+
+def _is_named(candidate: Candidate, factories: Collection[str]) -> bool:
+    """Whether a key of the configuration, `module:Class.method`, is of this candidate and not only of its owner."""
+    stem = os.path.splitext(os.path.basename(candidate.path))[0]
+    for key in factories:
+        module, _, name = key.rpartition(":")
+        if name == candidate.name and module.removesuffix(".py").rpartition(".")[2] in ("", stem):
+            return True
+    return False
 
 
 def _candidate(path: str, name: str, inner: bool = False) -> Candidate | None:
@@ -81,7 +94,7 @@ def targets_of(findings: Sequence[Finding], options: VerifyOptions) -> tuple[Tar
     root = os.path.realpath(options.root)
     groups: dict[tuple[Candidate, bool, Compiled], list[tuple[Finding, tuple[Candidate, ...]]]] = {}
     for finding in findings:
-        candidates = candidates_of(finding, root)
+        candidates = candidates_of(finding, root, options.factories)
         graphs = finding.effect is Effect.CUDAGRAPH
         groups.setdefault((candidates[0], graphs, _site(finding)), []).append((finding, candidates))
     return tuple(_target(members, root, options) for members in groups.values())

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from tclint.verify.docblocks import doc_trees
+
 FILES = 4000
 """Most files of a project that are looked through."""
 _LEFT_OUT = frozenset(
@@ -29,6 +31,8 @@ class Use:
     scopes: tuple[Scope, ...] = field(repr=False)
     """The module and the functions around the call, outermost first."""
     call: ast.Call = field(repr=False)
+    shown: bool = False
+    """In an example of a docstring: the names of its file are known there."""
 
     @property
     def line(self) -> int:
@@ -52,6 +56,7 @@ def uses_of(name: str, root: str, nearest: str = "") -> Iterator[Use]:
 def _rank(use: Use, nearest: str) -> int:
     parts = Path(use.path).parts
     is_test = any("test" in part or "example" in part for part in parts[-3:]) or use.path.endswith(".md")
+    is_test = is_test or use.shown
     inner = use.scopes[-1]
     arguments = 0 if isinstance(inner, ast.Module) else len(_required(inner)) * 2
     return (0 if is_test else 10) + arguments + (0 if use.path == nearest else 1)
@@ -106,12 +111,15 @@ def _trees(path: str, text: str) -> tuple[ast.Module, ...]:
 def _calls(path: str) -> dict[str, tuple[Use, ...]]:
     """Every call of a file by the name that it calls: a target asks for several names, and each by several sources."""
     found: dict[str, list[Use]] = {}
-    for tree in _trees(path, _text(path)):
+    text = _text(path)
+    trees = _trees(path, text)
+    shown = [one for tree in trees for one in doc_trees(tree, text)] if path.endswith(".py") else []
+    for tree in (*trees, *shown):
         waiting: list[tuple[ast.AST, tuple[Scope, ...]]] = [(tree, (tree,))]
         while waiting:
             node, scopes = waiting.pop()
             if isinstance(node, ast.Call) and (name := _called(node.func)):
-                found.setdefault(name, []).append(Use(path, tree, scopes, node))
+                found.setdefault(name, []).append(Use(path, tree, scopes, node, tree not in trees))
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 scopes = (*scopes, node)
             waiting += [(child, scopes) for child in ast.iter_child_nodes(node)]
@@ -122,6 +130,16 @@ def read_ahead(root: str) -> None:
     """Index every file now: for a process that forks for many targets of one project."""
     for path in _files(os.path.realpath(root)):
         _calls(path)
+
+
+def class_around(use: Use) -> str:
+    """The class at the top of its file that makes the call in one of its methods; empty where there is none."""
+    if use.shown:
+        return ""
+    for node in use.tree.body:
+        if isinstance(node, ast.ClassDef) and node.lineno <= use.line <= (node.end_lineno or node.lineno):
+            return node.name
+    return ""
 
 
 def _called(function: ast.expr) -> str:

@@ -348,6 +348,27 @@ def test_rule_pages(engine: Engine, run: Run) -> None:
     assert json.loads(out)[0]["default"] is False
 
 
+@pytest.mark.parametrize("number", range(901, 907))
+def test_codes_that_are_no_rules_have_pages(engine: Engine, run: Run, number: int) -> None:
+    code, out, _ = run("rule", f"tcl{number}")
+    assert code == 0
+    assert out.startswith(f"TCL{number} ")
+    assert len(out.splitlines()) > 5
+    _, out, _ = run("rule", f"TCL{number}", "--output-format", "json")
+    assert json.loads(out)[0]["code"] == f"TCL{number}"
+
+
+def test_only_what_is_near_is_suggested(engine: Engine, run: Run) -> None:
+    assert "did you mean" not in run("rule", "TCL99")[2]
+    assert "did you mean 'TCL101'" in run("rule", "TCL1O1")[2]
+    assert "did you mean 'TCL101'" in run("rule", "TCL191")[2]
+
+
+def test_the_names_that_other_linters_use(engine: Engine, run: Run, tmp_path: Path) -> None:
+    assert run("explain", "TCL101") == run("rule", "TCL101")
+    assert run("check", str(tmp_path)) == run(str(tmp_path))
+
+
 def test_config_command_shows_values_and_origins(engine: Engine, run: Run, tmp_path: Path) -> None:
     (tmp_path / "tclint.toml").write_text('[cudagraph]\ncallables = ["*.net"]\n[per-file-ignores]\n"t/*" = ["TCL1"]\n')
     _, out, _ = run("config")

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +20,7 @@ from judge import FIXTURES
 from lintkit import ROOT, TORCH, Project, within
 
 from tclint.cli import main
-from tclint.fixes import apply
+from tclint.fixes import apply, passes
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.model.report import Report
 from tclint.run import engine, fixing
@@ -109,7 +110,7 @@ def test_all_fixes_over_all_fixtures_converge(family: str) -> None:
         files = discover(["."], settings, folder)
         done = Opened(files, settings, folder).fix(unsafe=True)
         assert done.failed == []
-        assert done.fixed.passes < apply.PASSES
+        assert done.fixed.passes < passes.PASSES
         assert [f for f in done.report.findings if f.code == "TCL905"] == []
         for file in files:
             ast.parse(Path(file.absolute).read_bytes())
@@ -167,17 +168,76 @@ def test_overlapping_fixes_take_several_passes() -> None:
         text = contents.get("m.py", b"aa\n").decode()
         return [finding(edit(1, m.start() + 1, 1, m.end() + 1, "b")) for m in re.finditer("a", text)]
 
-    done = apply.run(lint, lambda path: b"aa\n")
+    done = passes.run(lint, lambda path: b"aa\n")
     assert done.contents == {"m.py": b"bb\n"}
     assert (done.passes, len(done.applied)) == (2, 2)
 
 
-def test_a_fix_that_never_settles_is_bounded() -> None:
+def test_a_fix_that_leaves_its_hazard_is_not_applied() -> None:
     def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
         return [finding(edit(1, 1, 1, 1, "a"))]
 
-    done = apply.run(lint, lambda path: b"a\n")
-    assert done.passes == apply.PASSES
+    done = passes.run(lint, lambda path: b"a\n")
+    assert (done.contents, done.applied) == ({}, [])
+    assert done.rejected == ["m.py:1 TCL101: not fixed, the fix does not pay: the hazard would still be there"]
+
+
+def test_of_several_fixes_in_a_function_those_that_pay_stay() -> None:
+    """`a` is cured by `b`; `x` becomes `y`, which is as bad, one line below; the rest of the file has nothing to do with it."""
+    before = b"a = 1\nx = 2\na = 3\nx = 4\n"
+
+    def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
+        found = []
+        for number, line in enumerate(contents.get("m.py", before).decode().splitlines(), 1):
+            if line[0] in "ax":
+                found.append(finding(edit(number, 1, number, 2, "b" if line[0] == "a" else "y"), line=number))
+            elif line[0] == "y":
+                found.append(replace(finding(line=number), code="TCL103"))
+        return found
+
+    done = passes.run(lint, lambda path: before)
+    assert done.contents == {"m.py": b"b = 1\nx = 2\nb = 3\nx = 4\n"}
+    assert len(done.applied) == 2
+    assert done.rejected
+    assert all("TCL103" in why for why in done.rejected)
+
+
+MOVES = """\
+import torch
+
+seen = []
+
+
+@torch.compile
+def f(x: torch.Tensor, p: torch.Tensor):
+    to_drop = False
+    if p < 0.5:
+        to_drop = True
+    if to_drop:
+        seen.append(1)
+        return x
+    return x + p.item()
+"""
+
+
+def test_a_hazard_that_only_moves_is_not_fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of the two branches could become a `where`; the second would then be the one that breaks."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(MOVES)
+    run("--fix", "--unsafe-fixes", "m.py")
+    assert (tmp_path / "m.py").read_text() == MOVES.replace("p.item()", "p")
+
+
+def test_a_review_suggests_what_pays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import json
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(MOVES)
+    run("m.py", "--output-format", "sarif")
+    results = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert {each["ruleId"]: "fixes" in each for each in results} == {"TCL101": False, "TCL103": True, "TCL202": False}
 
 
 def test_a_fix_that_breaks_the_file_is_discarded_and_told() -> None:
@@ -185,7 +245,7 @@ def test_a_fix_that_breaks_the_file_is_discarded_and_told() -> None:
         good = [finding(edit(2, 1, 2, 2, "c"), line=2)] if b"b" in contents.get("m.py", b"b") else []
         return [finding(edit(1, 1, 1, 1, "(")), *good]
 
-    done = apply.run(lint, lambda path: b"a = 1\nb = 2\n")
+    done = passes.run(lint, lambda path: b"a = 1\nb = 2\n")
     assert done.contents == {"m.py": b"a = 1\nc = 2\n"}
     (why,) = done.rejected
     assert "m.py:1 TCL101" in why
@@ -200,7 +260,7 @@ def test_equal_insertions_count_once() -> None:
             return []
         return [finding(line, edit(2, 1, 2, 2, "A")), finding(line, edit(3, 1, 3, 2, "B"), line=3)]
 
-    done = apply.run(lint, lambda path: b"# top\na\nb\n")
+    done = passes.run(lint, lambda path: b"# top\na\nb\n")
     assert done.contents == {"m.py": b"import x\n# top\nA\nB\n"}
 
 
@@ -214,11 +274,11 @@ import torch
 
 @torch.compile
 def f(x: torch.Tensor):
-    y = copy.deepcopy(x)
+    y = copy.deepcopy(x > 0)
     print("y", y)
     return y
 """
-SAFE = HAZARD.replace(b"copy.deepcopy(x)", b"x.clone()")
+SAFE = HAZARD.replace(b"copy.deepcopy(x > 0)", b"(x > 0).clone()")
 ALL = SAFE.replace(b'    print("y", y)', b'    if not torch.compiler.is_compiling():\n        print("y", y)')
 
 
@@ -392,7 +452,7 @@ def test_options_that_need_fix(hazard: Path, flag: str) -> None:
 
 
 def test_suppressed_findings_are_not_fixed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    quiet = HAZARD.replace(b"deepcopy(x)", b"deepcopy(x)  # tclint: ignore[TCL116] on purpose")
+    quiet = HAZARD.replace(b"deepcopy(x > 0)", b"deepcopy(x > 0)  # tclint: ignore[TCL116] on purpose")
     project.write({"m.py": quiet})
     monkeypatch.chdir(project.root)
     run("m.py", "--fix")
@@ -518,14 +578,14 @@ def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
         nonlocal fit
         report = engine.lint([InputFile("m.py", "/nowhere/m.py", explicit=True, text=text.encode())], settings)
         lines = Lines({"m.py": text})
-        fit &= all(suggestion(f, lines) is not None for f in report.findings if apply.applicable(f, True))
+        fit &= all(suggestion(f, lines) is not None for f in report.findings if passes.applicable(f, True))
         made: dict[str, object] = json.loads(
             renderer("github-review")(report, color=False, width=100, sources={"m.py": text})
         )
         return made
 
     clicked = source.decode()
-    for _ in range(apply.PASSES):
+    for _ in range(passes.PASSES):
         after = as_github_applies(clicked, review(clicked))
         if after == clicked:
             break

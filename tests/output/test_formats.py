@@ -521,3 +521,16 @@ def test_sarif() -> None:
     assert replacement["insertedContent"]["text"] == "self._image_token_id"
     place = second["locations"][0]["physicalLocation"]["artifactLocation"]
     assert place == {"uri": "file:///abs/a%20b.py"}
+
+
+@pytest.mark.parametrize("name", ["full", "github", "github-review", "junit", "rdjson", "sarif"])
+def test_eager_code_is_not_called_compiled(name: str) -> None:
+    def words(finding: Finding) -> str:
+        report = Report(findings=(finding,), files=1)
+        return output.renderer(name)(report, color=False, width=200, sources=SOURCES).lower()
+
+    assert "compiled because" in words(TOKENIZER)
+    eager = words(replace(TOKENIZER, eager=True))
+    assert "reached from" in eager
+    assert "compiled because" not in eager
+    assert "compiled because" not in words(replace(TOKENIZER, assumed=True))

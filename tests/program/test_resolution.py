@@ -86,3 +86,25 @@ def test_what_was_touched_is_known() -> None:
         module(program, "b.py").names  # noqa: B018
     assert {each.path for each in inner} == {"a.py"}
     assert {each.path for each in outer} == {"a.py", "b.py"}
+
+
+def test_an_import_starts_from_the_roots_too() -> None:
+    paths = ("src/pkg/__init__.py", "src/pkg/model.py", "scripts/train.py")
+    program = Program.build([(path, f"/p/{path}", b"", True, True) for path in paths], ["/p/src"])
+    found = program.find(module(program, "scripts/train.py"), "pkg.model")
+    assert found is module(program, "src/pkg/model.py")
+
+
+def test_of_two_roots_the_closer_one() -> None:
+    paths = ("a/src/util.py", "b/src/util.py", "b/scripts/train.py", "train.py")
+    program = Program.build([(path, f"/p/{path}", b"", True, True) for path in paths], ["/p/a/src", "/p/b/src"])
+    assert program.find(module(program, "b/scripts/train.py"), "util") is module(program, "b/src/util.py")
+    assert program.find(module(program, "train.py"), "util") is None  # nobody knows which one is installed
+
+
+def test_a_package_that_is_a_root_says_nothing_of_what_lies_beside_it() -> None:
+    paths = ("a/lib/__init__.py", "a/lib/net.py", "a/utils.py", "b/train.py")
+    program = Program.build([(path, f"/p/{path}", b"", True, True) for path in paths], ["/p/a/lib"])
+    train = module(program, "b/train.py")
+    assert program.find(train, "lib.net") is module(program, "a/lib/net.py")
+    assert program.find(train, "utils") is None

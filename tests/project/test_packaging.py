@@ -71,6 +71,13 @@ def test_version_is_stated_once() -> None:
     assert f"## {tclint.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
+def test_the_command_goes_by_the_name_of_the_distribution_too() -> None:
+    """Another package on the index is called tclint: `uvx torch-compile-lint` and `pipx run torch-compile-lint` mean ours."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["name"] == "torch-compile-lint"
+    assert project["scripts"] == dict.fromkeys(("tclint", "torch-compile-lint"), "tclint.cli:run")
+
+
 def test_every_package_is_listed() -> None:
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     there = {

@@ -144,3 +144,30 @@ def test_nobody_else_puts_a_run_together() -> None:
         "link": {"run/project.py"},
         "engine.lint": {"run/project.py"},
     }
+
+
+def test_a_site_in_a_script_reaches_the_package_under_src(project: Project) -> None:
+    """The package is installed; no folder above the script holds it."""
+    project.write(
+        {
+            "tclint.toml": "no-cache = true\n",
+            "src/pkg/__init__.py": "",
+            "src/pkg/model.py": MODEL,
+            "scripts/train.py": TRAIN.replace("from model", "from pkg.model"),
+        }
+    )
+    assert places(opened(project, ".")) == ["src/pkg/model.py:3 TCL108"]
+    assert places(opened(project, "src/pkg/model.py")) == ["src/pkg/model.py:3 TCL108"]
+
+
+def test_the_configuration_names_a_root(project: Project) -> None:
+    project.write(
+        {
+            "tclint.toml": "no-cache = true\n",
+            "vendor/model.py": MODEL,
+            "tools/train.py": TRAIN,
+        }
+    )
+    assert places(opened(project, ".")) == []
+    project.write({"tclint.toml": 'no-cache = true\nsrc = ["vendor"]\n'})
+    assert places(opened(project, ".")) == ["vendor/model.py:3 TCL108"]

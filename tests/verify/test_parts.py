@@ -83,6 +83,17 @@ def test_the_head_of_the_chain_comes_first(project: Callable[[str, str], Path]) 
     assert [item.name for item in candidates_of(finding, str(path.parent))] == ["Model", "helper"]
 
 
+def test_what_the_configuration_names_for_the_line_comes_before_the_head(project: Callable[[str, str], Path]) -> None:
+    path = project("m.py", SOURCE)
+    chain = (Step("m.py", 2, "helper"), Step("m.py", 9, "Model.encode"))
+    finding = replace(finding_on("m.py", 9, function="Model.encode"), chain=chain)
+    root = str(path.parent)
+    for keys in (("m:helper", "m:Model.encode"), ("Model.encode",), ("a.m:Model.encode",)):
+        assert [item.name for item in candidates_of(finding, root, keys)] == ["Model.encode", "helper"], keys
+    for keys in ((), ("m:Model",), ("m:helper",), ("n:Model.encode",)):
+        assert [item.name for item in candidates_of(finding, root, keys)] == ["helper", "Model.encode"], keys
+
+
 def test_cuda_graph_findings_run_apart(project: Callable[[str, str], Path]) -> None:
     path = project("m.py", SOURCE)
     findings = [

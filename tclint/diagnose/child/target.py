@@ -191,7 +191,8 @@ def _from_made(factory: Callable[[], Any], name: str, made: Any) -> Any:
     if isinstance(made, tuple):
         yield Example(f"{name}()", lambda: factory()[0], lambda: as_calls(factory()[1]), wrap=wrap, given=True)
         return
-    from tclint.verify.child.infer import example_of, realize
+    from tclint.verify.child.infer import example_of
+    from tclint.verify.child.nested import realize
 
     size = _input_size(made)
     if size is not None:

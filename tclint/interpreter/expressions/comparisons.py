@@ -13,16 +13,23 @@ from tclint.values import (
     FALSE,
     TRUE,
     Const,
+    Object,
     Scalar,
     Value,
 )
 from tclint.values.constant import is_none
+from tclint.values.operators import asked
 
 _ORDERINGS: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
+_IDENTITY: Final = (ast.Is, ast.IsNot)
 
 
 def _compare(frame: Frame, node: ast.Compare) -> Value:
-    left = evaluate(frame, node.left)
+    if frame.region is None and type(node.ops[0]) in _IDENTITY and type(node.left) in (ast.Name, ast.Attribute):
+        with frame.interp.emitter.silence:  # `self.last is None` reads nothing of what a graph has overwritten
+            left = evaluate(frame, node.left)
+    else:
+        left = evaluate(frame, node.left)
     if len(node.ops) == 1:
         right = evaluate(frame, node.comparators[0])
         return compare(frame, node, type(node.ops[0]).__name__, left, right)
@@ -54,6 +61,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
     if found is not None:
         return TRUE if found is (operator == "In") else FALSE
     frame.interp.emitter.emit(events.Operation, frame, node, operator, left, right)
+    if isinstance(right, Object):
+        asked(frame, node, right, right.name, operator, left)
     return BOOL
 
 

@@ -24,6 +24,8 @@ from tclint.values import (
 
 def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     kind = {"ListComp": "list", "SetComp": "set", "GeneratorExp": "generator"}[type(node).__name__]
+    if frame.region is not None and kind != "generator" and any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
+        frame.interp.emitter.feature(frame, node, "walrus in a comprehension")
     saved = frame.env
     frame.env = dict(saved)
     memory, ran = frame.interp.graph_memory, False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.interpreter import bindings
 from tclint.interpreter.evaluate import evaluate, handles, holder, lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import read
@@ -14,12 +15,23 @@ from tclint.values import (
     NONE,
     Instance,
     Value,
+    tensor_of,
 )
 
 _WITHOUT_VALUES: Final = frozenset(facts.named("is known without the values"))
 
 
 def _name(frame: Frame, node: ast.Name) -> Value:
+    value = _value(frame, node)
+    if frame.capturing and frame.region is None:
+        recordings = frame.interp.recordings
+        recordings.read(frame, bindings.of_name(frame, node.id), node, value)
+        for place in bindings.passed_as(frame, node.id) if tensor_of(value) or value.python_type else ():
+            recordings.read(frame, place, node, value)
+    return value
+
+
+def _value(frame: Frame, node: ast.Name) -> Value:
     value = frame.env.get(node.id)
     if value is not None:
         return read(frame, node, node.id, value) if frame.region is None else value
@@ -34,6 +46,13 @@ def _name(frame: Frame, node: ast.Name) -> Value:
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
+    value = _attribute_value(frame, node)
+    if frame.capturing and frame.region is None:
+        frame.interp.recordings.read(frame, bindings.of_target(frame, node), node, value)
+    return value
+
+
+def _attribute_value(frame: Frame, node: ast.Attribute) -> Value:
     base = node.value
     if node.attr in _WITHOUT_VALUES and type(base) is ast.Name and frame.region is None:
         return holder(frame, base).attribute(frame, node, node.attr)

@@ -86,7 +86,8 @@ def _current(frame: Frame, place: str, node: ast.expr) -> Value:
         return value
     if isinstance(node, ast.Attribute):
         receiver = frame.env.get(place.partition(".")[0], UNKNOWN)
-        return receiver.attribute(frame, node, node.attr, quiet=True)
+        held = frame.interp.graph_memory.held(receiver, node.attr) if frame.region is None else None
+        return held if held is not None else receiver.attribute(frame, node, node.attr, quiet=True)
     return UNKNOWN
 
 

@@ -11,6 +11,8 @@ from tclint.interpreter.frame import Frame
 from tclint.values import (
     STR,
     Const,
+    Instance,
+    Object,
     Scalar,
     Tensor,
     Value,
@@ -40,6 +42,7 @@ def _joined_str(frame: Frame, node: ast.JoinedStr) -> Value:
             found = tensor_of(value)
             if found is not None:
                 tensor = found
+            if found is not None or isinstance(value, (Instance, Object)):
                 frame.interp.emitter.emit(events.Format, frame, part, value)
             if isinstance(value, Scalar) and value.source:
                 source = value.source

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tclint import events
+from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, library
@@ -38,7 +39,7 @@ from tclint.values import (
     scalar_type,
     tensor_of,
 )
-from tclint.values.operators import binary
+from tclint.values.operators import asked, binary
 from tclint.values.value import NUMBER, TENSOR
 
 
@@ -48,6 +49,9 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
     known = fold(pure, args, keywords) if pure is not None else None
     if known is not None:
         return known
+    if args and isinstance(args[0], Object):
+        # `float(fraction)` asks `Fraction.__float__`.
+        asked(frame, node, args[0], args[0].name, name[9:], *args[1:])
     handler = _HANDLERS.get(name[9:])
     return handler(frame, node, args, keywords) if handler is not None else UNKNOWN
 
@@ -117,8 +121,11 @@ def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
             try:
                 return Const({"int": int, "float": float, "str": str}[kind](value.value))
             except (ValueError, TypeError, OverflowError):
+                if exceptions.caught(frame):
+                    frame.interp.emitter.feature(frame, node, f"{kind}() that fails")
                 return Scalar(kind)
-        if tensor_of(value) is not None:
+        tensor = tensor_of(value)
+        if tensor is not None and not tensor.is_known_number:
             return Scalar(kind, "data" if kind != "str" else "tensor", frame.origin(node))
         if isinstance(value, Scalar):
             return Scalar(kind, value.source, value.origin, value.ref)
@@ -311,8 +318,8 @@ def _callable(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Va
 def _getattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) >= 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
         found = args[0].attribute(frame, node, args[1].value)
-        if found is UNKNOWN and len(args) == 3:
-            return UNKNOWN
+        if isinstance(found, External) and len(args) == 3 and facts.callable_somewhere(found.name):
+            return found if facts.has(found.name, frame.interp.options.release) else args[2]
         return found
     if len(args) >= 2 and isinstance(args[0], Instance):
         return frame.interp.objects.dynamic_attribute(args[0])
@@ -424,6 +431,8 @@ def _setattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
     receiver, name, value = args
     text = name.value if isinstance(name, Const) and isinstance(name.value, str) else ""
     frame.interp.emitter.emit(events.Store, frame, node, "attribute", receiver, text, value, None, False, None)
+    if text:
+        frame.interp.recordings.bind(frame, bindings.of_attribute(frame, receiver, text), node, value)
     if isinstance(receiver, Compiled):
         receiver = receiver.target
     if isinstance(receiver, Instance):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.evaluate import lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.measured import joined, value_of
 from tclint.interpreter.models.results import first_tensor
-from tclint.torch_facts import facts, returns, traits
+from tclint.torch_facts import calls, facts, returns, traits
 from tclint.values import (
     BOOL,
     INT,
@@ -100,6 +101,7 @@ def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywo
     if func.name == _SEQUENTIAL:
         return UNKNOWN  # of modules that nobody knows
     result = module_call(frame, node, func.name, args, keywords)
+    frame.interp.recordings.run(frame, owner_of(func), node)
     frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
     return result
 
@@ -145,7 +147,8 @@ def _method(
 ) -> Value | None:
     if name == "compile":
         return _compile_in_place(frame, node, receiver, args, keywords)
-    full = f"{receiver.name}.{name}"
+    shared = calls.key_of(f"torch.nn.Module.{name}") is not None
+    full = f"torch.nn.Module.{name}" if shared else f"{receiver.name}.{name}"
     if name in _SELF:
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, receiver)
         return receiver
@@ -169,6 +172,9 @@ def _method(
         if changed is not None:
             rebind(frame, node, receiver.with_args(changed))
         return result
+    if shared and name not in facts.named("registers a backward hook"):
+        frame.interp.emitter.call(frame, node, full, args, keywords, receiver, UNKNOWN)
+        return UNKNOWN
     return None
 
 

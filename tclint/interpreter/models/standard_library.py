@@ -56,6 +56,10 @@ def _cache(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value
     return args[0] if args else External(IDENTITY)
 
 
+def _partial_method(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    return Object("functools.partialmethod", frame.origin(node))
+
+
 def _logger(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return Object("logging.Logger", frame.origin(node))
 
@@ -174,9 +178,14 @@ def _namespace(name: str) -> _Handler:
     return lambda frame, node, args, keywords: Object(name, frame.origin(node), "", Dict(dict(keywords)))
 
 
-def _ordered_dict(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    base = next((a for a in args if isinstance(a, Dict)), Dict({}))
-    return Dict({**base.items, **keywords}, base.elem)
+def _dict_of_class(name: str) -> _Handler:
+    """`OrderedDict(…)` and its like: a dict that knows its class."""
+
+    def make(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+        base = next((a for a in args if isinstance(a, Dict)), Dict({}))
+        return Dict({**base.items, **keywords}, base.elem, name)
+
+    return make
 
 
 def _named_tuple_class(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -190,12 +199,11 @@ def _named_tuple(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) ->
 def _deque(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     most = args[1] if len(args) > 1 else keywords.get("maxlen", NONE)
     limit = most.value if isinstance(most, Const) else -1
-    kind = "list" if limit is None else "deque"
     known = _known(frame, node, args[:1]) if frame.region is None and limit != -1 else None
     if known is not None:
         items = tuple(known[0]) if known else ()
-        return Seq(kind, items if limit is None else items[len(items) - limit :] if limit else (), limit=limit)
-    return Seq(kind, None, args[0].iterate(frame, node) if args else UNKNOWN)
+        return Seq("deque", items if limit is None else items[len(items) - limit :] if limit else (), limit=limit)
+    return Seq("deque", None, args[0].iterate(frame, node) if args else UNKNOWN)
 
 
 def _pattern(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -212,6 +220,7 @@ _NAMED_TUPLE: Final = "tclint.namedtuple"
 
 _HANDLERS: Final[dict[str, _Handler]] = {
     "functools.partial": _partial,
+    "functools.partialmethod": _partial_method,
     "functools.reduce": _reduce,
     "functools.wraps": _decorator,
     "functools.lru_cache": _decorator,
@@ -236,8 +245,7 @@ _HANDLERS: Final[dict[str, _Handler]] = {
     "dataclasses.replace": _replace,
     "copy.replace": _replace,
     **{name: _namespace(name) for name in NAMESPACES},
-    "collections.OrderedDict": _ordered_dict,
-    "collections.defaultdict": _ordered_dict,
+    **{name: _dict_of_class(name) for name in ("collections.OrderedDict", "collections.defaultdict")},
     "collections.namedtuple": _named_tuple_class,
     "collections.deque": _deque,
     "re.compile": _pattern,

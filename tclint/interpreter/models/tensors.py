@@ -143,6 +143,10 @@ def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords
     key = f"tensor#{name}"
     if traits.is_in_place(name) or (name.endswith("_") and not name.endswith("__")):
         flags = tensor.flags
+        call = origin.node
+        if frame.region is None and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            keeps = name not in facts.named("overwrites its tensor")
+            frame.interp.recordings.write(frame, call.func.value, call, keeps)
         if name == "requires_grad_":
             freeze(frame, tensor, args[0] if args else TRUE)
             off = bool(args) and isinstance(args[0], Const) and not args[0].value

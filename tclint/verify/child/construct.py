@@ -1,219 +1,153 @@
-"""Instances of classes nobody described: constructor arguments from annotations, names, defaults and the program's own."""
+"""Instances of classes nobody described: constructor arguments from annotations, use, names, defaults and the program's own."""
 
 from __future__ import annotations
 
 import copy
-import dataclasses
 import inspect
-import os
-import sys
-import textwrap
-import types
-import typing
-from collections.abc import Iterator
+import re
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
 from typing import Any
 
 import torch
-from torch import nn
 
 from tclint.verify import guess, usage
+from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.inputs import NoInputs
-from tclint.verify.child.load import load
 from tclint.verify.child.shrunk import is_config, shrunk
-from tclint.verify.guess import WIDTH
+from tclint.verify.child.signatures import Parameter, hints_of, parameters_of
 
-Parameter = inspect.Parameter
+DEPTH = 3
+"""How deep an argument may be an instance that has to be made itself."""
+CHOICES = 12
+"""Most values that are thought of for one argument."""
+SECONDS = 3.0
+"""Of the processor, to find arguments with which a class can be made."""
+AMENDED = 12
+"""Most attempts that follow from what errors say."""
 
-
-class Settings:
-    """Stands in for a config object nobody described: answers each attribute with what its name suggests."""
-
-    def __init__(self, **given: Any) -> None:
-        self.__dict__.update(given)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = guess.number_for(name)
-        if value is None:
-            if guess.is_flag(name):
-                value = False
-            elif word := guess.word_for(name):
-                self.__dict__[name] = word
-                return word
-            else:
-                raise AttributeError(f"nothing is known of the setting {name!r}")
-        elif guess.is_flag(name) and not isinstance(value, int):
-            value = False
-        self.__dict__[name] = value
-        return value
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return getattr(self, name, default)
-
-    __getitem__ = __getattr__
-
-    def __contains__(self, name: str) -> bool:
-        return guess.number_for(name) is not None
+Arguments = dict[str, Any]
 
 
-def signature_of(function: Any) -> list[Parameter]:
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError) as error:
-        raise NoInputs(f"its signature cannot be read: {error}") from error
-    return [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != "self"]
+def maker_of(target: type, root: str = "", rich: bool = False, channels: int = 0) -> Callable[[], Any]:
+    """Makes instances with the same guessed arguments, which are looked for once. `channels` is what every argument that
+    counts channels is given, where the guesses did not fit each other."""
+    found: list[Arguments] = []
 
+    def make() -> Any:
+        if not found:
+            made, arguments = _constructed(target, 0, root, rich, channels=channels)
+            found.append(arguments)
+            return made
+        torch.manual_seed(0)
+        return target(**copy.deepcopy(found[0]))
 
-def hints_of(function: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(function)
-    except Exception:
-        # Annotations that need a missing import: their text still helps.
-        return dict(getattr(function, "__annotations__", {}))
-
-
-def plain(annotation: Any) -> Any:
-    """`X` for `Optional[X]`, `X | None` and `Annotated[X, ...]`."""
-    origin = typing.get_origin(annotation)
-    if origin in (typing.Union, types.UnionType):
-        options = [item for item in typing.get_args(annotation) if item is not type(None)]
-        return plain(options[0]) if options else annotation
-    if origin is typing.Annotated:
-        return plain(typing.get_args(annotation)[0])
-    return annotation
-
-
-def is_tensor(annotation: Any) -> bool:
-    if isinstance(annotation, str):
-        return "Tensor" in annotation
-    return isinstance(annotation, type) and issubclass(annotation, torch.Tensor)
-
-
-def _configs_near(target: type) -> list[type]:
-    """Config classes that the module of a class knows, the one named most like the class first."""
-    module = sys.modules.get(target.__module__)
-    found = {
-        value
-        for value in (vars(module).values() if module is not None else ())
-        if isinstance(value, type) and is_settings(value) and value.__name__ != "PreTrainedConfig"
-    }
-    return sorted(found, key=lambda item: (-len(os.path.commonprefix([item.__name__, target.__name__])), item.__name__))
-
-
-def _configs_like(target: type, name: str, root: str) -> Iterator[type]:
-    """Classes of the project that have every field that the constructor reads from its configuration."""
-    try:
-        source = textwrap.dedent(inspect.getsource(target.__init__))  # type: ignore[misc]
-    except (OSError, TypeError):
-        return
-    for path, found in usage.classes_with(usage.attributes_read(source, name), root)[:2] if root else ():
-        made = getattr(load(path, root), found, None)
-        if isinstance(made, type):
-            yield made
-
-
-def _constructor_values(
-    parameter: Parameter, annotation: Any, depth: int, target: type, rich: bool = False, root: str = ""
-) -> Iterator[Any]:
-    """What to pass for a required parameter of a constructor, likeliest first."""
-    name = parameter.name
-    wanted = plain(annotation)
-    origin = typing.get_origin(wanted)
-    number = guess.number_for(name)
-    if isinstance(wanted, type) and depth < 3:
-        if wanted is bool:
-            yield False
-            yield True
-        elif wanted is int:
-            yield 4 if number is None or 0 < number < 1 else int(number)
-            yield 1
-        elif wanted is float:
-            yield float(number) if number is not None else 1.0
-        elif wanted is str:
-            yield guess.word_for(name) or "default"
-        elif wanted is torch.device:
-            yield torch.device("cpu")
-        elif wanted is torch.dtype:
-            yield torch.float32
-        elif issubclass(wanted, nn.Module):
-            yield from _made(wanted, depth, rich)
-            yield nn.Identity()
-        elif dataclasses.is_dataclass(wanted) or is_settings(wanted):
-            yield from _made(wanted, depth, rich)
-    if origin in (list, tuple) or wanted in (list, tuple):
-        size = int(number) if number else 2
-        yield [size, size]
-        yield [size] * 4
-        yield []
-    if origin is dict or wanted is dict:
-        yield {}
-    if origin is type or name.endswith(("_layer", "_cls", "_class", "_fn", "_type")):
-        yield nn.LayerNorm if "norm" in name else nn.GELU if "act" in name else nn.Identity
-    if name in ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs"):
-        for near in [*_configs_near(target)[:2], *_configs_like(target, name, root)] if depth < 3 else ():
-            yield from _made(near, depth, rich)
-        yield Settings()
-    if name in ("act", "activation", "nonlinearity"):
-        yield nn.GELU()
-        yield "relu"
-    if number is not None:
-        yield number
-        yield [int(number) or 2] * 2
-    if guess.is_flag(name):
-        yield False
-    if any(
-        part in name
-        for part in ("encoder", "decoder", "backbone", "model", "module", "net", "block", "layer", "fn", "proj")
-    ):
-        yield nn.Identity()
-        yield nn.Linear(WIDTH, WIDTH)
-    if word := guess.word_for(name):
-        yield word
-    yield WIDTH
-    yield Settings()
-
-
-def is_settings(wanted: type) -> bool:
-    return wanted.__name__.endswith(("Config", "Args", "Settings", "Params", "Options", "ModelArgs"))
-
-
-def _made(wanted: type, depth: int, rich: bool = False) -> Iterator[Any]:
-    """An instance of a class that a parameter is annotated with."""
-    try:
-        yield shrunk(wanted) if is_config(wanted) else construct(wanted, depth + 1, rich=rich)
-    except Exception:
-        # The next alternative of the caller stands in for it.
-        return
+    return make
 
 
 def construct(target: type, depth: int = 0, root: str = "", rich: bool = False) -> Any:
-    """An instance with guessed arguments. Raises NoInputs with the last error where none fits."""
-    maker: Any = inspect.getattr_static(target, "__init__")
-    parameters = signature_of(maker) if maker is not object.__init__ else []
-    hints = hints_of(maker)
+    """An instance with guessed arguments. Raises NoInputs with the first error where none fits."""
+    return _constructed(target, depth, root, rich)[0]
+
+
+class _Choices:
+    """Values for one argument, thought of when they are asked for: some of them have to be made first."""
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self._coming = islice(values, CHOICES)
+        self._known: list[Any] = []
+
+    def some(self, first: int, last: int) -> Iterator[Any]:
+        for number in range(first, last):
+            while len(self._known) <= number:
+                try:
+                    self._known.append(next(self._coming))
+                except StopIteration:
+                    return
+            yield self._known[number]
+
+
+def _constructed(
+    target: type, depth: int, root: str, rich: bool, end: float = 0.0, channels: int = 0
+) -> tuple[Any, Arguments]:
+    end = end or time.process_time() + SECONDS
+    parameters = parameters_of(target)
+    hints = hints_of(inspect.getattr_static(target, "__init__"))
     required = [p for p in parameters if p.default is p.empty]
-    choices = {
-        p.name: list(_constructor_values(p, hints.get(p.name, p.annotation), depth, target, rich, root))
-        for p in required
-    }
-    if root:
-        for name, values in usage.literals_of(target.__name__, [p.name for p in parameters], root).items():
-            if name in choices:
-                small = [value for value in values if not (isinstance(value, int) and value > guess.WIDTH * 4)]
-                choices[name] = [*small[:2], *choices[name]]
-    if dataclasses.is_dataclass(target) or is_settings(target):
-        choices |= _small_fields(parameters, rich)
-    picks = {name: values[0] for name, values in choices.items() if values}
-    last: Exception | None = None
-    for attempt in _combinations(picks, choices):
+    passed = usage.literals_of(target.__name__, [p.name for p in parameters], root) if root else {}
+
+    def make(wanted: type) -> Iterator[Any]:
+        if depth >= DEPTH or time.process_time() > end:
+            return
+        try:
+            yield shrunk(wanted) if is_config(wanted) else _constructed(wanted, depth + 1, root, rich, end)[0]
+        except Exception:
+            # The next alternative stands in for it.
+            return
+
+    def thought_of(parameter: Parameter) -> _Choices:
+        own = [
+            value for value in passed.get(parameter.name, ()) if not (type(value) is int and value > guess.WIDTH * 4)
+        ]
+        wanted = Wanted(parameter, hints.get(parameter.name, parameter.annotation), target, make, root)
+        alike = [channels] if channels and guess.is_channels(parameter.name) else []
+        return _Choices(chain(alike, own[:2], values_for(wanted)))
+
+    choices = {p.name: thought_of(p) for p in required}
+    if is_described(target):
+        choices |= {name: _Choices(values) for name, values in _small_fields(parameters, rich).items()}
+    picks = _first(choices)
+    first: Exception | None = None
+    waiting = _combinations(picks, choices, depth)
+    amended: list[Arguments] = []
+    heard = 0
+    while True:
+        attempt = amended.pop(0) if amended else next(waiting, None)
+        if attempt is None or (first is not None and time.process_time() > end):
+            break
         try:
             torch.manual_seed(0)
-            return target(**copy.deepcopy(attempt))
+            return target(**copy.deepcopy(attempt)), attempt
         except Exception as error:
-            last = error
-    wanted = ", ".join(p.name for p in required) or "nothing"
-    raise NoInputs(f"{target.__name__}({wanted}) cannot be made: {type(last).__name__}: {str(last)[:200]}")
+            first = first or error
+            if heard < AMENDED:
+                heard += 1
+                amended += _amendments(error, attempt, parameters, thought_of)
+    needed = ", ".join(p.name for p in required) or "nothing"
+    raise NoInputs(f"{target.__name__}({needed}) cannot be made: {type(first).__name__}: {str(first)[:200]}")
+
+
+def _first(choices: Mapping[str, _Choices]) -> Arguments:
+    return {name: value for name, values in choices.items() for value in values.some(0, 1)}
+
+
+def _amendments(
+    error: Exception, attempt: Arguments, parameters: list[Parameter], thought_of: Callable[[Parameter], _Choices]
+) -> Iterator[Arguments]:
+    """What an error says of arguments that were left to their defaults: one is missing, one must not be None, one be set."""
+    text = str(error)
+    by_name = {p.name: p for p in parameters}
+    if missing := re.search(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", text):
+        names = re.findall(r"'(\w+)'", missing[1])
+        known = {name: by_name.get(name) or Parameter(name, Parameter.KEYWORD_ONLY) for name in names}
+        yield {**attempt, **_first({name: thought_of(p) for name, p in known.items() if name not in attempt})}
+        return
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = " ".join(frame.line or "" for frame in frames[-2:])
+    left = [p for p in parameters if p.name not in attempt]
+    named = [p for p in left if re.search(rf"\b{re.escape(p.name)}\b", f"{text} {lines}")]
+    for parameter in named:
+        if parameter.default is False:
+            yield {**attempt, parameter.name: True}
+        elif parameter.default is None:
+            for value in thought_of(parameter).some(0, 3):
+                yield {**attempt, parameter.name: value}
+    if "None" in text:
+        absent = [p for p in left if p.default is None and guess.number_for(p.name) is not None]
+        if absent:
+            yield {**attempt, **_first({p.name: thought_of(p) for p in absent})}
 
 
 def _small_fields(parameters: list[Parameter], rich: bool) -> dict[str, list[Any]]:
@@ -235,15 +169,15 @@ def _small_fields(parameters: list[Parameter], rich: bool) -> dict[str, list[Any
     return found
 
 
-def _combinations(picks: dict[str, Any], choices: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    """The first choices, then one changed at a time, then two."""
+def _combinations(picks: Arguments, choices: Mapping[str, _Choices], depth: int) -> Iterator[Arguments]:
+    """The first choices, then one changed at a time, then two: for what is only an argument of another, less."""
     yield picks
     for name, values in choices.items():
-        for value in values[1:5]:
+        for value in values.some(1, 5 if depth == 0 else 3):
             yield {**picks, name: value}
-    names = list(choices)
+    names = list(choices) if depth == 0 else []
     for index, first in enumerate(names):
         for second in names[index + 1 :]:
-            for left in choices[first][1:3]:
-                for right in choices[second][1:3]:
+            for left in choices[first].some(1, 3):
+                for right in choices[second].some(1, 3):
                     yield {**picks, first: left, second: right}

@@ -21,16 +21,29 @@ import torch
 from torch import nn
 
 from tclint.verify import guess, usage
-from tclint.verify.child.construct import Parameter, construct, hints_of, is_settings, is_tensor, plain, signature_of
+from tclint.verify.child.arguments import CONFIGS, is_described
+from tclint.verify.child.construct import construct, maker_of
 from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import find
+from tclint.verify.child.needs import Need, need_of
+from tclint.verify.child.nested import call_of
+from tclint.verify.child.signatures import (
+    Parameter,
+    hints_of,
+    is_settings,
+    is_tensor,
+    parameters_of,
+    plain,
+    rest_of,
+    signature_of,
+)
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.guess import WIDTH, Several, TensorSpec
 from tclint.verify.job import Candidate, Job
 from tclint.verify.repair import families, repairs
 
 TRIES = 160
-SECONDS = 5.0
+SECONDS = 3.0
 SQUARES = ((WIDTH, WIDTH), (guess.BATCH, WIDTH, WIDTH))
 SAME = 5
 """Times that the same complaint is heard before the inputs are not to blame."""
@@ -127,21 +140,6 @@ def _block_mask() -> Any:
     return create_block_mask(lambda b, h, q, k: q >= k, None, None, guess.SEQUENCE, guess.SEQUENCE, device="cpu")
 
 
-def realize(value: Any, device: str) -> Any:
-    """The tensors of a guess."""
-    if isinstance(value, TensorSpec):
-        dtype: torch.dtype = getattr(torch, value.dtype)
-        if dtype == torch.bool:
-            return torch.ones(value.shape, dtype=dtype, device=device)
-        if dtype.is_floating_point:
-            return torch.randn(value.shape, dtype=dtype, device=device)
-        return torch.randint(0, max(1, value.high), value.shape, dtype=dtype, device=device)
-    if isinstance(value, Several):
-        items = [realize(item, device) for item in value.items]
-        return items if value.kind == "list" else tuple(items)
-    return copy.deepcopy(value)
-
-
 def search(
     build: Callable[[], Any], function_of: Callable[[Any], Any], start: Mapping[str, Any], optional: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -185,7 +183,7 @@ def search(
         if count > TRIES or time.process_time() > end:
             break
         error = _attempt(meta, inputs, "meta") if meta is not None else None
-        if error is None or _only_meta(error):
+        if error is None or _only_meta(error) or _DULL.search(str(error)):
             error = _attempt(real, inputs, "cpu")
         if error is None:
             return inputs
@@ -223,7 +221,8 @@ def _attempt(function: Any, inputs: Mapping[str, Any], device: str) -> Exception
     try:
         torch.manual_seed(0)
         with torch.no_grad(), compiling.uncompiled():
-            function(**{name: realize(value, device) for name, value in inputs.items()})
+            call = call_of(inputs, device)
+            function(*call.args, **call.kwargs)
     except Exception as error:
         leave_if_copy()
         return error
@@ -240,6 +239,10 @@ def _complaint(error: Exception) -> str:
     return text
 
 
+_DULL = re.compile(r"Invalid channel dimensions|Attempting to broadcast|must be the same as|not a valid")
+"""What the meta device says without the numbers that the real one tells."""
+
+
 def _only_meta(error: Exception) -> bool:
     """Whether the meta device is to blame: it has no values, and buffers made in a call are not on it."""
     text = str(error).lower()
@@ -252,7 +255,16 @@ def inferred_with_parts(job: Job, candidate: Candidate, module: ModuleType) -> E
         target, _ = find(module, candidate.name)
     except LookupError:
         return None
-    return inferred(job, candidate, module, rich=True) if isinstance(target, type) else None
+    return inferred(job, candidate, module, rich=True) if isinstance(target, type) and _is_configured(target) else None
+
+
+def _is_configured(target: type) -> bool:
+    """Whether a class takes a configuration, or is described by its fields."""
+    hints = hints_of(inspect.getattr_static(target, "__init__"))
+    wanted = [(p.name, plain(hints.get(p.name, p.annotation))) for p in parameters_of(target)]
+    return is_described(target) or any(
+        name in CONFIGS or (isinstance(kind, type) and is_described(kind)) for name, kind in wanted
+    )
 
 
 def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = False) -> Example | None:
@@ -267,13 +279,7 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = Fa
     if isinstance(target, type):
         if not (issubclass(target, nn.Module) or method or "__call__" in vars(target)):
             raise NoInputs(f"{candidate.name} is neither a module nor callable")
-        return _prepared(
-            lambda: construct(target, root=job.root, rich=rich),
-            target,
-            method,
-            f"inferred from the signatures of {candidate.name}{', with all its parts' if rich else ''}",
-            root=job.root,
-        )
+        return _of_class(job, candidate, target, method, rich)
     if inspect.isfunction(target) or callable(target):
         from tclint.verify.child.compiling import unwrapped
 
@@ -289,6 +295,26 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = Fa
         )
         return dataclasses.replace(built, wrap=not compiled)
     raise NoInputs(f"{candidate.name} cannot be called")
+
+
+def _of_class(job: Job, candidate: Candidate, target: type, method: str, rich: bool) -> Example:
+    source = f"inferred from the signatures of {candidate.name}{', with all its parts' if rich else ''}"
+    end = time.process_time() + SECONDS
+    try:
+        return _prepared(maker_of(target, job.root, rich), target, method, source, root=job.root)
+    except NoInputs as missing:
+        first = missing
+    counted = [p for p in parameters_of(target) if p.default is p.empty and guess.is_channels(p.name)]
+    for channels in (3, WIDTH) if counted and not rich else ():
+        if time.process_time() > end:
+            break
+        alike = f"{source}, with {channels} channels everywhere"
+        try:
+            return _prepared(maker_of(target, job.root, rich, channels), target, method, alike, root=job.root)
+        except NoInputs:
+            # What the first attempt said is told in the end.
+            continue
+    raise first
 
 
 _PREPARES = re.compile(
@@ -324,7 +350,7 @@ def _with_call(build: Callable[[], Any], target: type, name: str, root: str) -> 
     def made() -> Any:
         model = build()
         with torch.no_grad():
-            getattr(model, name)(**{key: realize(value, "cpu") for key, value in given.items()})
+            getattr(model, name)(**call_of(given, "cpu").kwargs)
         return model
 
     return made
@@ -371,7 +397,9 @@ def example_of(
         if own and not isinstance(value, Several) and not is_tensor(plain(annotation)):
             # What the program passes says more than a name.
             value = own[0]
-        if parameter.default is parameter.empty:
+        if parameter.default is parameter.empty and (parts := _parts(signed, parameter, annotation, model, width)):
+            required |= parts
+        elif parameter.default is parameter.empty:
             required[parameter.name] = value
         elif isinstance(value, (TensorSpec, Several)) or parameter.default is None:
             optional[parameter.name] = value
@@ -394,14 +422,36 @@ def example_of(
         if unsaid and isinstance(required[name], TensorSpec) and guess.from_jaxtyping(hints.get(name)) is None:
             required[name] = first
     required |= dict(start or optional_start(required, optional))
+    if not required and (rest := rest_of(signed)):
+        required[f"*{rest}"] = Several((first or guess.tensor_for("x", width),))
     function_of = (lambda made: getattr(made, method)) if method else (lambda made: made)
     inputs = search(build, function_of, required, optional)
     shown = ", ".join(f"{name}={_shown(value)}" for name, value in inputs.items())
 
     def calls() -> list[Call]:
-        return [Call((), {name: realize(value, "cpu") for name, value in inputs.items()})]
+        return [call_of(inputs, "cpu")]
 
     return Example(f"{source} ({shown})", (lambda: getattr(build(), method)) if method else build, calls)
+
+
+def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, width: int) -> dict[str, Any]:
+    """What a dict or an object must hold, where a target looks into one of its arguments by name; something to call, where
+    it calls it."""
+    wanted = plain(annotation)
+    if is_tensor(wanted) or wanted in (int, float, bool, str):
+        return {}
+    need: Need = need_of(function, parameter.name, model)
+    name = parameter.name
+    if need.keys:
+        return {f"{name}[{key}]": guess.value_for(key, width) for key in need.keys}
+    if need.is_mapping:
+        return {f"{name}[x]": guess.tensor_for("x", width)}
+    if need.is_called:
+        return {name: nn.Identity()}
+    own = [part for part in need.attributes if not hasattr(torch.Tensor, part)]
+    if own and not (isinstance(wanted, type) and wanted is not parameter.empty):
+        return {f"{name}.{part}": guess.value_for(part, width) for part in need.attributes if part != "to"}
+    return {}
 
 
 def _source(function: Any) -> str:

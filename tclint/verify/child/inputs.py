@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -96,6 +96,8 @@ def on_device(value: Any, device: str, dtype: torch.dtype | None = None) -> Any:
         return type(value)(on_device(item, device, dtype) for item in value)
     if type(value) is dict:
         return {key: on_device(item, device, dtype) for key, item in value.items()}
+    if type(value) is SimpleNamespace:
+        return SimpleNamespace(**on_device(vars(value), device, dtype))
     return value
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from tclint.verify.child import standin
 from tclint.verify.child.definitions import load_definitions, trains_on_import
+from tclint.verify.child.unloaded import missing_operators
 
 
 def dotted_name(path: Path) -> tuple[str, Path]:
@@ -53,7 +54,7 @@ def load(path: str, root: str) -> ModuleType:
         return _definitions(file, root)
     while path not in _scripts:
         try:
-            with standin.importing():
+            with standin.importing(), missing_operators():
                 return _load(file)
         except (Exception, SystemExit) as error:
             if standin.replace(package_at_fault(error, root)) or _loads_by_definitions(error, file, root):
@@ -82,7 +83,7 @@ def _loads_by_definitions(error: BaseException, target: Path, root: str) -> bool
     if file == target or file.stem == "__init__" or name in _without_program:
         return False
     _without_program.add(name)
-    with standin.importing():
+    with standin.importing(), missing_operators():
         load_definitions(file, name, lambda inner: standin.replace(package_at_fault(inner, root)))
     return True
 
@@ -92,7 +93,7 @@ _without_program: set[str] = set()
 
 
 def _definitions(file: Path, root: str) -> ModuleType:
-    with standin.importing():
+    with standin.importing(), missing_operators():
         module = load_definitions(
             file, f"tclint_target_{file.stem}", lambda error: standin.replace(package_at_fault(error, root))
         )

@@ -6,6 +6,7 @@ import ast
 import builtins
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from tclint.verify.child import shrink, standin
 from tclint.verify.child.compiling import uncompiled, unwrapped
 from tclint.verify.child.infer import example_of
 from tclint.verify.child.inputs import Call, Example, NoInputs
-from tclint.verify.child.load import dotted_name, find, package_at_fault
+from tclint.verify.child.load import dotted_name, find, load, package_at_fault
 from tclint.verify.job import Candidate, Job
 
 USES = 6
@@ -63,7 +64,7 @@ class Replay:
         if call is not None:
             wanted += [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
         made = usage.slice_for(use, wanted, max(node.lineno for node in wanted))
-        unknown = made.unbound - set(vars(builtins)) - {"__file__", "__name__"}
+        unknown = made.unbound - set(vars(builtins)) - {"__file__", "__name__"} - self._surroundings().keys()
         if unknown:
             raise NoInputs(f"{self.where} needs {', '.join(sorted(unknown))} from elsewhere")
         self.statements = made.statements
@@ -72,8 +73,23 @@ class Replay:
     def where(self) -> str:
         return f"{os.path.relpath(self.use.path, self.root)}:{self.use.line}"
 
+    def _surroundings(self) -> dict[str, Any]:
+        """What an example in a docstring takes for granted: the names of its file, its package and torch."""
+        if not self.use.shown:
+            return {}
+        try:
+            file = load(self.use.path, self.root)
+        except (Exception, SystemExit) as error:
+            raise NoInputs(f"{self.where} cannot be imported: {type(error).__name__}: {error}") from error
+        package = file.__name__.partition(".")[0]
+        return {"torch": torch, "nn": nn, "F": nn.functional, package: sys.modules[package], **vars(file)}
+
     def _namespace(self) -> dict[str, Any]:
-        namespace: dict[str, Any] = {"__name__": "tclint_replay", "__file__": self.use.path}
+        namespace: dict[str, Any] = {
+            **self._surroundings(),
+            "__name__": "tclint_replay",
+            "__file__": self.use.path,
+        }
         if self.use.path.endswith(".py"):
             name, _ = dotted_name(Path(self.use.path))
             namespace["__package__"] = name.rpartition(".")[0]

@@ -7,6 +7,7 @@ from types import ModuleType
 
 from tclint.verify.child.infer import inferred, inferred_with_parts
 from tclint.verify.child.inputs import CONVENTIONS, BadFactory, Example, NoInputs, Source
+from tclint.verify.child.owners import in_owners
 from tclint.verify.child.pretrained import pretrained
 from tclint.verify.child.program import own_program
 from tclint.verify.child.replay import replayed
@@ -22,7 +23,11 @@ def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exam
     for example in replayed(job, candidate, module):
         leave_if_copy()
         yield example
-    yield from _each(job, candidate, module, (inferred, inferred_with_parts))
+    yield from _each(job, candidate, module, (inferred,))
+    for example in in_owners(job, candidate, module):
+        leave_if_copy()
+        yield example
+    yield from _each(job, candidate, module, (inferred_with_parts,))
 
 
 def _each(

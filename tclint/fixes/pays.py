@@ -1,0 +1,76 @@
+"""Whether fixes pay: the hazard is gone, and none came or went elsewhere, as the linter sees the fixed text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tclint.fixes.moved import Moved
+from tclint.model.finding import Finding
+
+_Key = TypeVar("_Key", tuple[str, str, int], tuple[str, str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaid:
+    """Fixes of which at least one leaves or makes a hazard, and which hazard."""
+
+    suspects: tuple[Finding, ...]
+    why: str
+
+
+def unpaid(
+    chosen: Sequence[Finding],
+    before: Sequence[Finding],
+    after: Sequence[Finding],
+    old: Mapping[str, bytes],
+    new: Mapping[str, bytes],
+) -> list[Unpaid]:
+    """What `chosen` were applied for and did not do. `before` are all findings of the texts `old`, `after` those of `new`.
+
+    Files that are in neither are as they were.
+    """
+    moved = {path: Moved(data, new[path]) for path, data in old.items() if path in new}
+    applied = Counter(map(_place, chosen))
+    left = [finding for finding in before if not _taken(applied, _place(finding))]
+    there = Counter(map(_place, after))
+    missing = Counter(_scope(finding) for finding in left if not _taken(there, _moved(finding, moved)))
+    expected = Counter(_moved(finding, moved) for finding in left)
+    surplus = [finding for finding in after if not _taken(expected, _place(finding))]
+    # What a change did not touch it may have carried along, further than the difference of the lines tells.
+    return [_blame(hazard, chosen, moved) for hazard in surplus if not _taken(missing, _scope(hazard))]
+
+
+def _blame(hazard: Finding, chosen: Sequence[Finding], moved: Mapping[str, Moved]) -> Unpaid:
+    for fixed in chosen:
+        if (fixed.path, fixed.code) == (hazard.path, hazard.code) and _moved(fixed, moved)[2] == hazard.line:
+            return Unpaid((fixed,), "the hazard would still be there")
+    why = f"line {hazard.line} would have {hazard.code} then: {hazard.message}"
+    here = tuple(fixed for fixed in chosen if fixed.path == hazard.path)
+    near = tuple(fixed for fixed in here if fixed.function == hazard.function)
+    if hazard.path not in moved:
+        why = f"{hazard.path} {why}"
+    return Unpaid(near or here or tuple(chosen), why)
+
+
+def _place(finding: Finding) -> tuple[str, str, int]:
+    return finding.path, finding.code, finding.line
+
+
+def _moved(finding: Finding, moved: Mapping[str, Moved]) -> tuple[str, str, int]:
+    lines = moved.get(finding.path)
+    return finding.path, finding.code, finding.line if lines is None else lines.new(finding.line)
+
+
+def _scope(finding: Finding) -> tuple[str, str, str]:
+    return finding.path, finding.code, finding.function
+
+
+def _taken(counts: Counter[_Key], key: _Key) -> bool:
+    """Whether one of these was left; there is one less afterwards."""
+    if counts[key] <= 0:
+        return False
+    counts[key] -= 1
+    return True

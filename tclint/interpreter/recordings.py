@@ -1,0 +1,280 @@
+"""What graphs captured by hand have read, and what the program has bound anew since: a replay does not see that.
+
+A CUDA graph is a list of kernels with the addresses and numbers they had at capture. Eager code that binds a name or an
+attribute to another tensor, or to another number, changes nothing of that: `replay()` goes on with what was there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+from tclint import events
+from tclint.interpreter.bindings import Place, root_of
+from tclint.interpreter.frame import Frame
+from tclint.program import Module
+from tclint.values import UNKNOWN, Const, Instance, Object, Tensor, Value, tensor_of
+from tclint.values.constant import is_none
+
+_MAX_DEEDS: Final = 256
+_BEFORE: Final = frozenset({"capture", "change", "write"})
+"""What matters before anything is captured."""
+_NUMBERS: Final = frozenset({"int", "float", "bool", "number", "str"})
+
+
+class Deed(NamedTuple):
+    """Something that eager code does to a graph, or to what a graph may have read."""
+
+    kind: str
+    """`capture`, `end`, `read`, `run`, `bind`, `write`, `change`, `backward`, `step`, `drop`, `replay`"""
+    of: Hashable
+    """The graph, the place, the module or the tensor."""
+    value: Value
+    frame: Frame
+    node: ast.AST
+
+
+@dataclass(slots=True)
+class Recorded:
+    """What one graph holds of the program."""
+
+    frame: Frame
+    reads: dict[Place, Value] = field(default_factory=dict)
+    bound: dict[Place, Deed] = field(default_factory=dict)
+    """What the capture itself has bound, whether it had read it before or not."""
+    carried: dict[Place, Deed] = field(default_factory=dict)
+    """What it has read and then bound: the next replay reads the old one again."""
+    ran: set[Hashable] = field(default_factory=set)
+    """The modules whose parameters it reads."""
+    changes: dict[ast.AST, Deed] = field(default_factory=dict)
+    """The tensors that every replay changes, starting from what they hold."""
+    warmed: dict[ast.AST, Deed] = field(default_factory=dict)
+    """Those of them that a warm-up has changed already, and nobody has put back."""
+    backward: bool = False
+    stepped: bool = False
+    replays: int = 0
+
+
+class Recordings:
+    """Follows captures by hand, what they read, and what is bound between them and their replays."""
+
+    def __init__(self) -> None:
+        self._recorded: dict[Hashable, Recorded] = {}
+        self._open: list[Hashable] = []
+        self._bound: dict[Place, Deed] = {}
+        """What was bound since, by place: the last one counts."""
+        self._written: set[ast.AST] = set()
+        """The tensors that were written in place since the last capture, by the node that made them."""
+        self._changed: dict[ast.AST, Deed] = {}
+        """The tensors that eager code has changed, starting from what they held, and that nobody has put back."""
+        self._dropped: Deed | None = None
+        self._log: list[Deed] = []
+
+    def begin(self) -> None:
+        """Another entry into the program. What was captured in another one may have been captured before this one."""
+        self._bound.clear()
+        self._written.clear()
+        self._changed.clear()
+        self._open.clear()
+        self._dropped = None
+
+    @property
+    def seen(self) -> Hashable:
+        """What a call that is remembered depends on."""
+        return (*self._recorded, len(self._open)) if self._recorded else ()
+
+    @property
+    def captured(self) -> bool:
+        """Whether a graph was captured so far."""
+        return bool(self._recorded)
+
+    @property
+    def length(self) -> int:
+        return len(self._log)
+
+    def since(self, begun: int) -> tuple[Deed, ...]:
+        """What has been done since then."""
+        return tuple(self._log[begun : begun + _MAX_DEEDS])
+
+    def repeat(self, deeds: Sequence[Deed]) -> None:
+        """A call that is remembered does again what it did."""
+        for deed in deeds:
+            self._do(deed)
+
+    # -- what happens -------------------------------------------------------------------------------------------
+
+    def do(self, kind: str, of: Hashable, frame: Frame, node: ast.AST, value: Value = UNKNOWN) -> None:
+        """Note it, where there is a graph that it can matter to."""
+        if frame.region is None and (self._recorded or kind in _BEFORE):
+            self._do(Deed(kind, of, value, frame, node))
+
+    def read(self, frame: Frame, place: Place | None, node: ast.AST, value: Value) -> None:
+        """A capture reads something."""
+        if place is not None and self._open:
+            self.do("read", place, frame, node, value)
+
+    def run(self, frame: Frame, module: Hashable | None, node: ast.AST) -> None:
+        """A capture runs a module."""
+        if module is not None and self._open:
+            self.do("run", module, frame, node)
+
+    def bind(self, frame: Frame, place: Place | None, node: ast.AST, value: Value) -> None:
+        """Something is bound to a place. What a constructor binds belongs to a new object."""
+        if place is not None and self._recorded and not frame.constructing:
+            self.do("bind", place, frame, node, value)
+
+    def write(self, frame: Frame, node: ast.expr, call: ast.AST, keeps: bool) -> None:
+        """A tensor is written in place; `keeps` where what comes out depends on what it held."""
+        if frame.region is not None or not (self._recorded or _near_capture(frame)):
+            return
+        tensor = root_of(frame, node)
+        if tensor is not None and tensor.origin.node is not None:
+            self.do("change" if keeps else "write", tensor.origin.node, frame, call, tensor)
+
+    def _do(self, deed: Deed) -> None:
+        self._log.append(deed)
+        getattr(self, f"_{deed.kind}")(deed)
+
+    def _capture(self, deed: Deed) -> None:
+        self._recorded[deed.of] = Recorded(deed.frame)
+        self._open.append(deed.of)
+        self._bound.clear()
+        self._written.clear()
+        self._dropped = None
+
+    def _end(self, deed: Deed) -> None:
+        if deed.of in self._open:
+            self._open.remove(deed.of)
+        recorded = self._recorded[deed.of]
+        recorded.warmed = {made: self._changed[made] for made in recorded.changes if made in self._changed}
+
+    def _read(self, deed: Deed) -> None:
+        for recorded in self._capturing():
+            if deed.of not in recorded.bound:
+                recorded.reads.setdefault(deed.of, deed.value)  # type: ignore[arg-type]
+
+    def _run(self, deed: Deed) -> None:
+        for recorded in self._capturing():
+            recorded.ran.add(deed.of)
+
+    def _bind(self, deed: Deed) -> None:
+        place: Place = deed.of  # type: ignore[assignment]
+        if not self._open:
+            self._bound[place] = deed
+        for recorded in self._capturing():
+            if place in recorded.reads and _lasts(place, recorded.frame):
+                recorded.carried[place] = deed
+            recorded.bound[place] = deed
+
+    def _write(self, deed: Deed) -> None:
+        made: ast.AST = deed.of  # type: ignore[assignment]
+        self._written.add(made)
+        if not self._open:
+            self._changed.pop(made, None)
+            for recorded in self._recorded.values():
+                recorded.warmed.pop(made, None)
+
+    def _change(self, deed: Deed) -> None:
+        made: ast.AST = deed.of  # type: ignore[assignment]
+        self._written.add(made)
+        if not self._open:
+            self._changed.setdefault(made, deed)
+        for recorded in self._capturing():
+            recorded.changes.setdefault(made, deed)
+
+    def _backward(self, deed: Deed) -> None:
+        for recorded in self._capturing():
+            recorded.backward = True
+        if not self._open:
+            self._dropped = None
+
+    def _step(self, deed: Deed) -> None:
+        for recorded in self._capturing():
+            recorded.stepped = True
+
+    def _drop(self, deed: Deed) -> None:
+        if not self._open:
+            self._dropped = deed if is_none(deed.value) else None
+
+    def _replay(self, deed: Deed) -> None:
+        recorded = self._recorded.get(deed.of)
+        if recorded is None or self._open:
+            return
+        recorded.replays += 1
+        for place, bound in self._bound.items():
+            what = self._stale(recorded, place, bound)
+            if what:
+                _tell(bound, what, deed)
+        if recorded.replays > 1:
+            for place, bound in recorded.carried.items():
+                read = tensor_of(recorded.reads[place])
+                if place not in self._bound and isinstance(bound.value, Tensor) and read is not None:
+                    if read.origin.node not in self._written:
+                        _tell(bound, "carried", deed)
+        if self._dropped is not None and recorded.backward and not recorded.stepped:
+            _tell(self._dropped, "dropped", deed)
+        for change in recorded.warmed.values():
+            _tell(_seen_from(change, recorded.frame), "warmed", deed)
+        recorded.warmed.clear()
+
+    # -- what that means ----------------------------------------------------------------------------------------
+
+    def _capturing(self) -> list[Recorded]:
+        return [self._recorded[graph] for graph in self._open]
+
+    def _stale(self, recorded: Recorded, place: Place, bound: Deed) -> events.Stale | Literal[""]:
+        """What the graph still has of a place that was bound anew; nothing where it never read it, or has the same."""
+        old = recorded.reads.get(place)
+        if old is None:
+            ran = place.kind == "attribute" and place.owner in recorded.ran
+            return "parameter" if ran and tensor_of(bound.value) is not None else ""
+        if old.python_type in _NUMBERS:
+            return "" if isinstance(old, Const) and old.key == bound.value.key else "number"
+        tensor = tensor_of(old)
+        if tensor is not None:
+            new = tensor_of(bound.value)
+            if tensor.origin.node in self._written or new is not None and new.origin.node is tensor.origin.node:
+                return ""
+            return "parameter" if place.of_module else "input"
+        if isinstance(old, (Instance, Object)):
+            return ""
+        named = place.kind == "name" and bound.frame.function is recorded.frame.function
+        return "input" if named or tensor_of(bound.value) is not None else ""
+
+
+def _lasts(place: Place, frame: Frame) -> bool:
+    """Whether a place outlives the capture: an attribute, a global, or a name of the function that captures."""
+    function = frame.function
+    return place.kind != "name" or function is not None and place.owner == (function.module.path, function.qualname)
+
+
+def _near_capture(frame: Frame | None) -> bool:
+    """Whether this code, or code that calls it, is in a file that captures graphs by hand."""
+    while frame is not None:
+        if frame.module.index(_captures):
+            return True
+        frame = frame.parent
+    return False
+
+
+def _captures(module: Module) -> bool:
+    return any(word in module.data for word in (b"cuda.graph(", b"CUDAGraph", b"make_graphed_callables"))
+
+
+def _seen_from(deed: Deed, where: Frame) -> Deed:
+    """What is done in a function that is called, as the function that captures sees it: the call."""
+    frame, node = deed.frame, deed.node
+    while frame.function is not where.function:
+        parent, call = frame.parent, frame.call_node
+        if parent is None or call is None:
+            return deed
+        frame, node = parent, call
+    return deed._replace(frame=frame, node=node)
+
+
+def _tell(bound: Deed, what: events.Stale, replay: Deed) -> None:
+    bound.frame.interp.emitter.emit(
+        events.Rebound, bound.frame, bound.node, what, bound.value, getattr(replay.node, "lineno", 0)
+    )

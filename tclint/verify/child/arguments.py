@@ -1,0 +1,285 @@
+"""What to pass for one argument of a constructor, from its annotation, from what is done with it, and from its name."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import os
+import sys
+import textwrap
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from tclint.verify import guess, usage
+from tclint.verify.child.load import load
+from tclint.verify.child.made_up import Settings
+from tclint.verify.child.needs import Need, need_of
+from tclint.verify.child.signatures import Parameter, is_settings, plain
+from tclint.verify.guess import WIDTH
+
+CONFIGS = ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs")
+_PARTS = ("encoder", "decoder", "backbone", "model", "module", "net", "block", "layer", "fn", "proj")
+_SUBCLASSES = 3
+"""Most classes below one that a parameter is annotated with that stand in for it."""
+
+Maker = Callable[[type], Iterator[Any]]
+"""Gives instances of a class, if it can be made."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One argument, and whose it is."""
+
+    parameter: Parameter
+    annotation: Any
+    target: type
+    make: Maker
+    """For the classes that arguments are instances of."""
+    root: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.parameter.name
+
+    def need(self) -> Need:
+        for base in self.target.__mro__:
+            maker = vars(base).get("__init__")
+            if inspect.isfunction(maker) and self.name in inspect.signature(maker).parameters:
+                return need_of(maker, self.name, self.target, base)
+        return Need()
+
+
+def values_for(wanted: Wanted) -> Iterator[Any]:
+    """What to pass, likeliest first."""
+    need = wanted.need()
+    annotation = plain(wanted.annotation)
+    if typing.get_origin(annotation) is typing.Literal:
+        yield from typing.get_args(annotation)
+        return
+    if annotation in (str, Parameter.empty, Any) or not isinstance(annotation, type):
+        yield from [value for value in need.values if type(value) is str or annotation is not str][:4]
+    yield from _annotated(wanted, annotation)
+    yield from _used(wanted, need)
+    yield from _named(wanted)
+
+
+def _annotated(wanted: Wanted, annotation: Any) -> Iterator[Any]:
+    name = wanted.name
+    origin = typing.get_origin(annotation)
+    number = guess.number_for(name)
+    if isinstance(annotation, type) and annotation is not Parameter.empty:
+        if annotation is bool:
+            yield False
+            yield True
+        elif annotation is int:
+            yield 4 if number is None or 0 < number < 1 else int(number)
+            yield 1
+        elif annotation is float:
+            yield float(number) if number is not None else 1.0
+        elif annotation is str:
+            yield guess.word_for(name) or "default"
+        elif annotation is torch.device:
+            yield torch.device("cpu")
+        elif annotation is torch.dtype:
+            yield torch.float32
+        elif annotation is torch.Size:
+            yield torch.Size((WIDTH,))
+        elif issubclass(annotation, torch.Tensor):
+            yield from _tensors(name)
+        elif issubclass(annotation, enum.Enum):
+            yield from list(annotation)[:3]
+        elif annotation not in (list, tuple, dict, set, object):
+            yield from _instances(wanted, annotation)
+    if origin in (list, tuple) or annotation in (list, tuple) or _is_abstract_sequence(origin):
+        yield from _sequence(wanted, [item for item in typing.get_args(annotation) if item is not Ellipsis])
+    if origin is dict or annotation is dict:
+        yield {}
+    if origin is type:
+        yield from _factories(name)
+
+
+def _is_abstract_sequence(origin: Any) -> bool:
+    return getattr(origin, "__module__", "") == "collections.abc" and origin.__name__ in ("Sequence", "Iterable")
+
+
+def _instances(wanted: Wanted, annotation: type) -> Iterator[Any]:
+    """Of the class itself; where it is only a promise, of what is below it."""
+    if not inspect.isabstract(annotation):
+        yield from wanted.make(annotation)
+    below = [cls for cls in _below(annotation) if not inspect.isabstract(cls)]
+    for cls in sorted(below, key=_required)[:_SUBCLASSES]:
+        yield from wanted.make(cls)
+    if issubclass(annotation, nn.Module):
+        yield nn.Identity()
+
+
+def _below(cls: type) -> list[type]:
+    found: dict[type, None] = {}
+    waiting = [cls]
+    while waiting and len(found) < 64:
+        below: list[type] = type.__subclasses__(waiting.pop())
+        for one in below:
+            if one not in found:
+                found[one] = None
+                waiting.append(one)
+    return list(found)
+
+
+def _required(cls: type) -> tuple[int, str]:
+    try:
+        parameters = inspect.signature(cls).parameters.values()
+    except (TypeError, ValueError):
+        return 99, cls.__name__
+    plain_ones = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    return sum(p.default is p.empty for p in plain_ones), cls.__name__
+
+
+def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
+    """From what the class does with it."""
+    name = wanted.name
+    if need.is_applied and not need.is_called:
+        yield nn.Identity()
+        yield nn.Linear(WIDTH, WIDTH)
+    if need.is_called:
+        yield from _factories(name)
+    if need.is_mapping or need.keys:
+        yield {key: _setting(key) for key in need.keys}
+    if need.is_sequence:
+        yield from _sequence(wanted, [], need.length)
+    known = [cls for cls in need.classes if cls not in (list, tuple, int, float, str, bool, dict)]
+    for cls in known[:2]:
+        yield from wanted.make(cls)
+    if need.attributes and not need.is_mapping:
+        yield from _with_attributes(wanted, set(need.attributes))
+        yield Settings(**{name: partial(_answer, name) for name in need.methods})
+
+
+def _answer(name: str, *_: Any, **__: Any) -> Any:
+    """What a method of that name gives, of an object that nobody described: `vocabulary.size()`, `data.num(field)`."""
+    return _setting(name)
+
+
+def _setting(key: str) -> Any:
+    number = guess.number_for(key)
+    return number if number is not None else guess.word_for(key) or 4
+
+
+def _with_attributes(wanted: Wanted, attributes: set[str]) -> Iterator[Any]:
+    if all(hasattr(torch.Tensor, name) for name in attributes):
+        yield from _tensors(wanted.name)
+    if all(hasattr(nn.Linear, name) or name in ("weight", "bias", "in_features") for name in attributes):
+        yield nn.Linear(WIDTH, WIDTH)
+    for path, name in usage.classes_with(attributes, wanted.root)[:2] if wanted.root else ():
+        made = getattr(load(path, wanted.root), name, None)
+        if isinstance(made, type):
+            yield from wanted.make(made)
+
+
+def _tensors(name: str) -> Iterator[torch.Tensor]:
+    if guess.tensor_for(name).dtype == "int64":
+        yield torch.zeros(WIDTH, dtype=torch.int64)
+    yield torch.ones(WIDTH)
+    yield torch.ones(guess.BATCH, WIDTH)
+
+
+def _convolution(inputs: int, outputs: int, kernel_size: Any = 3, *_: Any, bias: bool = True, **__: Any) -> nn.Module:
+    size = kernel_size if isinstance(kernel_size, int) else 3
+    return nn.Conv2d(inputs, outputs, size, padding=size // 2, bias=bias)
+
+
+def _factories(name: str) -> Iterator[Any]:
+    """What makes a layer, by what the parameter is called."""
+    if "conv" in name:
+        yield _convolution
+    elif "norm" in name:
+        yield nn.BatchNorm2d
+        yield nn.LayerNorm
+    elif "act" in name or "nonlin" in name:
+        yield nn.GELU
+    elif "linear" in name:
+        yield nn.Linear
+    yield nn.Identity
+
+
+def _sequence(wanted: Wanted, items: list[Any], length: int = 0) -> Iterator[Any]:
+    name = wanted.name
+    number = guess.number_for(name.removesuffix("s"))
+    inner = plain(items[0]) if items else None
+    size: Any = int(number) if number else 2
+    if inner is float or (number is not None and 0 < number < 1):
+        size = float(number if number is not None else 1.0)
+    elif inner is str:
+        size = guess.word_for(name) or "x"
+    elif inner is bool:
+        size = False
+    elif isinstance(inner, type) and inner not in (int, list, tuple, dict):
+        for made in wanted.make(inner):
+            yield [made] * max(length, 2)
+    elif typing.get_origin(inner) in (list, tuple) or inner in (list, tuple):
+        size = [size, size]
+    yield [size] * max(length, len(items) if len(items) > 1 else 2)
+    for other in (3, 4, 5, 1):
+        yield [size] * other
+    yield []
+
+
+def _named(wanted: Wanted) -> Iterator[Any]:
+    """From the name alone."""
+    name = wanted.name
+    number = guess.number_for(name)
+    if name.endswith(("_layer", "_cls", "_class", "_fn", "_type")):
+        yield nn.LayerNorm if "norm" in name else nn.GELU if "act" in name else nn.Identity
+    if name in CONFIGS:
+        for near in [*_configs_near(wanted.target)[:2], *_configs_like(wanted.target, name, wanted.root)]:
+            yield from wanted.make(near)
+        yield Settings()
+    if name in ("act", "activation", "nonlinearity"):
+        yield nn.GELU()
+        yield "relu"
+    if number is not None:
+        yield number
+        yield [int(number) or 2] * 2
+    if guess.is_flag(name):
+        yield False
+    if any(part in name for part in _PARTS):
+        yield nn.Identity()
+        yield nn.Linear(WIDTH, WIDTH)
+    if word := guess.word_for(name):
+        yield word
+    yield WIDTH
+    yield Settings()
+
+
+def _configs_near(target: type) -> list[type]:
+    """Config classes that the module of a class knows, the one named most like the class first."""
+    module = sys.modules.get(target.__module__)
+    found = {
+        value
+        for value in (vars(module).values() if module is not None else ())
+        if isinstance(value, type) and is_settings(value) and value.__name__ != "PreTrainedConfig"
+    }
+    return sorted(found, key=lambda item: (-len(os.path.commonprefix([item.__name__, target.__name__])), item.__name__))
+
+
+def _configs_like(target: type, name: str, root: str) -> Iterator[type]:
+    """Classes of the project that have every field that the constructor reads from its configuration."""
+    try:
+        source = textwrap.dedent(inspect.getsource(target.__init__))  # type: ignore[misc]
+    except (OSError, TypeError):
+        return
+    for path, found in usage.classes_with(usage.attributes_read(source, name), root)[:2] if root else ():
+        made = getattr(load(path, root), found, None)
+        if isinstance(made, type):
+            yield made
+
+
+def is_described(cls: type) -> bool:
+    """Whether the fields of a class are all that there is to it."""
+    return dataclasses.is_dataclass(cls) or is_settings(cls)

@@ -1,0 +1,240 @@
+"""Modules that nobody describes are built and called: one class for each way to learn what they want."""
+
+from __future__ import annotations
+
+import subprocess
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+MODELS = '''
+import torch
+from torch import nn
+
+from keys import IMAGE
+
+
+class Shown(nn.Module):
+    """Looks up names.
+
+    >>> table = {"red": 3, "green": 5}
+    >>> layer = Shown(table, [["red"], ["green"]])
+    >>> layer(torch.zeros(4, 5)).shape
+    torch.Size([4, 3])
+    """
+
+    def __init__(self, table, groups):
+        super().__init__()
+        self.layer = nn.Linear(table[groups[1][0]], table[groups[0][0]])
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Part(nn.Module):
+    def __init__(self, table, which):
+        super().__init__()
+        self.layer = nn.Linear(table["deep"][which], 4)
+
+    def forward(self, x, weights):
+        return self.layer(x) * weights["gain"][0]
+
+
+class Whole(nn.Module):
+    def __init__(self, depth=2):
+        super().__init__()
+        self.table = {"deep": {"a": 4}}
+        self.parts = nn.ModuleList(Part(self.table, "a") for _ in range(depth))
+
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x, {"gain": (torch.ones(4),)})
+        return x
+
+
+class Widths(nn.Module):
+    def __init__(self, sides, ends):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sides, sides[1:]))
+        self.total = sum(ends)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class Factory(nn.Module):
+    def __init__(self, conv, n_feat):
+        super().__init__()
+        self.body = conv(n_feat, n_feat, 3, bias=False)
+
+    def forward(self, x):
+        return self.body(x)
+
+
+class Chosen(nn.Module):
+    def __init__(self, style):
+        super().__init__()
+        if style not in ("warm", "cold"):
+            raise ValueError(style)
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Base(nn.Module):
+    def __init__(self, width, style):
+        super().__init__()
+        self.inner = Chosen(style)
+        self.layer = nn.Linear(width, 8)
+
+    def forward(self, x):
+        return self.inner(self.layer(x))
+
+
+class Derived(Base):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+
+
+class NotNone(nn.Module):
+    def __init__(self, hidden_size=None):
+        super().__init__()
+        if hidden_size is None:
+            raise ValueError("hidden_size must be given")
+        self.layer = nn.Linear(hidden_size, 8)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Batched(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, batch):
+        return self._inner(batch) + batch["offset"].mean()
+
+    def _inner(self, batch):
+        return self.layer(batch[IMAGE])
+
+
+class Fields(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, data):
+        return self.layer(data.pos) + data.velocity.sum()
+
+
+class Rest(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, *things):
+        return self.layer(things[0])
+
+
+class Channels(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.ModuleList([nn.Linear(4, 4)])
+        self.second = nn.Conv1d(16, 8, 3)
+
+    def forward(self, x):
+        return self.second(x)
+
+
+class Alike(nn.Module):
+    def __init__(self, num_in_ch, num_out_ch):
+        super().__init__()
+        self.mean = torch.zeros(1, 3, 1, 1)
+        self.layer = nn.Conv2d(num_in_ch, num_out_ch, 3, padding=1)
+
+    def forward(self, x):
+        return self.layer(x - self.mean) + self.mean
+
+
+class Asked(nn.Module):
+    def __init__(self, vocabulary, unit_range):
+        super().__init__()
+        self.table = nn.Embedding(vocabulary.size(), vocabulary.width)
+        self.layer = nn.Linear(vocabulary.width, 4).double()
+        self.scale = unit_range
+
+    def forward(self, x):
+        if x.ndim != 4:
+            raise ValueError("expected number of dimensions to be 4")
+        if x.min() < 0:
+            raise ValueError("values must be between 0 and 1")
+        return self.layer(x)
+'''
+
+DRIVE = """
+import sys
+sys.path.insert(0, {root!r})
+import torch
+from tclint.verify.child.experiments import Setup, run_eager
+from tclint.verify.child.inputs import NoInputs
+from tclint.verify.child.load import load
+from tclint.verify.child.sources import sources
+from tclint.verify.job import Candidate, Job
+torch.set_num_threads(1)
+file, folder = {file!r}, {folder!r}
+module = load(file, folder)
+setup = Setup("cpu", 0, lambda path: path == file, "")
+for name in {names!r}:
+    candidate, said = Candidate(file, name), []
+    for example in sources(Job(folder, (candidate,), ()), candidate, module):
+        if isinstance(example, NoInputs):
+            said.append(str(example))
+            continue
+        run_eager(setup, example, "eval")
+        print(name, "|", example.source)
+        break
+    else:
+        print(name, "| not built:", said)
+"""
+
+HOW = {
+    "Shown": "as in models.py",
+    "Part": "a part of Whole in models.py: parts.0, called as there",
+    "Widths": "inferred",
+    "Factory": "inferred",
+    "Chosen": "inferred",
+    "Derived": "inferred",
+    "NotNone": "inferred",
+    "Batched": "inferred from the signatures of Batched (batch[image]=",
+    "Fields": "inferred from the signatures of Fields (data.pos=",
+    "Rest": "inferred from the signatures of Rest (*things=",
+    "Channels": "inferred",
+    "Asked": "inferred from the signatures of Asked (x=float64",
+    "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
+}
+
+
+@pytest.fixture(scope="module")
+def built(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("building")
+    (folder / "models.py").write_text(MODELS)
+    (folder / "keys.py").write_text('IMAGE = "image"\n')
+    drive = folder.parent / "drive_building.py"
+    values = {"root": str(ROOT), "file": str(folder / "models.py"), "folder": str(folder), "names": list(HOW)}
+    drive.write_text(textwrap.dedent(DRIVE).format(**values))
+    done = subprocess.run([torch_python, str(drive)], capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return dict(line.split(" | ", 1) for line in done.stdout.splitlines())
+
+
+@pytest.mark.dynamo
+@pytest.mark.parametrize("name", HOW)
+def test_a_class_is_built_and_runs(name: str, built: dict[str, str]) -> None:
+    assert built[name].startswith(HOW[name]), built[name]
