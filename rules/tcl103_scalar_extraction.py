@@ -58,13 +58,15 @@ class ScalarExtraction(Rule):
             yield self._finding(event, None, f"`.{event.method}()`", Confidence.MEDIUM)
             return
         if name.startswith(("Tensor.", "ndarray.")):
-            yield self._finding(event, tensor_of(event.receiver) if event.receiver else None, f"`.{event.method}()`")
+            receiver = tensor_of(event.receiver) if event.receiver else None
+            if receiver is None or not receiver.is_known_number:
+                yield self._finding(event, receiver, f"`.{event.method}()`")
             return
         values = [*event.args, *event.keywords.values()]
         tensor = next((t for v in values if (t := tensor_of(v)) is not None), None)
         if tensor is None and name in ("math.prod", "math.fsum") and values and isinstance(values[0], Seq):
             tensor = tensor_of(values[0].element())
-        if tensor is None:
+        if tensor is None or tensor.is_known_number:
             return
         if name == "builtins.round" or (name.startswith("math.") and isinstance(event.result, Seq)):
             return

@@ -83,7 +83,7 @@ class TensorAsSize(Rule):
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if event.operator == "repeat":
             tensor = tensor_of(event.right)
-            if tensor is not None:
+            if tensor is not None and not tensor.is_known_number:
                 yield self._finding(event, tensor, "a list is repeated a tensor's number of times")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
@@ -121,7 +121,7 @@ def _slice_bound(value: Value) -> Tensor | None:
     if isinstance(value, Seq) and value.kind == "slice" and value.items is not None:
         for item in value.items:
             tensor = tensor_of(item)
-            if tensor is not None:
+            if tensor is not None and not tensor.is_known_number:
                 return tensor
             if isinstance(item, Scalar) and item.source == "random":
                 # Dynamo draws Python's random numbers inside the graph, as tensors.

@@ -8,8 +8,9 @@ from typing import Final
 from tclint.events import Call, Event
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rules import _language
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import calls, facts
+from tclint.torch_facts import calls, facts, features
 
 # A property is made while a class is defined, and that is what breaks the graph. Tensors are others' business.
 _NAMES: Final = tuple(
@@ -57,6 +58,8 @@ class SkippedCall(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
+        if _language.of_call(event) in features.table().features:
+            return  # asked of an object of the program: TCL120 knows on which releases
         verdict = self.verdict(event)
         if verdict is not None and (verdict.breaks != "always" or verdict.reads_tensor):
             return

@@ -48,6 +48,8 @@ def changed_lines(base: str, cwd: str, paths: Sequence[str] = ()) -> dict[str, s
         raise UserError(f"--diff-base {base}: git cannot be run: {why}") from error
     if done.returncode:
         words = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        if words and "not a git repository" in words[0].lower():
+            raise UserError(f"--diff-base {base}: {cwd} is in no git repository, so nothing tells what changed")
         raise UserError(f"--diff-base {base}: {words[0] if words else 'git diff failed'}")
     found: dict[str, set[int]] = {}
     for name, lines in _hunks(done.stdout):

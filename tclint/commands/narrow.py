@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tclint.commands.options import say
 from tclint.model.errors import UserError
+from tclint.output.words import plural
 
 if TYPE_CHECKING:
     from tclint.model.finding import Finding
@@ -40,11 +41,13 @@ def compared(report: Report, project: Project, path: str, *, update: bool) -> Re
         new = known.updated(report.findings, project.text_of, linted)
         write.to_file(new.text(), os.path.join(cwd, path))
         pruned = f", {len(found.stale)} pruned" if found.stale else ""
-        say(f"baseline {path}: {len(new.entries)} findings{pruned}")
+        say(f"baseline {path}: {plural(len(new.entries), 'finding')}{pruned}")
         return replace(report, findings=())
     for entry in found.stale:
         say(f"baseline {path}: stale: {entry.path}:{entry.line} {entry.code}; --update-baseline removes it")
-    return replace(report, findings=found.new)
+    back = len(report.findings) - len(found.new)
+    note = f"baseline {path}: {plural(back, 'finding')} held back" if back else ""
+    return replace(report, findings=found.new, notes=(*report.notes, note) if note else report.notes)
 
 
 def add_ignores(report: Report, project: Project, reason: str) -> int:
@@ -76,5 +79,6 @@ def add_ignores(report: Report, project: Project, reason: str) -> int:
         for finding in done.failed:
             say(f"{path}:{finding.line} {finding.code}: no comment fits here")
             failed += 1
-    say(f"{written} suppressions written" + (f", {failed} findings left" if failed else ""))
+    left = f", {plural(failed, 'finding')} left" if failed else ""
+    say(f"{plural(written, 'suppression')} written{left}")
     return 1 if failed else 0

@@ -97,6 +97,10 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
         if name in _DICTS:
             return Dict({}, UNKNOWN)
     if name.endswith(tokenizers.CLASS_ENDINGS):
+        # A layer that makes tokens of features is a module like any other.
+        cls = interp.classes.of(interp.names.value(module, name)) if isinstance(node, ast.Name) else None
+        if cls is not None and interp.classes.is_nn_module(cls):
+            return Instance(cls)
         return Object(tokenizers.TOKENIZER, origin)
     if name == "Logger":
         return Object("logging.Logger", origin)

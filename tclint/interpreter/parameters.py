@@ -124,6 +124,8 @@ def bind(
             value = _evidence(interp, function, node, known)
             if value is UNKNOWN and isinstance(star, Tensor):
                 value = star.with_(conf=NAMED)
+        elif isinstance(value, (Dict, Seq)):
+            value = _filled(interp, function, node, value)
         else:
             value = _surer(interp, function, node, known, value)
         env[name] = value
@@ -191,6 +193,19 @@ def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signat
         return value
     surer = tensor.with_(conf=told.conf)
     return Union(tuple([surer if o is tensor else o for o in value.options])) if isinstance(value, Union) else surer
+
+
+def _filled(interp: Interpreter, function: Function, node: ast.arg, value: Dict | Seq) -> Value:
+    """A container of which some of what it holds is unknown, with what the annotation promises of it."""
+    if node.annotation is None or not value.holds_unknown():
+        return value
+    told = hints.evaluate(interp, function.module, node.annotation, Origin(node.lineno, node))
+    for option in told.options:
+        if isinstance(value, Dict) and isinstance(option, Dict) and option.elem is not None:
+            return Dict(value.items, option.elem, value.kind)
+        if isinstance(value, Seq) and isinstance(option, Seq) and option.items is None:
+            return Seq(value.kind, None, option.elem, value.length)
+    return value
 
 
 _TENSOR_ONLY: Final = frozenset(

@@ -11,15 +11,30 @@ from tclint.sources.tree import text
 _VARIABLE: Final = "TORCHDYNAMO_"
 
 
-def set_true(tree: ast.Module) -> frozenset[str]:
-    """The settings that a file switches on."""
+def set_true(tree: ast.Module) -> tuple[frozenset[str], frozenset[str]]:
+    """The settings that a file switches on: for good, and only while a block or a function runs."""
     aliases = names(tree)
-    return frozenset(
-        name
-        for node in ast.walk(tree)
-        for name, value, _ in settings(node, aliases)
-        if isinstance(value, ast.Constant) and (value.value is True or value.value == "1")
-    )
+    passing = {id(expression) for node in ast.walk(tree) for expression in _entered(node)}
+    lasting: set[str] = set()
+    limited: set[str] = set()
+    for node in ast.walk(tree):
+        for name, value, where in settings(node, aliases):
+            if isinstance(value, ast.Constant) and (value.value is True or value.value == "1"):
+                (limited if id(where) in passing else lasting).add(name)
+    return frozenset(lasting), frozenset(limited - lasting)
+
+
+def _entered(node: ast.AST) -> Iterator[ast.expr]:
+    """What a `with`, a decorator or a helper that returns it puts in force for as long as something runs."""
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        for item in node.items:
+            yield item.context_expr
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield from node.decorator_list
+    elif isinstance(node, ast.Return) and node.value is not None:
+        yield node.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "enter_context":
+        yield from node.args
 
 
 def names(tree: ast.Module) -> set[str]:

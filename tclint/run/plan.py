@@ -61,8 +61,11 @@ class Plan:
         self.jobs = processes(settings.jobs, len(self.program.modules))
         triggers = [(r.code, tuple(r.triggers)) for r in rules if hasattr(r, "on_module")]
         self.glances = {m.path: self._glance(m, names, triggers) for m in self.program.modules}
+        self.inheriting = glance.inheriting(self.glances)
         self.chosen = [
-            m for m in self.program.modules if m.explicit or self.glances[m.path].compiles or self.glances[m.path].root
+            m
+            for m in self.program.modules
+            if m.explicit or (seen := self.glances[m.path]).compiles or seen.root or m.path in self.inheriting
         ]
         self.eager = [m for m in self.chosen if self.glances[m.path].compiles]
         self.around = {m.path for m in self.eager}
@@ -85,21 +88,26 @@ class Plan:
 
     def _dynamo(self) -> dict[str, frozenset[str]]:
         """What the program switches on in Dynamo's configuration, for each file that a setting can reach by imports."""
-        setters = {m: on for m in self.program.modules if not is_test(m.path) and (on := self._switched_on(m))}
+        setters = {m: on for m in self.program.modules if not is_test(m.path) and any(on := self._switched_on(m))}
         if not setters:
             return {}
         linked = {m.path: self._links(m) for m in {*self.chosen, *setters}}
         components = Components(self.program, linked)
         together: dict[str, set[str]] = {}
-        for module, on in setters.items():
-            together.setdefault(components.of(module.path), set()).update(on)
-        return {path: frozenset(together[c]) for path in sorted(linked) if (c := components.of(path)) in together}
+        # What holds only for a while holds in its file, and in those that may call what sets it.
+        nearby: dict[str, set[str]] = {}
+        for module, (lasting, limited) in setters.items():
+            together.setdefault(components.of(module.path), set()).update(lasting)
+            for path in (module.path, *(p for p in linked if module.path in components.imported(p))) if limited else ():
+                nearby.setdefault(path, set()).update(limited)
+        found = {p: frozenset({*together.get(components.of(p), ()), *nearby.get(p, ())}) for p in sorted(linked)}
+        return {path: settings for path, settings in found.items() if settings}
 
-    def _switched_on(self, module: Module) -> tuple[str, ...]:
+    def _switched_on(self, module: Module) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if not any(text in module.data for text in (b"dynamo.config", b"TORCHDYNAMO_", b"import config")):
-            return ()
-        found: tuple[str, ...] = self.memo.by_content(
-            f"dynamo {self.memo.hashes.get(module.path)}", lambda: tuple(sorted(_set_true(module)))
+            return (), ()
+        found: tuple[tuple[str, ...], tuple[str, ...]] = self.memo.by_content(
+            f"dynamo {self.memo.hashes.get(module.path)}", lambda: _set_true(module)
         )
         return found
 
@@ -189,7 +197,7 @@ class Plan:
             modules = [
                 m for m in modules if (c := components.of(m.path)) not in precise or c in unresolved or m.path in within
             ]
-        found = [m for m in modules if self.glances[m.path].forward]
+        found = [m for m in modules if self.glances[m.path].forward or m.path in self.inheriting]
         # The models that tests make for themselves are nobody's, but for a run that is about tests alone.
         tested = [m for m in found if not is_test(m.path)]
         return tested if any(not is_test(path) for path in self.reported) else found
@@ -249,11 +257,12 @@ class Plan:
         module.problem = Problem(module.path, *row) if row else None
 
 
-def _set_true(module: Module) -> frozenset[str]:
+def _set_true(module: Module) -> tuple[tuple[str, ...], tuple[str, ...]]:
     try:
-        return dynamo_config.set_true(parse(module.path, module.data))
+        lasting, limited = dynamo_config.set_true(parse(module.path, module.data))
     except Unparsable:  # told where the file is read
-        return frozenset()
+        return (), ()
+    return tuple(sorted(lasting)), tuple(sorted(limited))
 
 
 def _indexed(module: Module) -> Problem | None:

@@ -220,6 +220,13 @@ def _tool_table(path: str, text: str) -> Mapping[str, object] | None:
     except RecursionError:
         raise ConfigError(f"{path}: not read: nested too deeply") from None
     if os.path.basename(path) != "pyproject.toml":
+        inner = data.get("tool")
+        if isinstance(inner, Mapping) and "tclint" in inner:
+            line = _line_of(text, ("tool", "tclint")) or 1
+            raise ConfigError(
+                f"{path}:{line}: [tool.tclint] is for pyproject.toml; in {os.path.basename(path)} the keys stand at the top, "
+                "without a table (and [verify] for [tool.tclint.verify])"
+            )
         return data
     tool = data.get("tool", {})
     table = tool.get("tclint") if isinstance(tool, Mapping) else None

@@ -6,7 +6,7 @@ A glance is a pure function of the bytes (and of the names the configuration giv
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 # A file can only hold a root if one of these is in it; everything else is read when a root leads there.
@@ -20,6 +20,9 @@ _FORWARD: Final = re.compile(rb"def forward\b")
 # Read backwards, so that the bracket comes first: there are far fewer brackets than words.
 _CALLED: Final = re.compile(rb"\(([A-Za-z0-9_]*[A-Z])(?![A-Za-z0-9_]| +ssalc)")
 
+_CLASS: Final = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)")
+_BASE: Final = re.compile(rb"(\w+)\s*(?:\[|,|$)")
+
 _IMPORT: Final = re.compile(rb"import\b")
 _WORD: Final = re.compile(rb"[A-Za-z_]\w*")
 
@@ -30,7 +33,7 @@ class Glance(NamedTuple):
     root: bool
     """Defines a `forward`."""
     forward: bool
-    """Mentions `forward`, so that a class of it may inherit one."""
+    """Mentions `forward`."""
     compiles: bool
     torch: bool
     asks: bool
@@ -39,6 +42,10 @@ class Glance(NamedTuple):
     """May hold comments that silence findings."""
     built: frozenset[str]
     """Class names the file calls: a module built by another is no outermost root."""
+    classes: frozenset[str]
+    """The names of classes that it derives from others."""
+    bases: frozenset[str]
+    """What these are derived from, by the last word: it may have a `forward` that they inherit."""
     words: frozenset[str]
     """Every word of its import statements: the files it can lead to are named by some of them."""
     listeners: tuple[str, ...]
@@ -50,6 +57,7 @@ def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Se
     forward = b"forward" in data
     held = {text: text in data for _, texts in triggers for text in texts}
     compiling = compiles(data) or any(name in data for name in names)
+    classes, bases = _derived(data)
     return Glance(
         root=forward and _FORWARD.search(data) is not None,
         forward=forward,
@@ -57,8 +65,10 @@ def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Se
         torch=b"torch" in data,
         asks=b"CUDAGraph" in data or b"graphed_callables" in data or b"mark_unbacked" in data,
         comments=b"tclint:" in data or b"noqa" in data,
-        built=_built(data) if forward else frozenset(),
-        words=_import_words(data) if forward or compiling else frozenset(),
+        built=_built(data) if forward or classes else frozenset(),
+        classes=classes,
+        bases=bases,
+        words=_import_words(data) if forward or compiling or classes else frozenset(),
         listeners=tuple(code for code, texts in triggers if any(held[text] for text in texts)),
     )
 
@@ -69,6 +79,33 @@ def compiles(data: bytes) -> bool:
     return any(
         (named or b"compile" not in literal) and literal in data and pattern.search(data) for pattern, literal in _PARTS
     )
+
+
+def inheriting(glances: Mapping[str, Glance]) -> frozenset[str]:
+    """The files of which a class derives from one whose file defines a `forward`, however far up, going by names."""
+    deriving: dict[str, list[str]] = {}
+    open_ends: list[str] = []
+    for path, each in glances.items():
+        if each.root:
+            open_ends += each.classes
+        for base in each.bases:
+            deriving.setdefault(base, []).append(path)
+    found: set[str] = set()
+    while open_ends:
+        for path in deriving.pop(open_ends.pop(), ()):
+            if path not in found:
+                found.add(path)
+                open_ends += glances[path].classes
+    return frozenset(found)
+
+
+def _derived(data: bytes) -> tuple[frozenset[str], frozenset[str]]:
+    """The names of the classes that derive from others, and the last words of what they derive from."""
+    if b"class" not in data:
+        return frozenset(), frozenset()
+    found = _CLASS.findall(data)
+    bases = {base for _, text in found for base in _BASE.findall(text)}
+    return frozenset(name.decode() for name, _ in found), frozenset(base.decode() for base in bases)
 
 
 def _built(data: bytes) -> frozenset[str]:

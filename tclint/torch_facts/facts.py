@@ -157,7 +157,7 @@ Effect = Callable[[Answer], bool]
 _SPELLINGS: Final = (
     (re.compile(r"torch\.Tensor\.(\w+)$"), r"tensor#\1"),
     (re.compile(r"numpy\.ndarray\.(\w+)$"), r"ndarray#\1"),
-    (re.compile(r"(str|bytes|int|float|list|tuple|dict|set)\.(\w+)$"), r"\1#\2"),
+    (re.compile(r"(?:builtins\.)?(str|bytes|int|float|list|tuple|dict|set)\.(\w+)$"), r"\1#\2"),
     (re.compile(r"torch\.nn\.modules\.\w+\.(\w+)$"), r"torch.nn.\1"),
     (re.compile(r"torch\.functional\.(\w+)$"), r"torch.\1"),
 )
@@ -172,6 +172,11 @@ def canonical(name: str) -> str:
         if spelling.match(name):
             return spelling.sub(key, name)
     return name
+
+
+def callable_somewhere(name: str) -> bool:
+    """Whether some release was seen to call what has this name: where it is there at all, it is not None."""
+    return canonical(name) in table().names
 
 
 def has(name: str, version: str) -> bool:

@@ -67,6 +67,10 @@ class Dict(Value):
             values.append(self.elem)
         return values
 
+    def holds_unknown(self) -> bool:
+        """Whether there may be keys of which nobody knows what they hold."""
+        return self.elem is not None and _mixed(self.elem)
+
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return Method(self, name)
 
@@ -81,6 +85,8 @@ class Dict(Value):
     ) -> Value:
         result, changed = self.method(name, args, keywords)
         frame.interp.emitter.call(frame, node, f"dict.{name}", args, keywords, self, result)
+        if "." in self.kind:  # a class of its own, with facts of its own
+            frame.interp.emitter.call(frame, node, f"{self.kind}.{name}", args, keywords, self, result)
         if changed is not None:
             rebind(frame, node, changed, "{}")
         return result
@@ -117,7 +123,7 @@ class Dict(Value):
                 return found, None
             if self.elem is None:
                 return fallback, None
-            return (UNKNOWN if self.elem is UNKNOWN else join(self.elem, fallback)), None
+            return (UNKNOWN if _mixed(self.elem) else join(self.elem, fallback)), None
         return (UNKNOWN if self.kind == "kwargs" else join(self.element(), fallback)), None
 
     def _updated(self, args: Sequence[Value], keywords: Mapping[str, Value]) -> Dict:
@@ -125,7 +131,8 @@ class Dict(Value):
         elem = self.elem
         if args and isinstance(args[0], Dict):
             items.update(args[0].items)
-            elem = args[0].elem if elem is None else elem
+            more = args[0].elem
+            elem = more if elem is None else elem if more is None else join(elem, more)
         elif args:
             elem = UNKNOWN
         items.update(keywords)
@@ -135,7 +142,7 @@ class Dict(Value):
         if type(index) is Const:
             if index.value in self.items:
                 return self.items[index.value]
-            if self.elem is None:
+            if self.elem is None or _mixed(self.elem):
                 return UNKNOWN
         elif index.is_definition and index.key in self.items:
             return self.items[index.key]
@@ -220,6 +227,11 @@ class Dict(Value):
 
     def widen(self) -> Value:
         return Dict({}, UNKNOWN)
+
+
+def _mixed(elem: Value) -> bool:
+    """Whether some keys hold what nobody knows: then the others say nothing of one that is asked for by its name."""
+    return UNKNOWN in elem.options
 
 
 def _key(name: object) -> Value:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.timeline import guarded
+from tclint.torch_facts import facts
 from tclint.torch_facts.dtypes import DTYPES
 from tclint.values.library import MODELS
 from tclint.values.value import Value
@@ -34,11 +35,13 @@ class External(Value):
         return frame.interp.names.external_attribute(self, name)
 
     def truth(self) -> bool | None:
-        return True if self.name in DTYPES else None
+        return True if self.name in DTYPES or facts.callable_somewhere(self.name) else None
 
     def is_none(self) -> bool | None:
         # A class that is imported is there: where its package is missing, the program is another one.
-        return False if self.name in DTYPES or self.name.rpartition(".")[2][:1].isupper() else None
+        if self.name.rpartition(".")[2][:1].isupper():
+            return False
+        return False if self.truth() else None
 
     def guarded(self) -> Guarded:
         return guarded.Exact(self.key, self.name)

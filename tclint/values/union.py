@@ -88,6 +88,12 @@ class Union(Value):
             frame.interp.emitter.operation(frame, node, operator, left, right)
         return None
 
+    def truth(self) -> bool | None:
+        return _agreed(o.truth() for o in self._options)
+
+    def is_none(self) -> bool | None:
+        return _agreed(o.is_none() for o in self._options)
+
     def may_be_none(self) -> bool:
         return any(is_none(o) for o in self._options)
 
@@ -96,8 +102,7 @@ class Union(Value):
         return one_of(rest) if rest else UNKNOWN
 
     def is_a(self, wanted: Value) -> bool | None:
-        answers = {o.is_a(wanted) for o in self._options}
-        return answers.pop() if len(answers) == 1 else None
+        return _agreed(o.is_a(wanted) for o in self._options)
 
     def narrow(self, wanted: Value) -> Value | None:
         kept = [o for o in self._options if o.instance_of(wanted) is not False and o is not UNKNOWN]
@@ -123,6 +128,12 @@ class Union(Value):
 
     def widen(self) -> Value:
         return join_all(o.widen() for o in self._options)
+
+
+def _agreed(answers: Iterable[bool | None]) -> bool | None:
+    """What all options say, None where they differ."""
+    found = set(answers)
+    return found.pop() if len(found) == 1 else None
 
 
 def one_of(options: Sequence[Value]) -> Value:

@@ -110,7 +110,9 @@ def test_a_baseline_hides_what_is_known(folder: Path, capsys: pytest.CaptureFixt
     assert run("m.py", "--baseline", "known.json", "--update-baseline") == 0
     document = json.loads((folder / "known.json").read_text())
     assert [entry["code"] for entry in document["findings"]] == ["TCL108", "TCL103", "TCL103", "TCL103"]
+    capsys.readouterr()
     assert run("m.py", "--baseline", "known.json") == 0
+    assert "baseline known.json: 4 findings held back" in capsys.readouterr().out
     # Lines move, and one hazard is new.
     moved = PROGRAM.replace("import torch\n", "import torch\n\nX = 1\n", 1).replace(
         "    print", '    print("two")\n    print'
@@ -119,6 +121,11 @@ def test_a_baseline_hides_what_is_known(folder: Path, capsys: pytest.CaptureFixt
     capsys.readouterr()
     assert run("m.py", "--baseline", "known.json", "--output-format", "concise", "-q") == 1
     assert capsys.readouterr().out.count("TCL") == 1
+
+
+def test_changes_outside_git_are_nobody_s(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("m.py", "--diff-base", "main") == 2
+    assert "is in no git repository" in capsys.readouterr().err
 
 
 def test_stale_entries_are_told_and_pruned(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

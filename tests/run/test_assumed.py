@@ -372,3 +372,34 @@ def test_a_module_that_compiles_what_it_is_handed_speaks_for_no_file(project: Pr
     """
     files = {"net.py": NET.replace("print(x)", "x = x + 1"), "task.py": task, "other.py": NET}
     assert shown(project.write(files).lint()) == ["other.py:6 TCL108 assumed"]
+
+
+BASE = """
+    from torch import nn
+
+    class Base(nn.Module):
+        def forward(self, x):
+            return self.score(x)
+
+        def score(self, x):
+            raise NotImplementedError
+"""
+
+
+def test_a_class_inherits_its_forward_from_another_file(project: Project) -> None:
+    leaf = """
+        from base import Base
+
+        class Leaf(Base):
+            def score(self, x):
+                return x[x > 0]
+    """
+    assert shown(project.write({"base.py": BASE, "leaf.py": leaf}).lint()) == ["leaf.py:5 TCL106 assumed"]
+
+
+def test_every_class_that_inherits_a_forward_is_entered(project: Project) -> None:
+    leaves = "".join(
+        f"class Leaf{i}(Base):\n    def score(self, x):\n        return x[x > {i}]  # here\n" for i in range(30)
+    )
+    report = project.write({"base.py": BASE, "leaves.py": f"from base import Base\n{leaves}"}).lint()
+    assert [(f.path, f.line) for f in report.findings] == project.marked()

@@ -65,3 +65,19 @@ def test_a_limit_that_is_set_back_is_not_raised(project: Project) -> None:
                 torch._dynamo.config.recompile_limit = old
     """
     assert [f.line for f in project.write({"a.py": source}).lint().findings] == [5]
+
+
+BLOCK = "import torch\nwith torch._dynamo.config.patch(capture_scalar_outputs=True):\n    pass\n"
+HELPER = "import torch\ndef scalars():\n    return torch._dynamo.config.patch(capture_scalar_outputs=True)\n"
+
+
+@pytest.mark.parametrize("source", [BLOCK, HELPER], ids=["block", "helper"])
+def test_a_setting_for_a_while_says_nothing_of_other_files(project: Project, source: str) -> None:
+    files = {"net.py": NET, "apart.py": f"import net\n{source}", "main.py": "import net, apart\n"}
+    assert codes(project.write(files)) == BOTH
+
+
+def test_it_counts_where_it_is_put_in_force(project: Project) -> None:
+    train = "import torch\nimport apart\nfrom net import Net\nnet = torch.compile(Net())\n"
+    train += "with apart.scalars():\n    net(torch.ones(2))\n"
+    assert codes(project.write({"net.py": NET, "apart.py": HELPER, "train.py": train})) == ["TCL106"]

@@ -66,6 +66,12 @@ def test_tclint_toml_before_pyproject(tmp_path: Path) -> None:
     assert settings.source["jobs"] == "tclint.toml:1"
 
 
+def test_the_table_of_another_file(tmp_path: Path) -> None:
+    (tmp_path / "tclint.toml").write_text('\n[tool.tclint]\nselect = ["TCL1"]\n')
+    with pytest.raises(ConfigError, match=r"tclint.toml:2: \[tool.tclint\] is for pyproject.toml"):
+        load(cwd=str(tmp_path))
+
+
 def test_every_key_is_read(tmp_path: Path) -> None:
     write(
         tmp_path / "pyproject.toml",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tclint.sources.glance import compiles, glance
+from tclint.sources.glance import compiles, glance, inheriting
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,14 @@ def test_comments_for_us() -> None:
     assert glance(b"x = 1  # noqa: TCL101", (), ()).comments
     assert glance(b"x = 1  # tclint: ignore[TCL101] why", (), ()).comments
     assert not glance(b"x = 1  # type: ignore", (), ()).comments
+
+
+def test_files_that_inherit_a_forward_are_found_by_names() -> None:
+    texts = {
+        "base.py": b"class Base(nn.Module):\n    def forward(self, x): ...\n",
+        "middle.py": b"class Middle(\n    Mixin, base.Base[int]\n): ...\n",
+        "leaf.py": b"from middle import Middle\n\nclass Leaf(Middle): ...\n",
+        "other.py": b"class Other(nn.Module): ...\nclass Plain: ...\n",
+        "mention.py": b"def forward(x): ...\n# class Base\n",
+    }
+    assert inheriting({path: glance(text, (), ()) for path, text in texts.items()}) == {"middle.py", "leaf.py"}

@@ -13,10 +13,12 @@ from tclint.values import (
     FALSE,
     TRUE,
     Const,
+    Object,
     Scalar,
     Value,
 )
 from tclint.values.constant import is_none
+from tclint.values.operators import asked
 
 _ORDERINGS: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
 _IDENTITY: Final = (ast.Is, ast.IsNot)
@@ -59,6 +61,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
     if found is not None:
         return TRUE if found is (operator == "In") else FALSE
     frame.interp.emitter.emit(events.Operation, frame, node, operator, left, right)
+    if isinstance(right, Object):
+        asked(frame, node, right, right.name, operator, left)
     return BOOL
 
 

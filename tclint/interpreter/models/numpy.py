@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
+from typing import Final, TypeGuard
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
@@ -24,6 +24,7 @@ from tclint.values import (
     FLOAT,
     HOST,
     PROVEN,
+    RAW,
     STR,
     UNKNOWN,
     USED,
@@ -75,6 +76,11 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
                 # Dynamo computes it while tracing and reads it as a number. An integer it does not read.
                 return Scalar("float", "size", origin, size.ref)
             return Tensor(USED, "", 0, ARRAY | HOST, origin)
+        if frame.region is None and _single(made):
+            # What eager code keeps of it is a number of numpy's. To Dynamo that is an input whose value it knows.
+            return made.with_(flags=ARRAY | RAW)
+        if _single(made) and args[0].rank != NUMBER and (args[0] is UNKNOWN or values):
+            return made  # several numbers are an array, whoever knows them
         if values and all(v.rank == NUMBER for v in values):
             # Numbers alone are folded while tracing.
             if isinstance(made, Tensor) and made.ndim != 0:
@@ -84,6 +90,11 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
     if name in facts.named("is a number type of numpy"):
         return Tensor(USED, "", 0, ARRAY | HOST | CONSTANT, origin)
     return made
+
+
+def _single(made: Value) -> TypeGuard[Tensor]:
+    """Whether a call surely gives one number of numpy's."""
+    return isinstance(made, Tensor) and made.ndim == 0
 
 
 def _draw(drawn: Value, keywords: Keywords, origin: Origin) -> Value:
