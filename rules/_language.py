@@ -10,7 +10,7 @@ from tclint.events import Attribute, Call, Event, Format, Loop, Operation, Progr
 from tclint.program import Function
 from tclint.ruleset.rule import span
 from tclint.torch_facts import features
-from tclint.values import ClassValue, Const, Dict, External, Instance, Object, Seq, Value
+from tclint.values import ClassValue, Const, Dict, External, Instance, Object, Seq, Value, tensor_of
 from tclint.values.operators import METHODS
 
 _ENUM: Final = "enumeration"
@@ -143,8 +143,8 @@ def of_decorators(event: ProgramCall, function: Function) -> Iterator[str]:
     for decorator in function.decorators if function.module is event.module else ():
         node = decorator.func if isinstance(decorator, ast.Call) else decorator
         value = event.ask.evaluate(node)
-        if isinstance(value, External):
-            yield f"function under {value.name}"
+        if isinstance(value, External) and not (event.args and tensor_of(event.args[0]) is not None):
+            yield f"function under {value.name}"  # of a tensor `singledispatch` knows the class
         elif isinstance(value, ClassValue):
             yield f"function under {event.ask.external_base(value.cls)}"
 
