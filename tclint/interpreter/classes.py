@@ -177,6 +177,15 @@ class Classes:
             return Method(Object("torch.autograd.Function", frame.origin(node), "", ClassValue(cls)), "apply")
         return External(f"{base}.{name}") if base else UNKNOWN
 
+    def constant(self, cls: Class, assignment: Assignment) -> Value | None:
+        """The number or text that a field has until an object is given another."""
+        expression = getattr(cls.module.node(assignment.ordinal), "value", None)
+        if not isinstance(expression, ast.Constant) or assignment.path or self.is_subclass(cls, "Enum"):
+            return None
+        if isinstance(expression.value, bool) or expression.value is None:
+            return None  # a switch is there to be thrown
+        return Const(expression.value)
+
     def _of_metaclass(self, cls: Class, name: str) -> bool:
         """Whether a class has an attribute from a metaclass of the program alone."""
         node = next((k.value for k in cls.node.keywords if k.arg == "metaclass"), None)

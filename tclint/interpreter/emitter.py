@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from tclint import events
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.modes import set_mode, train
+from tclint.interpreter.modes import ask_gradients, set_mode, train
 from tclint.torch_facts import callers
-from tclint.values import Instance, Object, Scalar, Seq, Tensor, Union, Value
+from tclint.values import TRUE, Instance, Object, Scalar, Seq, Tensor, Union, Value
 
 if TYPE_CHECKING:
     from tclint.events.dispatch import Dispatcher
@@ -79,6 +79,8 @@ class Emitter:
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
             train(frame, node, name, keywords)
+            if name == "Tensor.requires_grad_" and receiver is not None:
+                ask_gradients(frame, node, receiver, args[0] if args else TRUE)
         elif frame.region.site is None and frame.interp.learned.sites and name in callers.NAMES:
             # Where nothing is compiled yet, nothing is marked for it: there the mark is the hazard.
             frame.interp.results.calls_compiled = True

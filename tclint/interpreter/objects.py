@@ -77,6 +77,14 @@ class Objects:
         open_ended: bool = False,
     ) -> Value:
         """The value of `Class(*args, **keywords)`."""
+        made = self._construct(frame, node, cls, args, keywords)
+        if frame.region is None and isinstance(made, Instance) and not open_ended:
+            return self._interp.heap.allocate(made, args, keywords)
+        return made
+
+    def _construct(
+        self, frame: Frame, node: ast.AST, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
         self._emitter.emit(events.ProgramCall, frame, node, ClassValue(cls), args, keywords)
         self._note_made(frame, node, cls, args, keywords)
         classes = self._interp.classes
@@ -144,9 +152,13 @@ class Objects:
 
     def attribute(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> Value:
         """The value of `instance.name`."""
+        interp = self._interp
+        exact = frame.region is None and instance.identity
+        held = interp.heap.read(instance, name) if exact else None
+        if held is not None:
+            return held
         if instance.fields is not None and name in instance.fields:
             return instance.fields[name]
-        interp = self._interp
         cls = instance.cls
         order = interp.classes.mro(cls)
         late = self._late(cls, name)
@@ -169,7 +181,9 @@ class Objects:
                 return self._method(frame, node, instance, method)
             assigned = ancestor.assignments.get(name)
             if assigned is not None:
-                held = interp.classes.assigned(ancestor, assigned, name, frame, node)
+                held = (interp.classes.constant(ancestor, assigned) if exact else None) or interp.classes.assigned(
+                    ancestor, assigned, name, frame, node
+                )
                 if isinstance(held, Instance) and interp.classes.find_method(held.cls, "__get__") is not None:
                     self._emitter.feature(frame, node, "descriptor")
                 elif isinstance(held, Object) and held.name == "functools.partialmethod":

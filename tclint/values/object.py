@@ -111,6 +111,15 @@ class Object(Value):
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
         return self.args.iterate(frame, node) if self.args is not None else UNKNOWN
 
+    def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
+        if self.args is None or frame.region is not None:
+            return super().turns(frame, node, most, later)
+        items, exact = self.args.turns(frame, node, most, later)
+        known = self.args.known_items(frame)
+        if known is None or exact or len(known) <= most:
+            return items, exact
+        return [*items[:-1], known[-1]], True  # the last one may be another: a batch that is not full
+
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
         frame.interp.emitter.operation(frame, node, operator, self, NONE)
         asked(frame, node, self, self.name, operator)

@@ -92,6 +92,8 @@ def _after_comprehension(frame: Frame, saved: Env, node: ast.AST) -> Env:
 
 
 _UNROLL: Final = 12
+_LISTED: Final = 32
+"""Items that a comprehension of eager code takes one by one."""
 
 
 def _generators(
@@ -102,7 +104,7 @@ def _generators(
     iterable = evaluate(frame, first.iter)
     frame.interp.emitter.emit(events.Loop, frame, first.iter, iterable, True)
     length = iterable.length if isinstance(iterable, Seq) else ""
-    if isinstance(iterable, (Const, ClassValue)):
+    if isinstance(iterable, (Const, ClassValue)) or (frame.region is None and not isinstance(iterable, Seq)):
         items, exact = iterable.turns(frame, first.iter, _UNROLL, 1)
         iterable = Seq("list", tuple(items)) if exact else iterable
     decided = True  # whether it is known of every item if it is taken
@@ -124,7 +126,7 @@ def _generators(
         if (
             isinstance(iterable, Seq)
             and iterable.items is not None
-            and len(iterable.items) <= _UNROLL
+            and len(iterable.items) <= (_UNROLL if frame.region is not None else _LISTED)
             and (not first.ifs or frame.region is None)
         ):
             out: list[Value] = []

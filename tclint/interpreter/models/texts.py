@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.measured import measured
 from tclint.values import BOOL, UNKNOWN, Const, Scalar, Value, tensor_of
+
+_WIDE: Final = 256
+"""Texts are not made wider than this."""
 
 
 def call_method(
@@ -25,11 +30,21 @@ def call_method(
 def _text_method(
     frame: Frame, node: ast.AST, receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
+    known = _computed(receiver, name, args, keywords) if frame.region is None else None
+    if known is not None:
+        return known
     if name in ("startswith", "endswith"):
         return _test(receiver, name, args)
     if name == "format" and any(tensor_of(v) is not None for v in (*args, *keywords.values())):
         return Scalar("str", "tensor", frame.origin(node))
     return measured(frame, f"str.{name}", receiver, args, keywords, frame.origin(node))
+
+
+def _computed(receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value | None:
+    """What a method gives of a text that eager code knows; formats may ask for one as long as memory."""
+    wide = any(isinstance(a, Const) and isinstance(a.value, int) and a.value > _WIDE for a in args)
+    method = getattr(str, name, None)
+    return fold(method, [receiver, *args], keywords) if callable(method) and not wide and "format" not in name else None
 
 
 def _test(receiver: Value, name: str, args: Sequence[Value]) -> Value:
