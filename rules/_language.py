@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Attribute, Call, Event, Format, Loop, Operation, ProgramCall, Store, Subscript
+from tclint.program import Function
 from tclint.ruleset.rule import span
 from tclint.torch_facts import features
-from tclint.values import ClassValue, Const, Dict, Instance, Object, Seq, Value
+from tclint.values import ClassValue, Const, Dict, External, Instance, Object, Seq, Value, tensor_of
 from tclint.values.operators import METHODS
 
 _ENUM: Final = "enumeration"
@@ -44,6 +45,10 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     many = len(event.args)
     if event.name.startswith("itertools."):
         return event.name
+    if event.method in ("_make", "_replace", "_asdict"):
+        return "method of a namedtuple"
+    if event.name == "collections.defaultdict" and isinstance(value, External):
+        return f"defaultdict of {value.name}"
     if event.name == "builtins.filter" and isinstance(value, Const) and value.value is None:
         return "filter(None, …)"
     if event.name == "builtins.map" and many > 2:
@@ -73,6 +78,8 @@ def of_operation(event: Operation) -> str | None:
                 return found
     if event.operator in ("key", "member") and isinstance(event.left, Instance):
         return _as_key(event, event.left)
+    if event.operator in ("In", "NotIn") and isinstance(event.right, ClassValue):
+        return f"member of an {_ENUM}" if _is_enum(event, event.right) else None
     if event.operator in ("In", "NotIn") and isinstance(event.right, Instance):
         return next((n for n in ("__contains__", "__iter__") if _has(event, event.right, n)), None)
     return None
@@ -131,15 +138,29 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
         yield "__call__ of a metaclass"
 
 
+def of_decorators(event: ProgramCall, function: Function) -> Iterator[str]:
+    """What calling a function needs that stands under decorators."""
+    for decorator in function.decorators if function.module is event.module else ():
+        node = decorator.func if isinstance(decorator, ast.Call) else decorator
+        value = event.ask.evaluate(node)
+        if isinstance(value, External) and not (event.args and tensor_of(event.args[0]) is not None):
+            yield f"function under {value.name}"  # of a tensor `singledispatch` knows the class
+        elif isinstance(value, ClassValue):
+            yield f"function under {event.ask.external_base(value.cls)}"
+
+
 def _of_class(event: Event, value: ClassValue, short: str) -> str | None:
     """What a class is asked: its metaclass answers."""
-    base = event.ask.external_base(value.cls)
-    if base.startswith("enum."):
+    if _is_enum(event, value):
         return f"{_ENUM} in {short}()" if short != "iter" else f"{_ENUM} in a loop"
     meta = _metaclass(event, value)
     if meta is not None and _has(event, Instance(meta.cls), f"__{short}__"):
         return f"__{short}__ of a metaclass"
     return None
+
+
+def _is_enum(event: Event, value: ClassValue) -> bool:
+    return event.ask.external_base(value.cls).startswith("enum.")
 
 
 def _metaclass(event: Event, value: ClassValue) -> ClassValue | None:

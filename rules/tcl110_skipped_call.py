@@ -18,6 +18,10 @@ _NAMES: Final = tuple(
     for name in calls.breaking_somewhere()
     if name.partition(".")[0] not in facts.named("is of tensors and arrays") and name != "builtins.property"
 )
+# `int.from_bytes(…)` is called on the class.
+_OF_CLASSES: Final = tuple(
+    f"builtins.{name}" for name in _NAMES if facts.canonical(f"builtins.{name}") != f"builtins.{name}"
+)
 # Attributes of the standard library that are classes: an instance's methods break as well.
 _OBJECTS: Final = facts.named("makes objects whose methods break")
 
@@ -54,7 +58,13 @@ class SkippedCall(Rule):
     graph_breaks = ("GB0007", "GB0008", "GB0147", "GB0156", "GB0059", "GB0142")
     general = True
     by_facts = True
-    calls = (*_NAMES, *(p + "*" for p in _OBJECTS), "re.Pattern.finditer", "torch.jit.ScriptModule.__call__")
+    calls = (
+        *_NAMES,
+        *_OF_CLASSES,
+        *(p + "*" for p in _OBJECTS),
+        "re.Pattern.finditer",
+        "torch.jit.ScriptModule.__call__",
+    )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name

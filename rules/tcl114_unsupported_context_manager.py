@@ -53,11 +53,11 @@ class UnsupportedContextManager(Rule):
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        if event.name == "warnings.catch_warnings" or event.name == "torch.fx.traceback.annotate":
-            return
+        if event.name not in facts.at(self.release).named("is a context that Dynamo cannot enter"):
+            return  # on another release
         if event.name == "contextlib.ExitStack.enter_context" and event.args:
             inner = event.args[0]
-            if isinstance(inner, Object) and inner.name == "contextlib.context":
+            if isinstance(inner, Object) and inner.name == "contextlib.context" and not self._of_generator():
                 return  # a generator of the program, which Dynamo follows
         yield self._finding(event, f"`{event.name}`")
 
@@ -73,6 +73,12 @@ class UnsupportedContextManager(Rule):
             inner = context.args
             if isinstance(inner, FunctionValue) and not _is_generator(inner):
                 yield self._finding(event, "a `@contextmanager` function that never yields")
+            elif words := self._of_generator():
+                yield self._finding(event, words)
+
+    def _of_generator(self) -> str:
+        """A context that `@contextmanager` makes of a generator, in words, where the release does not enter it."""
+        return _language.told("with of a @contextmanager", self.release)
 
     def _entered(self, context: Value) -> bool:
         """Whether the release enters what was made outside, where it is an object of the program."""

@@ -75,7 +75,7 @@ class UnsupportedPython(Rule):
     subjects = {
         "subscript": (Object, Dict, Seq),
         "branch": (Instance,),
-        "program_call": (ClassValue,),
+        "program_call": (ClassValue, FunctionValue),
         "loop": (Seq, Instance, ClassValue),
         "attribute": (Object,),
     }
@@ -100,6 +100,10 @@ class UnsupportedPython(Rule):
         "math.*",
         "operator.*",
         "itertools.*",
+        "collections.defaultdict",
+        "tclint.namedtuple._make",
+        "tuple._replace",
+        "tuple._asdict",
         "list.send",
         "list.throw",
         "list.close",
@@ -205,6 +209,9 @@ class UnsupportedPython(Rule):
             else:
                 for feature in _language.of_construction(event):
                     yield from self._of_language(event, feature)
+        elif isinstance(event.function, FunctionValue) and event.function.function.decorators:
+            for feature in _language.of_decorators(event, event.function.function):
+                yield from self._of_language(event, feature)
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         values = event.iterable

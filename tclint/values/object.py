@@ -127,9 +127,8 @@ class Object(Value):
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
         frame.interp.emitter.operation(frame, node, operator, left, right)
-        if left is self:
-            asked(frame, node, self, self.name, operator, right)
-        return UNKNOWN
+        made = asked(frame, node, self, self.name, operator, right) if left is self else ""
+        return Object(made, frame.origin(node)) if made else UNKNOWN
 
     def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:
         frame.interp.emitter.operation(frame, node, operator, left, right)

@@ -42,14 +42,20 @@ METHODS: Final = {
 }
 
 
-def asked(frame: Frame, node: ast.AST, receiver: Value, name: str, operator: str, *args: Value) -> None:
+def asked(frame: Frame, node: ast.AST, receiver: Value, name: str, operator: str, *args: Value) -> str:
     """Tell that an operator or a builtin asks an object of a class outside the program: a call of the method that answers.
 
-    Where that method was never asked, nothing is told: that it may break like others of its class is no fact.
+    Where that method was never asked, nothing is told: that it may break like others of its class is no fact. Gives the
+    class of the object that comes out, where one does.
     """
     full = f"{name}.__{METHODS.get(operator, operator)}__"
-    if frame.region is not None and calls.key_of(full) is not None:
-        frame.interp.emitter.call(frame, node, full, args, {}, receiver, UNKNOWN)
+    key = calls.key_of(full)
+    if frame.region is None or key is None:
+        return ""
+    frame.interp.emitter.call(frame, node, full, args, {}, receiver, UNKNOWN)
+    answer = calls.answer(key, frame.interp.options.release)
+    made = {form.result.type_name for form in answer.forms} if answer is not None else set()
+    return made.pop() or "" if len(made) == 1 else ""
 
 
 def binary(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:

@@ -13,6 +13,7 @@ from tclint.values import (
     FALSE,
     TRUE,
     Const,
+    External,
     Object,
     Scalar,
     Value,
@@ -60,6 +61,8 @@ def _looked_at(frame: Frame, node: ast.expr) -> Value:
 def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
     """The value of `left operator right`, the operator by the name of its node."""
     if operator in _ORDERINGS:
+        if frame.region is not None and isinstance(right, External) and right.name.startswith("numpy."):
+            frame.interp.emitter.feature(frame, node, "comparison with a dtype of numpy")
         strongest = left if left.rank >= right.rank else right
         answer = strongest.compare(frame, node, operator, left, right)
         return answer if answer is not None else _plain(frame, node, left, right)

@@ -102,7 +102,7 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
             return tensor.derived(origin, dtype, tensor.ndim).with_(shape=tensor.shape)
         flags = tensor.flags & ~(RAW | HOST) if name == "to" else tensor.flags
         return tensor.with_(dtype=dtype, flags=flags)
-    if kind == returns.MIXED:
+    if kind == returns.MIXED or kind == "object":
         return measured(frame, f"Tensor.{name}", tensor, args, keywords, origin)
     if args and varies(frame, f"Tensor.{name}"):
         seen = measured(frame, f"Tensor.{name}", tensor, args, keywords, origin)
