@@ -78,13 +78,9 @@ class Emitter:
         if frame.region is None:
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
-<<<<<<< HEAD
             train(frame, node, name, keywords, receiver)
-=======
-            train(frame, node, name, keywords)
             if name == "Tensor.requires_grad_" and receiver is not None:
                 ask_gradients(frame, node, receiver, args[0] if args else TRUE)
->>>>>>> main
         elif frame.region.site is None and frame.interp.learned.sites and name in callers.NAMES:
             # Where nothing is compiled yet, nothing is marked for it: there the mark is the hazard.
             frame.interp.results.calls_compiled = True

@@ -11,11 +11,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze, grad_argument
 from tclint.torch_facts import modes as facts
-<<<<<<< HEAD
-from tclint.values import NONE, PROVEN, UNKNOWN, Const, External, Instance, Object, Tensor, Value
-=======
-from tclint.values import NONE, PARAMETER, UNKNOWN, Const, External, Instance, Object, Tensor, Value
->>>>>>> main
+from tclint.values import NONE, PARAMETER, PROVEN, UNKNOWN, Const, External, Instance, Object, Tensor, Value
 from tclint.values.moments import Mode
 
 
@@ -81,17 +77,13 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
             account.write(frame, node, ("mode", "", owner, "dtype"), args[0])
 
 
-<<<<<<< HEAD
-def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value], receiver: Value | None = None) -> None:
-=======
 def ask_gradients(frame: Frame, node: ast.AST, receiver: Value, wanted: Value) -> None:
     """`p.requires_grad_(False)` for a parameter: which ones require a gradient is guarded."""
     if frame.region is None and isinstance(receiver, Tensor) and receiver.flags & PARAMETER:
         frame.interp.account.write(frame, node, ("mode", "", "parameters", "requires_grad"), wanted)
 
 
-def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value]) -> None:
->>>>>>> main
+def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value], receiver: Value | None = None) -> None:
     """A call of a training step, whatever library or optimizer it belongs to."""
     method = name.rpartition(".")[2]
     recordings = frame.interp.recordings

@@ -154,18 +154,10 @@ def _method(
         return receiver
     if name in ("forward", "__call__"):
         return receiver.call(frame, node, args, keywords, open_ended)
-<<<<<<< HEAD
-    held = _tensors(frame, node, name)
+    held = _tensors(frame, node, name) if frame.region is None else None
     if held is not None:
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, held)
         return held
-=======
-    if name in ("parameters", "buffers", "named_parameters", "named_buffers") and frame.region is None:
-        held = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
-        every = Seq("list", None, Seq("tuple", (STR, held)) if name.startswith("named") else held)
-        frame.interp.emitter.call(frame, node, full, args, keywords, receiver, every)
-        return every
->>>>>>> main
     elements = receiver.args
     if isinstance(elements, Seq):
         result, changed = elements.method(frame, node, name, args)
