@@ -168,6 +168,10 @@ def changed_reads(event: Event, burned: bool = False) -> Iterator[tuple[StatePla
     if not names:
         return
     firsts = {**changed_globals(event.module), **changed_captures(function)}
+    for name, place in list(names.items()):
+        outer_key, _, inner = name.removesuffix("]").rpartition("[")
+        if outer_key.endswith("]") and inner in function.index(_keys_read):
+            names.setdefault(outer_key, place)  # `pool = CONFIG["pool"]`, then `pool["kernel"]`
     for name, node in reads(function, dict.fromkeys(names)):
         varied = evidence.change(names[name], _constant(firsts.get(name)), burned)
         if varied.hazard:
@@ -200,6 +204,14 @@ def _names_read(node: ast.AST) -> Iterator[str]:
                 yield f"{node.value.id}.{node.attr}"
             elif isinstance(node.slice, ast.Constant):
                 yield f"{node.value.id}[{node.slice.value!r}]"
+    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load):
+        yield from (f"{name}[{node.slice.value!r}]" for name in _names_read(node.value) if name.endswith("]"))
+
+
+def _keys_read(function: Function) -> frozenset[str]:
+    """The constants that a function looks something up with."""
+    found = (n.slice for n in ast.walk(function.node) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load))
+    return frozenset(repr(key.value) for key in found if isinstance(key, ast.Constant))
 
 
 def _root(name: str) -> str:

@@ -8,14 +8,19 @@ from typing import Final
 from tclint.events import Call, Event
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rules import _language
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import calls, facts
+from tclint.torch_facts import calls, facts, features
 
 # A property is made while a class is defined, and that is what breaks the graph. Tensors are others' business.
 _NAMES: Final = tuple(
     name
     for name in calls.breaking_somewhere()
     if name.partition(".")[0] not in facts.named("is of tensors and arrays") and name != "builtins.property"
+)
+# `int.from_bytes(…)` is called on the class.
+_OF_CLASSES: Final = tuple(
+    f"builtins.{name}" for name in _NAMES if facts.canonical(f"builtins.{name}") != f"builtins.{name}"
 )
 # Attributes of the standard library that are classes: an instance's methods break as well.
 _OBJECTS: Final = facts.named("makes objects whose methods break")
@@ -53,10 +58,18 @@ class SkippedCall(Rule):
     graph_breaks = ("GB0007", "GB0008", "GB0147", "GB0156", "GB0059", "GB0142")
     general = True
     by_facts = True
-    calls = (*_NAMES, *(p + "*" for p in _OBJECTS), "re.Pattern.finditer", "torch.jit.ScriptModule.__call__")
+    calls = (
+        *_NAMES,
+        *_OF_CLASSES,
+        *(p + "*" for p in _OBJECTS),
+        "re.Pattern.finditer",
+        "torch.jit.ScriptModule.__call__",
+    )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
+        if _language.of_call(event) in features.table().features:
+            return  # asked of an object of the program: TCL120 knows on which releases
         verdict = self.verdict(event)
         if verdict is not None and (verdict.breaks != "always" or verdict.reads_tensor):
             return

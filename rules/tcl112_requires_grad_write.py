@@ -104,6 +104,9 @@ class RequiresGradWrite(Rule):
             ):
                 yield self._finding(event, "a module with a backward hook is called", None)
         elif name.startswith("torch.nn.") and event.method == "Parameter":
+            verdict = self.verdict(event)
+            if verdict is not None and verdict.breaks == "never":
+                return
             yield self._finding(event, "`nn.Parameter` is created", None)
         elif name.startswith("torch.nn.") and event.receiver is None and self._makes_parameters(event):
             affine = event.keywords.get("affine", event.keywords.get("elementwise_affine"))

@@ -9,6 +9,7 @@ from typing import Final
 from tclint.events import Call, Event, With
 from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rules import _language
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
@@ -52,11 +53,11 @@ class UnsupportedContextManager(Rule):
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        if event.name == "warnings.catch_warnings" or event.name == "torch.fx.traceback.annotate":
-            return
+        if event.name not in facts.at(self.release).named("is a context that Dynamo cannot enter"):
+            return  # on another release
         if event.name == "contextlib.ExitStack.enter_context" and event.args:
             inner = event.args[0]
-            if isinstance(inner, Object) and inner.name == "contextlib.context":
+            if isinstance(inner, Object) and inner.name == "contextlib.context" and not self._of_generator():
                 return  # a generator of the program, which Dynamo follows
         yield self._finding(event, f"`{event.name}`")
 
@@ -64,7 +65,7 @@ class UnsupportedContextManager(Rule):
         context = event.context
         if isinstance(context, Object) and context.name.startswith(("threading.", "multiprocessing.")):
             yield self._finding(event, f"a `{context.name}`")
-        elif _from_outside(event) and _enters_once(context):
+        elif _from_outside(event) and _enters_once(context) and not self._entered(context):
             yield self._finding(event, f"`{ast.unparse(event.node)}`, which was made outside,")
         elif isinstance(context, External) and context.name in ("torch.device", "torch.device()"):
             yield self._finding(event, "a `torch.device`")
@@ -72,6 +73,16 @@ class UnsupportedContextManager(Rule):
             inner = context.args
             if isinstance(inner, FunctionValue) and not _is_generator(inner):
                 yield self._finding(event, "a `@contextmanager` function that never yields")
+            elif words := self._of_generator():
+                yield self._finding(event, words)
+
+    def _of_generator(self) -> str:
+        """A context that `@contextmanager` makes of a generator, in words, where the release does not enter it."""
+        return _language.told("with of a @contextmanager", self.release)
+
+    def _entered(self, context: Value) -> bool:
+        """Whether the release enters what was made outside, where it is an object of the program."""
+        return isinstance(context, Instance) and not _language.told("with of an object that is held", self.release)
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         """The context in eager runs only."""

@@ -9,7 +9,7 @@ from tclint.events import Call, Event
 from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.values import PARAMETER, PROVEN, Dict, Instance, Object, Seq, Tensor, Value, tensor_of
+from tclint.values import PROVEN, Dict, Instance, Object, Seq, Tensor, Value, tensor_of
 
 
 class TensorCopy(Rule):
@@ -30,8 +30,8 @@ class TensorCopy(Rule):
             y = x.clone()
             return y + 1
 
-    Fix: `x.clone()`; copy configuration once in `__init__`. `--fix` writes `x.clone()` for a proven tensor. Wrong for a
-    leaf whose copy must be a leaf too.
+    Fix: `x.clone()`; copy configuration once in `__init__`. `--fix` writes `x.clone()` for a tensor of integers or booleans,
+    `--unsafe-fixes` for any: a deep copy of a leaf is a leaf, a clone stays connected to it, so gradients flow.
     """
 
     code, name = "TCL116", "tensor-copy"
@@ -45,7 +45,7 @@ class TensorCopy(Rule):
         if value is None:
             return
         tensor = tensor_of(value) if event.name == "copy.copy" else _tensor_in(value)
-        if tensor is None and not _is_module(event, value) and not (event.name == "copy.copy" and _is_container(value)):
+        if tensor is None and not _is_module(event, value) and not (event.name == "copy.copy" and self._breaks(event)):
             return
         yield self.finding(
             event,
@@ -54,6 +54,12 @@ class TensorCopy(Rule):
             graph_breaks=self.ids("GB0007" if event.name == "copy.copy" else ""),
             help="use .clone() for a tensor; copy other things outside the region",
         )
+
+    def _breaks(self, event: Call) -> bool:
+        if _is_container(event.args[0]):
+            return True  # whatever is in it, on every release
+        verdict = self.verdict(event)
+        return verdict is not None and verdict.breaks == "always"
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         node = event.node
@@ -68,7 +74,8 @@ class TensorCopy(Rule):
             # The copy shares its storage with the original, and autograd knows nothing of it.
             how, text, note = Applicability.UNSAFE, ".clone()", "copy.copy shares the storage, clone() does not"
         else:
-            safe = value.conf == PROVEN and not value.flags & PARAMETER
+            # Integers and booleans have no gradient: nobody can tell the two copies apart.
+            safe = value.conf == PROVEN and value.dtype in ("i", "b")
             how, text = (Applicability.SAFE if safe else Applicability.UNSAFE), ".clone()"
             note = "deepcopy of a leaf gives a leaf; clone() stays connected to it for autograd"
         return Fix("clone the tensor", how, (place.replace(node, f"{place.atom(node.args[0])}{text}"),), note)

@@ -6,10 +6,26 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Call, Compile, Define, Enter, Event, Loop, Operation, ProgramCall, Store, Subscript
+from tclint.events import (
+    Attribute,
+    Branch,
+    Call,
+    Compile,
+    Define,
+    Enter,
+    Event,
+    Feature,
+    Format,
+    Loop,
+    Operation,
+    ProgramCall,
+    Store,
+    Subscript,
+)
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rules import _language
 from tclint.rules._scope import header
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
@@ -56,7 +72,13 @@ class UnsupportedPython(Rule):
 
     code, name = "TCL120", "unsupported-python"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
-    subjects = {"subscript": (Object,), "program_call": (ClassValue,), "loop": (Seq,)}
+    subjects = {
+        "subscript": (Object, Dict, Seq),
+        "branch": (Instance,),
+        "program_call": (ClassValue, FunctionValue),
+        "loop": (Seq, Instance, ClassValue),
+        "attribute": (Object,),
+    }
     graph_breaks = (
         "GB8977",
         "GB0003",
@@ -74,17 +96,24 @@ class UnsupportedPython(Rule):
         "pydantic.*",
         "array.array.*",
         "decimal.Decimal.*",
-        "builtins.len",
-        "builtins.str",
-        "builtins.repr",
+        "builtins.*",
+        "math.*",
+        "operator.*",
+        "itertools.*",
+        "collections.defaultdict",
+        "tclint.namedtuple._make",
+        "tuple._replace",
+        "tuple._asdict",
+        "list.send",
+        "list.throw",
+        "list.close",
         "super.__init__",
-        "builtins.sorted",
         "dataclasses.fields",
     )
 
     def on_define(self, event: Define) -> Iterator[Finding]:
         if event.what == "class":
-            yield self._finding(event, "a class is defined in compiled code")
+            yield from self._of_language(event, "class in a function")
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         if not event.at_entry or b"yield" not in event.module.data:
@@ -96,21 +125,47 @@ class UnsupportedPython(Rule):
         if event.target == "attribute":
             if event.name == "__class__":
                 yield self._finding(event, "`__class__` is written")
+            elif isinstance(event.receiver, ClassValue):
+                yield from self._of_language(event, "write of an attribute of a class")
             elif isinstance(event.receiver, FunctionValue) and event.name:
-                yield self._finding(event, "an attribute of a function is written")
+                yield from self._of_language(event, "write of an attribute of a function")
         elif event.target == "subscript" and _opaque(event.receiver):
             yield self._finding(event, "an element of a C object is written")
+        elif event.target == "subscript":
+            yield from self._of_language(event, _language.of_key(event))
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
         if _opaque(event.receiver):
             yield self._finding(event, "an element of a C object is read")
+        yield from self._of_language(event, _language.of_key(event))
+
+    def on_feature(self, event: Feature) -> Iterator[Finding]:
+        yield from self._of_language(event, event.name)
+
+    def on_attribute(self, event: Attribute) -> Iterator[Finding]:
+        yield from self._of_language(event, _language.of_exception(event))
+
+    def on_branch(self, event: Branch) -> Iterator[Finding]:
+        if event.keyword == "not" and isinstance(event.test, Instance) and event.ask.method(event.test.cls, "__bool__"):
+            yield from self._of_language(event, "__bool__ in not")
+
+    def on_format(self, event: Format) -> Iterator[Finding]:
+        yield from self._of_language(event, _language.of_format(event) or _language.of_exception(event))
+
+    def _of_language(self, event: Event, name: str | None) -> Iterator[Finding]:
+        words = _language.told(name, self.release) if name is not None else ""
+        if words:
+            yield self._finding(event, words)
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if _opaque(event.left) or _opaque(event.right):
             yield self._finding(event, "an operator on a C object")
+        else:
+            yield from self._of_language(event, _language.of_operation(event))
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
+        yield from self._of_language(event, _language.of_call(event) or _language.of_exception(event))
         if name == "builtins.len":
             if event.args and _opaque(event.args[0]):
                 yield self._finding(event, "`len` of a C object")
@@ -136,7 +191,7 @@ class UnsupportedPython(Rule):
         elif name == "builtins.sorted":
             values = event.args[0] if event.args else None
             if isinstance(values, Seq) and isinstance(values.element(), Instance) and "key" not in event.keywords:
-                yield self._finding(event, "objects are sorted")
+                yield from self._of_language(event, "sorted() of objects")
         elif name.startswith("pydantic."):
             yield self._finding(event, f"`{name}`")
 
@@ -151,9 +206,16 @@ class UnsupportedPython(Rule):
                 yield self._finding(event, "a TypedDict with optional keys is built")
             elif base == "torch.Tensor" and event.args and tensor_of(event.args[0]) is None:
                 yield self._finding(event, "a tensor subclass is built from sizes")
+            else:
+                for feature in _language.of_construction(event):
+                    yield from self._of_language(event, feature)
+        elif isinstance(event.function, FunctionValue) and event.function.function.decorators:
+            for feature in _language.of_decorators(event, event.function.function):
+                yield from self._of_language(event, feature)
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         values = event.iterable
+        yield from self._of_language(event, _language.of_loop(event))
         if isinstance(values, Seq) and values.kind == "set" and tensor_of(values.element()) is not None:
             # A set that comes from outside must be guarded on; one that the function makes is nobody else's.
             if isinstance(event.node, ast.For) and isinstance(event.node.iter, ast.Attribute):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import facts
+from tclint.torch_facts import calls, facts
 from tclint.values import SPARSE, External, Tensor
 
 
@@ -43,6 +43,9 @@ class SparseOrNested(Rule):
         if event.name.startswith("torch.sparse."):
             if not any(isinstance(a, Tensor) and a.flags & SPARSE for a in event.args):
                 return
+            made = calls.verdict("Tensor.to_sparse", self.release)
+            if made is not None and made.breaks == "never":
+                return  # a release that keeps sparse tensors in its graphs
         if event.name in facts.named("reads a sparse or nested tensor"):
             if not (isinstance(event.receiver, Tensor) and event.receiver.flags & SPARSE):
                 return

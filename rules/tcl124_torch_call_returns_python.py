@@ -13,11 +13,13 @@ from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.values import External, Object, Value
 
+_MODULE: Final = "torch.nn.Module."
 # Building a module is TCL112's.
 _NAMES: Final = tuple(
     name
     for name in asked.breaking_somewhere()
-    if name.startswith("torch.") and not (name.startswith("torch.nn.") and name[9:10].isupper())
+    if name.startswith("torch.")
+    and not (name.startswith("torch.nn.") and name[9:10].isupper() and not name.startswith(_MODULE))
 )
 # Values or shapes are read: TCL103 and TCL105 say it.
 _DATA: Final = ("GB0036", "GB0033")
@@ -83,6 +85,8 @@ class TorchCallReturnsPython(Rule):
         verdict = self.verdict(event)
         if verdict is not None and (verdict.breaks != "always" or verdict.id in _DATA):
             return
+        if name.startswith(_MODULE) and not event.surely:
+            return  # a hook that is registered where there is none yet: set-up, done once
         yield self.finding(
             event,
             f"`{name}` in compiled code; Dynamo breaks the graph here{whole_frame(event)}"

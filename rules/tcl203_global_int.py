@@ -60,6 +60,18 @@ class GlobalInt(Rule):
             yield from self._suspicions(event, function)
             return
         told: set[int] = set()
+        for name, node in event.ask.of_function(_free_reads).items() if event.at_entry else ():
+            varied = event.evidence.captured(name)
+            if varied.hazard:
+                told.add(id(node))
+                yield self.finding(
+                    event,
+                    f"`{name}` is captured, and another one from call to call ({varied.said}): the functions share their"
+                    " code, and each new value compiles again",
+                    node=node,
+                    confidence=Confidence.HIGH,
+                    help="pass it as an argument",
+                )
         for place, node, varied in changed_reads(event):
             if id(node) not in told:
                 told.add(id(node))
@@ -97,3 +109,14 @@ def _counted(function: ast.AST) -> frozenset[str]:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id in declared
         if isinstance(node.value, ast.Constant) and type(node.value.value) is int
     )
+
+
+def _free_reads(function: Function) -> dict[str, ast.Name]:
+    """Where a function first reads each name that is not its own."""
+    free = function.free_names() - function.bound_names()
+    found: dict[str, ast.Name] = {}
+    reads = [n for n in ast.walk(function.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+    for node in sorted(reads, key=lambda n: (n.lineno, n.col_offset)):
+        if node.id in free:
+            found.setdefault(node.id, node)
+    return found

@@ -89,7 +89,7 @@ class FloatSpecialised(Rule):
             confidence, said = variation.burned(event, value)
             name = value.ref[0] if value.ref else "the argument"
         elif isinstance(value, Scalar) and value.source == "data":
-            if not what.startswith("math.") or node is None:
+            if node is None or not (what.startswith("math.") or _resumed(event, value)):
                 return  # reading it breaks the graph, which TCL103 says
             name, confidence = ast.unparse(node), Confidence.MEDIUM
         else:
@@ -107,3 +107,11 @@ class FloatSpecialised(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         return display("pass it as a 0-d tensor", "torch.minimum(x, limit) for clamp(max=limit), and so on")
+
+
+def _resumed(event: Event, value: Scalar) -> bool:
+    """Whether a float that was read out of the graph is handed to what is compiled after the break, call by call another."""
+    site = event.site
+    if site is None or site.fullgraph is True or "capture_scalar_outputs" in site.settings or value.type != "float":
+        return False
+    return event.evidence is not None and len(event.evidence.calls) > variation.SETTLES

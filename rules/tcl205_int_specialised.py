@@ -15,7 +15,7 @@ from tclint.ruleset.rule import Rule
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.torch_facts.facts import Places
-from tclint.values import Object, Scalar, Seq, Tensor, Value
+from tclint.values import Dict, Object, Scalar, Seq, Tensor, Value
 
 _MORE: Final = {
     "Tensor.split": Places((0,), ("split_size",)),
@@ -58,7 +58,7 @@ class IntSpecialised(Rule):
 
     code, name = "TCL205", "int-specialised"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
-    subjects = {"subscript": (Tensor, Object)}
+    subjects = {"subscript": (Tensor, Object, Dict, Seq)}
     calls = (*asked.burned("int"), *_MORE, "numpy.*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
@@ -141,6 +141,27 @@ class IntSpecialised(Rule):
                 )
         elif isinstance(event.receiver, Tensor):
             yield from self._position(event, event.index)
+        elif isinstance(event.index, Scalar) and event.index.type == "int":
+            yield from self._looked_up(event, event.index)
+
+    def _looked_up(self, event: Subscript, index: Scalar) -> Iterator[Finding]:
+        """`TABLE[x.shape[1]]`: a dict or list of Python is asked with the number."""
+        if isinstance(event.receiver, Seq) and event.receiver.kind not in ("list", "tuple"):
+            return
+        if isinstance(event.node, ast.Subscript) and ast.unparse(event.node.value) in event.ask.of_scope(_asked_for):
+            return  # a cache that is keyed by it: TCL212
+        if index.source == "arg":
+            yield from self._check(event, [index])
+        elif index.source == "size":
+            confidence, said = variation.of_sizes(event, [index])
+            if confidence is Confidence.HIGH:
+                yield self.finding(
+                    event,
+                    f"`{_source(event.node)}` looks something up with a size{variation.told(said)}: each new size compiles"
+                    " again",
+                    confidence=confidence,
+                    help="look it up in the caller and pass what was found, or keep a tensor and slice it",
+                )
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.target == "subscript" and isinstance(event.receiver, Tensor) and event.index is not None:
@@ -180,3 +201,9 @@ def _source(node: ast.AST) -> str:
     target = node.targets[0] if isinstance(node, ast.Assign) else node
     text = ast.unparse(target)
     return text if len(text) <= 40 else text[:37] + "…"
+
+
+def _asked_for(root: ast.AST) -> frozenset[str]:
+    """The containers that a function asks whether they hold something."""
+    asked = (n for n in ast.walk(root) if isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.In, ast.NotIn)))
+    return frozenset(ast.unparse(node.comparators[0]) for node in asked)

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from tclint.events import Call, Enter, Event, Loop, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.program import Function
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
 from tclint.values import Const, Dict, Seq, Value
@@ -52,6 +53,12 @@ class ContainerInput(Rule):
         evidence, function = event.evidence, event.enclosing
         if evidence is None or function is None or event.site is None or not event.at_entry:
             return
+        for name, values in evidence.values.items():
+            # Of a dict one key may be all that is read, and then it alone is guarded.
+            if evidence.lengths(name) > variation.SETTLES and all(isinstance(v, Seq) for v in values):
+                read = event.ask.of_function(_first_reads).get(name)
+                if read is not None:
+                    yield self._told(event, name, read, Confidence.HIGH)
         for node in ast.walk(function.node):
             if not (isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn))):
                 continue
@@ -111,10 +118,15 @@ class ContainerInput(Rule):
             confidence = Confidence.HIGH
         else:
             return
-        yield self.finding(
+        if confidence is not Confidence.HIGH or not isinstance(value, Seq):
+            yield self._told(event, node.id, node, confidence)
+
+    def _told(self, event: Event, name: str, node: ast.expr, confidence: Confidence) -> Finding:
+        evidence = event.evidence
+        return self.finding(
             event,
-            f"`{node.id}` is a Python container whose length or keys change from call to call"
-            f"{variation.told(evidence.shown(node.id) if evidence is not None else '')}; each compiles again",
+            f"`{name}` is a Python container whose length or keys change from call to call"
+            f"{variation.told(evidence.shown(name) if evidence is not None else '')}; each compiles again",
             node=node,
             confidence=confidence,
             help="stack or pad to a tensor in the caller and compile a tensor-only core",
@@ -137,3 +149,12 @@ def _parameters(node: ast.AST) -> set[str]:
     arguments = node.args
     names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     return names | {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
+
+
+def _first_reads(function: Function) -> dict[str, ast.expr]:
+    """Where each parameter is read first."""
+    found: dict[str, ast.expr] = {}
+    reads = [n for n in ast.walk(function.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+    for node in sorted(reads, key=lambda n: (n.lineno, n.col_offset)):
+        found.setdefault(node.id, node)
+    return found

@@ -9,6 +9,7 @@ from typing import Final
 
 from tclint.events import Branch, Call, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.rules._answers import Answers
 from tclint.ruleset.rule import Rule
 from tclint.values import Const, Evidence, Scalar, Value
 
@@ -69,6 +70,7 @@ class ShapeBranch(Rule):
         evidence = event.evidence
         confidence = Confidence.LOW
         if evidence is not None:
+            given: list[object] | None = None
             outcomes = _outcomes(event, node, evidence)
             if event.keyword == "while":
                 sizes = _numbers(event, node.left, evidence) or _numbers(event, node.comparators[0], evidence) or []
@@ -83,7 +85,12 @@ class ShapeBranch(Rule):
                 return
             if outcomes is not None and not _costly(outcomes, event.site is not None and event.site.dynamic is True):
                 return
-            if outcomes is not None:
+            if outcomes is None:
+                answers = Answers(event)
+                given = answers.of(node)
+                if given is not None and answers.programs([[bool(each) for each in given]]) <= variation.SETTLES:
+                    return
+            if outcomes is not None or given is not None:
                 confidence = Confidence.HIGH
         said = _said(event, node, evidence) if evidence is not None else ""
         yield self.finding(

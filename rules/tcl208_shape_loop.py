@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from tclint.events import Loop, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.rules._answers import Answers
 from tclint.ruleset.rule import Rule
-from tclint.values import RAW, Scalar, Seq, Tensor
+from tclint.values import RAW, Const, Scalar, Seq, Tensor
 
 
 class ShapeLoop(Rule):
@@ -55,7 +56,10 @@ class ShapeLoop(Rule):
             return
         lengths: list[int] | None = None
         said = ""
-        if isinstance(values, Tensor):
+        walked = _unbound(event, node)
+        if walked is not None:
+            lengths = evidence.sizes(*walked) if evidence is not None else None
+        elif isinstance(values, Tensor):
             if values.flags & RAW and evidence is not None:
                 lengths = evidence.sizes(values.base, 0)
         elif isinstance(values, Seq) and values.kind == "range" and values.length == "size":
@@ -79,9 +83,33 @@ class ShapeLoop(Rule):
         )
 
 
+def _unbound(event: Loop, node: ast.expr) -> tuple[str, int] | None:
+    """The argument and the dimension that `x.unbind(1)` walks, perhaps reversed, counted, or beside something else."""
+    parts = [node]
+    while parts:
+        part = parts.pop(0)
+        if not isinstance(part, ast.Call):
+            continue
+        if isinstance(part.func, ast.Name):
+            parts += part.args
+        elif isinstance(part.func, ast.Attribute) and part.func.attr == "unbind":
+            value = event.ask.evaluate(part.func.value)
+            given = part.args if isinstance(value, Tensor) else part.args[1:]
+            value = value if isinstance(value, Tensor) else event.ask.evaluate(part.args[0]) if part.args else value
+            dim = next((k.value for k in part.keywords if k.arg == "dim"), given[0] if given else None)
+            place = event.ask.evaluate(dim) if dim is not None else Const(0)
+            if isinstance(value, Tensor) and value.flags & RAW and isinstance(place, Const):
+                return (value.base, place.value) if type(place.value) is int else None
+    return None
+
+
 def _range_lengths(event: Loop, node: ast.expr) -> list[int] | None:
     if event.evidence is None or not isinstance(node, ast.Call) or not node.args:
         return None
+    answers = Answers(event)
+    bounds = [answers.of(each) for each in node.args]
+    if isinstance(node.func, ast.Name) and node.func.id == "range" and all(bound is not None for bound in bounds):
+        return [len(range(*row)) for row in zip(*(bound for bound in bounds if bound is not None), strict=True)]
     value = event.ask.evaluate(node.args[min(1, len(node.args) - 1)])
     if isinstance(value, Scalar) and value.ref is not None:
         return event.evidence.sizes(*value.ref)

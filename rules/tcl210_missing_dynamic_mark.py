@@ -83,6 +83,7 @@ class MissingDynamicMark(Rule):
             return  # marked somehow, through a helper or under a condition: how many programs is not ours to say
         costs = evidence.together(names)
         if not costs.hazard:
+            yield from self._with_modes(event, evidence, names, node)
             return
         name = max(names, key=lambda name: len(costs.blames(name)))
         aspect = _aspect(costs.blames(name))
@@ -96,6 +97,20 @@ class MissingDynamicMark(Rule):
             confidence=Confidence.HIGH,
             help=help_,
         )
+
+    def _with_modes(self, event: Event, evidence: Evidence, names: Sequence[str], node: ast.AST) -> Iterator[Finding]:
+        """A batch that is not full, and evaluation between epochs: neither costs much by itself."""
+        costs = evidence.everything()
+        name = next((name for name in names if any(".size(" in each for each in costs.blames(name))), None)
+        if costs.hazard and name is not None and not evidence.mode.hazard and evidence.mode.programs > 1:
+            yield self.finding(
+                event,
+                f"the shape of `{name}` differs from call to call, and so do the modes in force: {costs.programs}"
+                f" compilations ({evidence.shown(name, 'size()')}; {evidence.mode.said})",
+                node=node,
+                confidence=Confidence.HIGH,
+                help="drop_last=True or pad the last batch; mark the dimension with torch._dynamo.mark_dynamic",
+            )
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         """A block compiled by itself, called in a loop with a tensor that was marked only where the model was entered."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Attribute, Event, Loop, Operation, Store, variation
+from tclint.events import Attribute, Enter, Event, Loop, Operation, Store, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.rules._scope import header
 from tclint.rules._state import attribute_change
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import nodes
@@ -51,6 +52,26 @@ class ModuleStateChanges(Rule):
     code, name = "TCL212", "module-state-changes"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
     subjects = {"attribute": (Instance,), "loop": (Object,)}
+
+    def on_enter(self, event: Enter) -> Iterator[Finding]:
+        """Models of several widths, one after the other: they share the code, and parameters are static."""
+        owner = event.cls
+        if event.evidence is None or owner is None or event.site is None or not event.at_entry:
+            return
+        if not event.ask.is_nn_module(owner):
+            return
+        init = event.ask.method(owner, "__init__")
+        for name, varied in event.evidence.made() if init is not None else ():
+            assert init is not None
+            if varied.hazard and name in init.node_index(_builds_with):
+                yield self.finding(
+                    event,
+                    f"`{owner.name}` is compiled for objects made with several values of `{name}` ({varied.said}): they share"
+                    " their code, parameters are static, and each size compiles again",
+                    node=header(event.node),
+                    confidence=Confidence.HIGH,
+                    help="compile one model, or call torch.compiler.reset() when one is done with",
+                )
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         """An attribute that eager code binds anew between calls."""
@@ -113,6 +134,24 @@ class ModuleStateChanges(Rule):
 def _reads(event: Store, name: str) -> bool:
     """Whether the function also reads the attribute: a value that is only written costs nothing."""
     return event.enclosing is not None and name in event.ask.of_scope(_attributes_read)
+
+
+def _builds_with(constructor: ast.AST) -> frozenset[str]:
+    """The names that a constructor builds what it stores from: `self.fc = nn.Linear(width, 1)`."""
+    calls = (
+        call
+        for node in nodes(constructor)
+        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Attribute) for target in node.targets)
+        for call in nodes(node.value)
+        if isinstance(call, ast.Call)
+    )
+    return frozenset(
+        part.id
+        for call in calls
+        for given in (*call.args, *(keyword.value for keyword in call.keywords))
+        for part in nodes(given)
+        if isinstance(part, ast.Name)
+    )
 
 
 def _attributes_read(root: ast.AST) -> frozenset[str]:

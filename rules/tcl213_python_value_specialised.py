@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from tclint.events import Branch, Compile, Enter, Event, Operation, ProgramCall, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.rules._answers import Answers
 from tclint.rules._scope import callee, header, target_of
 from tclint.ruleset.rule import Rule
 from tclint.timeline import guarded
@@ -98,7 +99,7 @@ class PythonValueSpecialised(Rule):
     def __init__(self) -> None:
         super().__init__()
         self._factories: dict[tuple[str, str], _Factory] = {}
-        self._limits: dict[tuple[Evidence, str], set[float]] = {}
+        self._asked: dict[Evidence, tuple[Answers, dict[str, list[bool]]]] = {}
         self._calls: dict[tuple[str, str], list[Mapping[str, Value]]] = {}
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
@@ -165,7 +166,12 @@ class PythonValueSpecialised(Rule):
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         value, evidence = event.test, event.evidence
-        if not (isinstance(value, Scalar) and value.source == "arg" and value.ref is not None) or evidence is None:
+        if not isinstance(value, Scalar) or evidence is None:
+            return
+        if value.source == "attr" and isinstance(event.node, ast.expr) and self._crosses(event, event.node):
+            what = f"`{ast.unparse(event.node)}` is a branch on a number that changes between the calls in sight"
+            yield self._finding(event, f"{what} ({evidence.places}), which go several ways")
+        if value.source != "arg" or value.ref is None:
             return
         flags = [n for n, v in evidence.values.items() if v and all(_is_flag(x) for x in v)]
         if value.ref[0] in flags:
@@ -176,26 +182,27 @@ class PythonValueSpecialised(Rule):
                 yield self._finding(
                     event, f"`{value.ref[0]}` is one of {len(flags)} flags in {len(combinations)} combinations"
                 )
-        elif value.type == "bool" and isinstance(event.node, ast.Compare) and _threshold(event.node) is not None:
-            yield from self._stages(event, event.node, value.ref[0])
+        elif isinstance(event.node, ast.expr) and self._crosses(event, event.node):
+            yield self._finding(
+                event,
+                f"`{ast.unparse(event.node)}` is a branch on the number `{value.ref[0]}`, and the calls in sight go several"
+                f" ways{variation.told(evidence.shown(value.ref[0]))}",
+            )
         elif not event.at_entry and value.type == "bool" and isinstance(event.node, ast.Compare):
             yield from self._varied(event, value, "decides a branch", equal=True)
 
-    def _stages(self, event: Branch, node: ast.Compare, name: str) -> Iterator[Finding]:
-        """`if t < 0.25`, `if t < 0.5` …: a number that is only compared, but whose calls end in three places or more."""
+    def _crosses(self, event: Branch, node: ast.expr) -> bool:
+        """`if step < 3`: a number that becomes dynamic, but whose calls fall on several sides of what is asked of it.
+
+        What was asked before in the same function counts with it: two limits part the numbers in three.
+        """
         assert event.evidence is not None
-        limits = self._limits.setdefault((event.evidence, name), set())
-        limit = _threshold(node)
-        assert limit is not None
-        limits.add(limit)
-        numbers = [v.value for v in event.evidence.values.get(name, ()) if isinstance(v, Const)]
-        numbers = [number for number in numbers if isinstance(number, (int, float))]
-        stages = {tuple(number < each for each in sorted(limits)) for number in numbers}
-        if len(stages) > variation.SETTLES:
-            yield self._finding(
-                event,
-                f"`{name}` is compared with {len(limits)} limits, and the calls in sight lie in {len(stages)} parts",
-            )
+        answers, before = self._asked.setdefault(event.evidence, (Answers(event), {}))
+        given = answers.of(node)
+        if given is None:
+            return False
+        before[ast.unparse(node)] = [bool(each) for each in given]
+        return len(set(before[ast.unparse(node)])) > 1 and answers.programs(list(before.values())) > variation.SETTLES
 
     def on_compile(self, event: Compile) -> Iterator[Finding]:
         """A factory, or a loop, that compiles one function for every name: they share the code, and count together."""
@@ -272,15 +279,6 @@ def _is_joined(function: ast.AST, name: str) -> bool:
 
 def _is_flag(value: object) -> bool:
     return isinstance(value, Const) and isinstance(value.value, bool)
-
-
-def _threshold(node: ast.Compare) -> float | None:
-    """The constant that something is compared with."""
-    if len(node.ops) == 1 and isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
-        for side in (node.comparators[0], node.left):
-            if isinstance(side, ast.Constant) and isinstance(side.value, (int, float)):
-                return float(side.value)
-    return None
 
 
 def _is_name(value: Value) -> bool:

@@ -79,8 +79,11 @@ class Merged:
         held = sorted(set(releases))
         return text if held == self.known else f"[{store.ranges(held, self.known)}]{text}"
 
-    def written(self) -> str:
-        names = {key: self.lines(key) for key in sorted({*self.names, *self.new})}
+    def written(self, part: bool = False) -> str:
+        """The whole table; with `part`, what the raw answers do not have stays as it is."""
+        names = {key: self.lines(key) for key in sorted({*self.names, *self.new}) if key in self.new or not part}
+        if part:
+            names = dict(sorted({**self.names, **names}.items()))
         about = {
             **self.about,
             "releases": [f"2.{release}" for release in self.known],
@@ -141,11 +144,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("raw", type=Path)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--part", action="store_true", help="the answers are to a part of the names: `run.py --only`")
     options = parser.parse_args()
     table = merged(options.raw)
     print(table.report())
     if options.write:
-        store.TABLE.write_text(table.written())
+        store.TABLE.write_text(table.written(options.part))
     return 0
 
 

@@ -22,10 +22,11 @@ import calls
 import recipes
 import torch
 from operations import OPERATIONS
+from python_types import PYTHON
 from special import SPECIAL
 from written import FIXED as WRITTEN
 
-FIXED = WRITTEN | OPERATIONS | SPECIAL
+FIXED = WRITTEN | OPERATIONS | SPECIAL | PYTHON
 
 TORCH_MODULES = """
 torch torch.amp torch.autograd torch.autograd.forward_ad torch.autograd.functional torch.autograd.graph torch.backends.cuda
@@ -105,6 +106,8 @@ ctc = torch.nn.CTCLoss()
 GLOBAL_LIST, GLOBAL_DICT = [1, 2], {"a": 1}
 weak_keys = weakref.WeakKeyDictionary({linear: 3})
 scripted = torch.jit.script(add_one)
+plain_reference, one_day = weakref.ref(plain), datetime.timedelta(1)
+mapping_proxy = types.MappingProxyType({"a": 1})
 """
 CONSTRUCTORS = recipes.recipes(
     """- | 4 | 4, 4 | 8, 4 | 3 | 3, 4, 3 | 2, 3, 2 | 2 | 3, 3 | 8, 2 | 8, 2, 16 | (4,) | 1, 3 | 1, 1 | 0.5 | 10, 4 | 4, 4, 4 | 4, 4, 2 |

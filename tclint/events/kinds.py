@@ -70,6 +70,11 @@ class Event:
         return "except" in self.frame.blocks or self.frame.rare
 
     @property
+    def surely(self) -> bool:
+        """Whether every run of the region gets here: no branch on the way that may not be taken."""
+        return not self.frame.maybe and not any(frame.maybe for frame in self.ask.callers())
+
+    @property
     def grad(self) -> bool | None:
         """False under `no_grad`, True where nothing around turns gradients off, None where the caller is not in sight."""
         return self.frame.grad
@@ -381,6 +386,17 @@ class Define(Event):
         self.what = what
 
 
+class Feature(Event):
+    """Something of the language that no other event tells, by its name in the facts: an exception is raised again."""
+
+    __slots__ = ("name",)
+    kind = "feature"
+
+    def __init__(self, frame: Frame, node: ast.AST, name: str) -> None:
+        super().__init__(frame, node)
+        self.name = name
+
+
 class Enter(Event):
     """A function of a region is entered."""
 
@@ -452,6 +468,7 @@ EVENTS: tuple[type[Event], ...] = (
     Format,
     With,
     Define,
+    Feature,
     Enter,
     Compile,
     ModuleEvent,

@@ -121,6 +121,9 @@ class Frame(Protocol):
     def blocks(self) -> Sequence[str]: ...
 
     @property
+    def maybe(self) -> int: ...
+
+    @property
     def constructing(self) -> bool: ...
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.sources.roles import is_test
-from tclint.values import Const, Evidence, Instance, Value
+from tclint.values import UNKNOWN, Const, Evidence, FunctionValue, Instance, Value
 from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, StatePlace, Walk, Write
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ class Account:
     """Keeps the moments of the walk that is under way, and those of the walks before it."""
 
     def __init__(self, interp: Interpreter) -> None:
+        self._interp = interp
         self._walks = interp.learned.walks
         self._rebound = interp.learned.rebound
         self._counted = interp.learned.counted
@@ -72,10 +73,21 @@ class Account:
         return len(self._current)
 
     def call(
-        self, frame: Frame, node: ast.AST, code: Hashable, args: Sequence[Value], keywords: Mapping[str, Value]
+        self,
+        frame: Frame,
+        node: ast.AST,
+        code: Hashable,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        target: Value = UNKNOWN,
     ) -> None:
         """Eager code calls a compiled callable."""
-        self._add(Call(code, frame.module.path, node, tuple(args), dict(keywords), frame.modes))
+        cells: dict[str, Value] = {}
+        if isinstance(target, FunctionValue) and target.closure is not None:
+            closure = target.closure
+            cells = {name: closure[name] for name in sorted(target.function.free_names() & closure.keys())}
+        made = self._interp.heap.made_with(target)
+        self._add(Call(code, frame.module.path, node, tuple(args), dict(keywords), frame.modes, cells, made))
 
     def write(self, frame: Frame, node: ast.AST, place: StatePlace, value: Value, again: str = "") -> None:
         """Eager code binds something that compiled code may read. What constructors bind is no change."""

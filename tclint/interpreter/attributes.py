@@ -9,6 +9,7 @@ from tclint.interpreter.frame import Frame
 from tclint.program import Function
 from tclint.values import (
     STATIC_OUT,
+    UNKNOWN,
     Instance,
     Value,
     join,
@@ -42,6 +43,7 @@ class InstanceAttributes:
         return known
 
     def _run_init(self, instance: Instance, init: Function) -> None:
+        instance = instance.identified(0)  # as any of its kind
         with self._silence:
             try:
                 construction = self._learned.constructions.get(instance.key)
@@ -57,6 +59,11 @@ class InstanceAttributes:
 
     def store(self, frame: Frame, instance: Instance, name: str, value: Value, replace: bool = False) -> None:
         """Remember that an attribute was stored; in a constructor it joins what was stored before, unless it replaces it."""
+        if instance.identity and frame.region is None:
+            replayed = value.contains(STATIC_OUT) is not None or is_graph(value)
+            self._interp.heap.write(instance, name, UNKNOWN if replayed else value)
+            if frame.constructing and not replayed:
+                return  # what any of its kind holds is found out apart
         if frame.constructing or value.contains(STATIC_OUT) is not None or is_graph(value):
             attrs = self._memo.attributes.setdefault(instance.key, {})
             old = attrs.get(name)

@@ -139,6 +139,12 @@ class Classes:
                 return "class"
         return ""
 
+    @staticmethod
+    def is_cached(method: Function) -> bool:
+        """Whether a property keeps what it gave the first time."""
+        last = [d.attr if isinstance(d, ast.Attribute) else getattr(d, "id", "") for d in method.decorators]
+        return "cached_property" in last
+
     def fields(self, cls: Class) -> list[str]:
         """The fields of a dataclass-like class, base classes first."""
         known = self._knowledge.field_names.get(cls)
@@ -163,10 +169,31 @@ class Classes:
             assigned = ancestor.assignments.get(name)
             if assigned is not None:
                 return self.assigned(ancestor, assigned, name, frame, node)
+        if frame.region is not None and self._of_metaclass(cls, name):
+            self._interp.emitter.feature(frame, node, "attribute of a metaclass")
+            return UNKNOWN
         base = self.external_base(cls)
         if name == "apply" and base.startswith("torch.autograd"):
             return Method(Object("torch.autograd.Function", frame.origin(node), "", ClassValue(cls)), "apply")
         return External(f"{base}.{name}") if base else UNKNOWN
+
+    def constant(self, cls: Class, assignment: Assignment) -> Value | None:
+        """The number or text that a field has until an object is given another."""
+        expression = getattr(cls.module.node(assignment.ordinal), "value", None)
+        if not isinstance(expression, ast.Constant) or assignment.path or self.is_subclass(cls, "Enum"):
+            return None
+        if isinstance(expression.value, bool) or expression.value is None:
+            return None  # a switch is there to be thrown
+        return Const(expression.value)
+
+    def _of_metaclass(self, cls: Class, name: str) -> bool:
+        """Whether a class has an attribute from a metaclass of the program alone."""
+        node = next((k.value for k in cls.node.keywords if k.arg == "metaclass"), None)
+        if node is None:
+            return False
+        meta = self.of(evaluate(self._interp.names.frame(cls.module), node))
+        found = (self.find_method(meta, each) for each in (name, "__getattr__")) if meta is not None else ()
+        return any(method is not None for method in found)
 
     def assigned(self, cls: Class, assignment: Assignment, name: str, frame: Frame, node: ast.AST) -> Value:
         """What an assignment in the body of a class gives those who read the attribute."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from tclint import events
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.modes import set_mode, train
+from tclint.interpreter.modes import ask_gradients, set_mode, train
 from tclint.torch_facts import callers
-from tclint.values import Instance, Object, Scalar, Seq, Tensor, Union, Value
+from tclint.values import TRUE, Instance, Object, Scalar, Seq, Tensor, Union, Value
 
 if TYPE_CHECKING:
     from tclint.events.dispatch import Dispatcher
@@ -57,6 +57,10 @@ class Emitter:
         if kind is Tensor or kind is Scalar or kind is Union or kind is Instance or kind is Object or kind is Seq:
             self.emit(events.Branch, frame, node, value, keyword)
 
+    def feature(self, frame: Frame, node: ast.AST, name: str) -> None:
+        """Something of the language that has no event of its own, by its name in the facts."""
+        self.emit(events.Feature, frame, node, name)
+
     def operation(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> None:
         self.emit(events.Operation, frame, node, operator, left, right)
 
@@ -75,6 +79,8 @@ class Emitter:
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
             train(frame, node, name, keywords)
+            if name == "Tensor.requires_grad_" and receiver is not None:
+                ask_gradients(frame, node, receiver, args[0] if args else TRUE)
         elif frame.region.site is None and frame.interp.learned.sites and name in callers.NAMES:
             # Where nothing is compiled yet, nothing is marked for it: there the mark is the hazard.
             frame.interp.results.calls_compiled = True

@@ -38,6 +38,11 @@ def lookup(frame: Frame, name: str) -> Value:
         if value is not None:
             outer = frame.function.parent if frame.function is not None else None
             return _as_changed(frame, ("cell", outer.qualname), name, value) if outer is not None else value
+    if frame.region is None:
+        held = frame.top_level.get(name)
+        if held is not None:
+            frame.interp.heap.read_global(frame.module.path, name, held)
+            return _as_changed(frame, ("global", ""), name, held)
     value = frame.interp.names.value(frame.module, name)
     if (value is None or value is NONE) and frame.region is None:
         # `model = None` at first, or nothing at all, until a function binds it.

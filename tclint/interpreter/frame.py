@@ -9,7 +9,7 @@ from tclint.model.finding import Step
 from tclint.values import Origin, Region, Value, join
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from tclint.interpreter.machine import Interpreter
     from tclint.program import Class, Function, Module
@@ -19,7 +19,7 @@ Env = dict[str, Value]
 # Set in environments that only an unusual run reaches. The dot makes it end where the branch ends.
 RARE: Final = ".rare"
 _new = tuple.__new__
-TURNS: Final = 256
+TURNS: Final = 160
 """The turns of loops that are walked for one entry into the program."""
 
 
@@ -48,6 +48,7 @@ class Frame:
         "modes",
         "module",
         "nonlocals",
+        "on_yield",
         "parent",
         "paths",
         "region",
@@ -81,6 +82,7 @@ class Frame:
         self.depth: int = parent.depth + 1 if parent is not None else 0
         self.returns: list[Value] = []
         self.yields: list[Value] = []
+        self.on_yield: Callable[[Value], None] | None = None  # runs what a context manager stands around
         self.inexact = False  # a yield may not happen, or not only once
         self.walked = 0  # how many of the loops in `blocks` are walked turn by turn
         self.budget: list[int] = parent.budget if parent is not None else [TURNS]
@@ -101,7 +103,8 @@ class Frame:
     @property
     def runs_once(self) -> bool:
         """Whether this place is reached exactly once whenever the function is: in no loop but those walked turn by turn."""
-        return not self.maybe and len(self.blocks) - self.blocks.count("with") == self.walked
+        once = self.blocks.count("with") + self.blocks.count("try")
+        return not self.maybe and len(self.blocks) - once == self.walked
 
     @property
     def rare(self) -> bool:
@@ -109,11 +112,17 @@ class Frame:
         return RARE in self.env
 
     @property
-    def top_level(self) -> Env:
-        """What the names of this file hold at this moment, where the walk began there."""
+    def root(self) -> Frame:
+        """Where the walk began."""
         root = self
         while root.parent is not None:
             root = root.parent
+        return root
+
+    @property
+    def top_level(self) -> Env:
+        """What the names of this file hold at this moment, where the walk began there."""
+        root = self.root
         return root.env if root.function is None and root.module is self.module and root is not self else {}
 
     def origin(self, node: ast.AST) -> Origin:

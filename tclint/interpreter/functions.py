@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
@@ -13,6 +13,7 @@ from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.models import torch_wrappers
 from tclint.interpreter.modes import enter_mode
+from tclint.interpreter.state import Remembered
 from tclint.program import Class, Function
 from tclint.sources.tree import nodes
 from tclint.values import (
@@ -39,6 +40,8 @@ _MAX_EAGER_DEPTH: Final = 10
 _MAX_INIT_DEPTH: Final = 2
 _MAX_CONTEXTS: Final = 6
 _MAX_EAGER_CONTEXTS: Final = 16
+_MAX_STATES: Final = 48
+"""States of objects for which a result is remembered."""
 
 
 class Functions:
@@ -225,6 +228,23 @@ class Functions:
             region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure), recordings.seen)
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
+        heap = self._interp.heap
+        plain: Any = None
+        objects: tuple[int, ...] = ()
+        again = False
+        if region is None:
+            captured = value.closure if function.parent is not None else None
+            names = sorted(function.free_names() & captured.keys()) if captured else ()
+            held = [*env.values(), *(captured[n] for n in names)] if captured else env.values()
+            told = tuple([captured[n].key for n in names]) if captured else ()
+            key, objects = (*key, told), tuple([v.identity for v in held if v.identity])
+            # What objects hold decides only where somebody asks: then a result counts for as long as they hold it.
+            stateful = memo.stateful.get(key)
+            plain = key
+            if stateful is not None:
+                key = next(
+                    (each.key for each in stateful if each.objects == objects and heap.holds(frame, each.reads)), None
+                )
         known = memo.results.get(key)
         if known is not None:
             if region is None:
@@ -236,6 +256,9 @@ class Functions:
             if key in memo.deeds:
                 self._interp.recordings.repeat(memo.deeds[key])
             return known
+        if key is None:
+            key = plain
+            again = True
         if key in memo.running:
             return UNKNOWN
         happened = graphs.length
@@ -244,7 +267,11 @@ class Functions:
         # A method that many classes inherit is another function for each of them.
         ways = (*identity, _receiving_class(function, env))
         count = memo.contexts.get(ways, 0)
-        if count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
+        if again:
+            heap.reruns -= 1
+            if heap.reruns < 0:
+                return UNKNOWN
+        if not again and count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
             env = {n: widen(v) for n, v in env.items()}
             key = (*identity, "wide", tuple((n, v.key) for n, v in env.items()))
             known = memo.results.get(key)
@@ -256,8 +283,9 @@ class Functions:
                 return known
             if key in memo.running or count >= 4 * _MAX_CONTEXTS:
                 return UNKNOWN
-        memo.contexts[ways] = count + 1
+        memo.contexts[ways] = count + (not again)
         memo.running.add(key)
+        mark = heap.mark()
         counted = region is not None and region.site is not None and not self._emitter.quiet
         if counted:
             self._interp.results.begin()
@@ -270,6 +298,12 @@ class Functions:
             memo.running.discard(key)
             if counted:
                 self._interp.results.end(key)
+        if region is None and (heap.mark() != mark or again):
+            kept = memo.stateful.setdefault(plain, [])
+            if heap.changed_since(mark) or result.identity or len(kept) >= _MAX_STATES:
+                return result  # what it did to objects is done anew by the next call
+            key = (plain, len(kept))
+            kept.append(Remembered(key, objects, heap.reads_since(mark, frame)))
         memo.results[key] = result
         if region is None:
             self._interp.account.keep(key, begun)
@@ -278,6 +312,33 @@ class Functions:
         if self._interp.recordings.length != done:
             memo.deeds[key] = self._interp.recordings.since(done)
         return result
+
+    def around(self, frame: Frame, node: ast.AST, made: Partial, body: Callable[[Value], None]) -> None:
+        """Run a generator that is a context manager: up to its `yield`, where the body runs, and on to its end."""
+        value = made.func
+        assert isinstance(value, FunctionValue)
+        key = ("around", value.key, id(node))
+        if key in self._memo.running or frame.depth >= _MAX_EAGER_DEPTH:
+            body(UNKNOWN)
+            return
+        args = made.args if value.bound is None else (value.bound, *made.args)
+        env = parameters.bind(self._interp, value.function, args, made.keywords, False)
+        ran = False
+
+        def once(entered: Value) -> None:
+            nonlocal ran
+            if not ran:
+                ran = True
+                body(entered)
+
+        inner = Frame(self._interp, value.function.module, value.function, env, None, frame, node, value.closure)
+        inner.on_yield = once
+        self._memo.running.add(key)
+        try:
+            execute.run_block(inner, value.function.node.body)  # type: ignore[arg-type]
+        finally:
+            self._memo.running.discard(key)
+        once(UNKNOWN)
 
     def _interpret(
         self, caller: Frame | None, node: ast.AST | None, value: FunctionValue, env: Env, region: Region | None

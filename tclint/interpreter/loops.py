@@ -121,10 +121,15 @@ def _walk(
     exits: Env | None = None
     broken: list[Env] = []
     ended = False
-    while frame.budget[0] > 0:
+    heap = frame.interp.heap
+    left = []
+    first = True
+    while frame.budget[0] > 0 or first:  # what stands in a loop is seen once, whatever was walked before
+        first = False
         more, leaves = turn()
         if leaves is not None:
             exits = join_env(exits, leaves)
+            left.append(heap.state())
         if not more:
             break
         frame.inexact |= leaves is not None  # the loop may have ended before this turn
@@ -136,6 +141,7 @@ def _walk(
         frame.env = ends
     else:
         frame.inexact = True
+    heap.meet(left)
     frame.walked -= 1
     frame.blocks.pop()
     after: Env | None = exits if ended else join_env(exits, frame.env)

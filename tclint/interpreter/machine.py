@@ -13,6 +13,7 @@ from tclint.interpreter.emitter import Emitter
 from tclint.interpreter.entries import Entries
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.functions import Functions
+from tclint.interpreter.heap import Heap
 from tclint.interpreter.names import Names
 from tclint.interpreter.objects import Objects
 from tclint.interpreter.options import Options
@@ -51,6 +52,7 @@ class Interpreter:
         self.emitter = Emitter(dispatcher)
         self.account = Account(self)
         self.graph_memory = GraphMemory()
+        self.heap = Heap(self)
         self.recordings = Recordings()
         self.names = Names(self)
         self.classes = Classes(self)

@@ -10,7 +10,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze, grad_argument
 from tclint.torch_facts import modes as facts
-from tclint.values import NONE, UNKNOWN, Const, External, Instance, Object, Value
+from tclint.values import NONE, PARAMETER, UNKNOWN, Const, External, Instance, Object, Tensor, Value
 from tclint.values.moments import Mode
 
 
@@ -73,6 +73,12 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
             account.write(frame, node, ("mode", "", owner, "dtype"), External(f"torch.{method}"))
         elif method == "to" and args and isinstance(args[0], External):
             account.write(frame, node, ("mode", "", owner, "dtype"), args[0])
+
+
+def ask_gradients(frame: Frame, node: ast.AST, receiver: Value, wanted: Value) -> None:
+    """`p.requires_grad_(False)` for a parameter: which ones require a gradient is guarded."""
+    if frame.region is None and isinstance(receiver, Tensor) and receiver.flags & PARAMETER:
+        frame.interp.account.write(frame, node, ("mode", "", "parameters", "requires_grad"), wanted)
 
 
 def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value]) -> None:

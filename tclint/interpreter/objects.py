@@ -77,6 +77,14 @@ class Objects:
         open_ended: bool = False,
     ) -> Value:
         """The value of `Class(*args, **keywords)`."""
+        made = self._construct(frame, node, cls, args, keywords)
+        if frame.region is None and isinstance(made, Instance) and not open_ended:
+            return self._interp.heap.allocate(made, args, keywords)
+        return made
+
+    def _construct(
+        self, frame: Frame, node: ast.AST, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
         self._emitter.emit(events.ProgramCall, frame, node, ClassValue(cls), args, keywords)
         self._note_made(frame, node, cls, args, keywords)
         classes = self._interp.classes
@@ -144,9 +152,13 @@ class Objects:
 
     def attribute(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> Value:
         """The value of `instance.name`."""
+        interp = self._interp
+        exact = frame.region is None and instance.identity
+        held = interp.heap.read(instance, name) if exact else None
+        if held is not None:
+            return held
         if instance.fields is not None and name in instance.fields:
             return instance.fields[name]
-        interp = self._interp
         cls = instance.cls
         order = interp.classes.mro(cls)
         late = self._late(cls, name)
@@ -169,12 +181,20 @@ class Objects:
                 return self._method(frame, node, instance, method)
             assigned = ancestor.assignments.get(name)
             if assigned is not None:
-                return interp.classes.assigned(ancestor, assigned, name, frame, node)
+                held = (interp.classes.constant(ancestor, assigned) if exact else None) or interp.classes.assigned(
+                    ancestor, assigned, name, frame, node
+                )
+                if isinstance(held, Instance) and interp.classes.find_method(held.cls, "__get__") is not None:
+                    self._emitter.feature(frame, node, "descriptor")
+                elif isinstance(held, Object) and held.name == "functools.partialmethod":
+                    self._emitter.feature(frame, node, held.name)
+                return held
         if name == "training":
             return BOOL
         if name in modules.MODULE_METHODS:
             return Method(instance, name)
         if name == "__dict__":
+            self._emitter.feature(frame, node, "__dict__ of an object")
             return Dict({}, UNKNOWN)
         dynamic = attributes.get("*")
         if dynamic is not None and "*" not in name and interp.classes.find_method(cls, "__getattr__") is None:
@@ -235,13 +255,15 @@ class Objects:
     def _method(self, frame: Frame, node: ast.AST, instance: Instance, method: Function) -> Value:
         kind = self._interp.classes.method_kind(method)
         if kind == "property":
+            if frame.region is not None and self._interp.classes.is_cached(method):
+                self._emitter.feature(frame, node, "cached_property")
             return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
         decorated = self._interp.functions.value(method)
         if kind == "static":
             return decorated
         return decorated.bound_to(ClassValue(instance.cls) if kind == "class" else instance)
 
-    def super_attribute(self, value: Super, name: str) -> Value:
+    def super_attribute(self, frame: Frame, node: ast.AST, value: Super, name: str) -> Value:
         """The value of `super().name`, as far as the program defines it."""
         instance = value.instance
         cls = instance.cls if isinstance(instance, (Instance, ClassValue)) else None
@@ -252,6 +274,9 @@ class Objects:
         for ancestor in islice(order, start, None):
             method = ancestor.methods.get(name)
             if method is not None:
+                if self._interp.classes.method_kind(method) == "property" and isinstance(instance, Instance):
+                    self._emitter.feature(frame, node, "property of super()")
+                    return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
                 return self._interp.functions.value(method).bound_to(instance)
         return UNKNOWN
 

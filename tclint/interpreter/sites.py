@@ -155,7 +155,7 @@ class CompileSites:
                 self._interp.results.calls_compiled = True
             return value.target.call(frame, node, args, keywords, open_ended)
         self.note_call(value.target, value.code, args, keywords)
-        self._interp.account.call(frame, node, value.code, args, keywords)
+        self._interp.account.call(frame, node, value.code, args, keywords, value.target)
         inside = Frame(self._interp, frame.module, frame.function, {}, Region(value.site), None, node)
         names = [f"argument {i}" for i in range(len(args))]
         inner_args = [a.as_input(n, NOWHERE) for a, n in zip(args, names, strict=True)]

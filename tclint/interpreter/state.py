@@ -114,6 +114,18 @@ class SiteKnowledge:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A call that read what objects hold: it gives the same for as long as they hold it."""
+
+    key: Any
+    """Under which its result is kept."""
+    objects: tuple[int, ...]
+    """The objects that it was given."""
+    reads: Mapping[tuple[int | str, str], Value | None]
+    """What it read, by object or file, and name."""
+
+
 @dataclass(slots=True)
 class Memo:
     """What was concluded, and what is being concluded right now."""
@@ -124,6 +136,8 @@ class Memo:
     """With how many different arguments a function was interpreted."""
     moments: dict[Any, tuple[Moment, ...]] = field(default_factory=dict)
     """What a function did to compiled callables and to what they read, by function and arguments."""
+    stateful: dict[Any, list[Remembered]] = field(default_factory=dict)
+    """The calls that read or change what objects hold, and those of which a result is remembered."""
     deeds: dict[Any, tuple[Deed, ...]] = field(default_factory=dict)
     """What a call that is remembered did to graphs captured by hand, and to what they read."""
     effects: dict[Any, tuple[Effect, ...]] = field(default_factory=dict)
@@ -145,7 +159,8 @@ class Memo:
 
     def forget(self) -> None:
         """Forget what was concluded, so that a second pass sees what the first one learned."""
-        for part in (self.results, self.contexts, self.moments, self.effects, self.deeds, self.attributes):
+        parts = (self.results, self.contexts, self.moments, self.effects, self.deeds, self.attributes, self.stateful)
+        for part in parts:
             part.clear()
         self.shared_setup.clear()
         self.class_values.clear()

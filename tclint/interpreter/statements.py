@@ -6,18 +6,24 @@ Importing this module fills the table of `tclint.interpreter.execute`.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from tclint import events
-from tclint.interpreter import captures, expressions, hints, modes, stores
+from tclint.interpreter import captures, exceptions, expressions, hints, modes, stores
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
 from tclint.values import (
     NONE,
     UNKNOWN,
+    ClassValue,
     External,
     FunctionValue,
+    Instance,
     ModuleValue,
+    Object,
+    Partial,
+    Seq,
     Tensor,
     Value,
     tensor_of,
@@ -77,7 +83,10 @@ def _return(frame: Frame, node: ast.Return) -> None:
 
 def _raise(frame: Frame, node: ast.Raise) -> None:
     # What an exception is built from runs only when things have already gone wrong; Dynamo does not get there
-    # in a program that works.
+    # in a program that works: unless it is raised for sure, to be caught.
+    if frame.region is not None and exceptions.caught(frame):
+        for feature, where in exceptions.features(frame, node):
+            frame.interp.emitter.feature(frame, where, feature)
     frame.dead = True
 
 
@@ -87,6 +96,8 @@ def _if(frame: Frame, node: ast.If) -> None:
     undecided = then is not None and otherwise is not None
     left = False
     frame.maybe += undecided
+    heap = frame.interp.heap
+    held = heap.state() if undecided and frame.region is None else None
     memory = frame.interp.graph_memory
     before = memory.branch()
     if then is not None:
@@ -99,7 +110,12 @@ def _if(frame: Frame, node: ast.If) -> None:
     ends = memory.branch(before) if undecided else {}
     if otherwise is not None:
         frame.env = otherwise
+        taken = heap.state() if held is not None else None
+        if held is not None:
+            heap.restore(held)
         run_block(frame, node.orelse)
+        if taken is not None:
+            heap.meet([taken])
         if not frame.dead:
             after = join_env(after, frame.env)
         left |= frame.dead
@@ -115,24 +131,72 @@ def _if(frame: Frame, node: ast.If) -> None:
 
 
 def _with(frame: Frame, node: ast.With) -> None:
-    for item in node.items:
+    _enter(frame, node, list(node.items))
+
+
+def _enter(frame: Frame, node: ast.With, left: list[ast.withitem]) -> None:
+    """Enter the contexts that are left, those of the program by running them, then the body."""
+    own = next((item for item in left if frame.region is None and _is_own(frame, item.context_expr)), None)
+    if own is None:
+        _run_with(frame, node, left)
+        return
+    place = left.index(own)
+    if place:
+        _run_with(frame, node, left[:place], lambda: _enter(frame, node, left[place:]))
+        return
+    context = expressions.evaluate(frame, own.context_expr)
+
+    def body(entered: Value) -> None:
+        if own.optional_vars is not None:
+            stores.store(frame, own.optional_vars, entered, node, quiet=True)
+        frame.blocks.append("with")
+        _enter(frame, node, left[1:])
+        frame.blocks.pop()
+
+    frame.interp.emitter.emit(events.With, frame, own.context_expr, context)
+    if isinstance(context, Instance):
+        body(context.call_method(frame, own.context_expr, "__enter__", [], {}))
+        context.call_method(frame, own.context_expr, "__exit__", [NONE, NONE, NONE], {})
+    elif isinstance(context, Object) and isinstance(context.args, Partial):
+        frame.interp.functions.around(frame, own.context_expr, context.args, body)
+    else:
+        body(UNKNOWN)
+
+
+def _is_own(frame: Frame, context: ast.expr) -> bool:
+    """Whether a context manager is the program's own: a generator, or a class with `__enter__` and `__exit__`."""
+    with frame.interp.emitter.silence:
+        made = expressions.evaluate(frame, context.func if isinstance(context, ast.Call) else context)
+    if isinstance(made, (Instance, ClassValue)):
+        find = frame.interp.classes.find_method
+        return find(made.cls, "__enter__") is not None and find(made.cls, "__exit__") is not None
+    return (
+        isinstance(made, Object) and made.name == "contextlib.contextmanager" and isinstance(made.args, FunctionValue)
+    )
+
+
+def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Callable[[], None] | None = None) -> None:
+    for item in items:
         context = expressions.evaluate(frame, item.context_expr)
         frame.interp.emitter.emit(events.With, frame, item.context_expr, context)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, context, node, quiet=True)
     grad, entered = frame.grad, frame.modes
-    for item in node.items:
+    for item in items:
         modes.enter_mode(frame, item.context_expr)
-    graphs = [captures.captured_graph(frame, item.context_expr) for item in node.items]
+    graphs = [captures.captured_graph(frame, item.context_expr) for item in items]
     before, capturing = dict(frame.env), frame.capturing
     for graph in graphs:
         if graph is not None:
             captures.start(frame, graph, node)
     frame.capturing = capturing or any(g is not None for g in graphs)
-    eager = any(modes.runs_eagerly(frame, item.context_expr) for item in node.items)
+    eager = any(modes.runs_eagerly(frame, item.context_expr) for item in items)
     frame.interp.graph_memory.paused += eager
     frame.blocks.append("with")
-    run_block(frame, node.body)
+    if body is not None:
+        body()
+    else:
+        run_block(frame, node.body)
     frame.blocks.pop()
     frame.interp.graph_memory.paused -= eager
     frame.capturing = capturing
@@ -151,18 +215,26 @@ def _try(frame: Frame, node: ast.Try) -> None:
     after_body = frame.env
     works = not frame.dead or len(frame.returns) > returned
     after: Env | None = None
+    surely = not works and frame.region is not None and not frame.maybe
+    if surely and type(node) is not ast.Try:
+        frame.interp.emitter.feature(frame, node.handlers[0], "except*")
+    if surely and node.finalbody and not node.handlers and exceptions.caught(frame):
+        frame.interp.emitter.feature(frame, node.finalbody[0], "finally of an exception")
     if not frame.dead:
         run_block(frame, node.orelse)
         if not frame.dead:
             after = frame.env
+    heap = frame.interp.heap
+    held = heap.state() if frame.region is None and node.handlers else None
     for handler in node.handlers:
         merged = join_env(dict(before), dict(after_body))
         assert merged is not None
         frame.env, frame.dead = merged, False
         if handler.name:
-            frame.env[handler.name] = UNKNOWN
+            caught = Object("builtins.Exception", frame.origin(handler), exceptions.CAUGHT)
+            frame.env[handler.name] = caught if surely else UNKNOWN
         returns = len(frame.returns)
-        frame.blocks.append("except")
+        frame.blocks.append(exceptions.HANDLER if surely else "except")
         run_block(frame, handler.body)
         frame.blocks.pop()
         if works:
@@ -170,6 +242,8 @@ def _try(frame: Frame, node: ast.Try) -> None:
             del frame.returns[returns:]
         elif not frame.dead:
             after = join_env(after, frame.env)
+    if held is not None and works:
+        heap.restore(held)
     frame.dead = after is None
     frame.env = after if after is not None else dict(after_body)
     if node.finalbody:
@@ -226,6 +300,9 @@ def _nonlocal(frame: Frame, node: ast.Nonlocal) -> None:
 def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
     frame.interp.emitter.emit(events.Assert, frame, node, value)
+    if value.truth() is False and exceptions.caught(frame):
+        frame.interp.emitter.feature(frame, node, "assert that fails")
+        frame.dead = True
 
 
 def _delete(frame: Frame, node: ast.Delete) -> None:
@@ -233,8 +310,11 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
         if isinstance(target, ast.Name):
             frame.env.pop(target.id, None)
         elif isinstance(target, ast.Subscript):
-            expressions.evaluate(frame, target.value)
+            receiver = expressions.evaluate(frame, target.value)
             expressions.evaluate(frame, target.slice)
+            if isinstance(receiver, Seq):
+                part = "a slice" if isinstance(target.slice, ast.Slice) else "an item"
+                frame.interp.emitter.feature(frame, node, f"del of {part} of a {receiver.kind}")
 
 
 def _match(frame: Frame, node: ast.Match) -> None:
@@ -246,6 +326,9 @@ def _match(frame: Frame, node: ast.Match) -> None:
             if any(isinstance(p, ast.MatchValue) for p in ast.walk(case.pattern)):
                 frame.interp.emitter.emit(events.Branch, frame, case.pattern, tensor, "match")
                 break
+    of_class = next((p for c in node.cases for p in ast.walk(c.pattern) if isinstance(p, ast.MatchClass)), None)
+    if of_class is not None and of_class is node.cases[0].pattern:
+        frame.interp.emitter.feature(frame, of_class, "match of a class")
     before = frame.env
     after: Env | None = None
     exhaustive = False

@@ -10,6 +10,7 @@ from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
+from tclint.interpreter.modes import ask_gradients
 from tclint.interpreter.overwrites import gathered
 from tclint.values import (
     GRAPHED,
@@ -29,7 +30,7 @@ from tclint.values import (
 )
 from tclint.values.constant import is_none
 from tclint.values.moments import COUNTED_UP, GROWS, StatePlace
-from tclint.values.place import path_of
+from tclint.values.place import is_place, path_of, put_back
 
 
 def store(
@@ -81,6 +82,7 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
         outer = frame.top_level if scope == "global" else frame.closure if scope == "nonlocal" else None
         if isinstance(outer, dict) and (value.contains(GRAPHED) is not None or name in outer):
             outer[name] = value
+        frame.interp.heap.change()
     frame.set(name, value)
 
 
@@ -90,6 +92,12 @@ def _again(statement: ast.AST, value: Value) -> str:
         return ""
     number = value.python_type in ("int", "float", "number") or isinstance(statement.value, ast.Constant)
     return COUNTED_UP if number else ""
+
+
+def _is_module(frame: Frame, value: Value) -> bool:
+    if isinstance(value, Instance):
+        return frame.interp.classes.is_nn_module(value.cls)
+    return isinstance(value, Object) and value.kind == "module"
 
 
 def _made_with(frame: Frame, layer: Object, made: ast.Call) -> Value:
@@ -110,6 +118,7 @@ def _attribute(
     )
     if target.attr == "requires_grad":
         freeze(frame, receiver, value)
+        ask_gradients(frame, statement, receiver, value)
     elif target.attr == "grad" and frame.region is None:
         frame.interp.graph_memory.drop_gradients()
         frame.interp.recordings.do("drop", None, frame, statement, value)
@@ -117,6 +126,10 @@ def _attribute(
         again, told = _again(statement, value), value
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             told = _made_with(frame, value, statement.value)
+        elif _is_module(frame, value):
+            told = Const(
+                value.cls.qualname if isinstance(value, Instance) else repr(value)
+            )  # a type in another's place
         for owner in receiver.options:
             if isinstance(owner, Compiled):
                 owner = owner.target
@@ -139,11 +152,15 @@ def _attribute(
             told = Const(f"{target.attr} = {value.value!r}") if isinstance(value, Const) else value
             again = _again(statement, value)
             frame.interp.account.write_attribute(frame, statement, owner, target.value.attr, told, again)
+    if isinstance(receiver, Instance) and receiver.identity and frame.region is not None:
+        frame.interp.heap.write(receiver, target.attr, UNKNOWN)  # what compiled code makes of it nobody knows
     if isinstance(target.value, ast.Name):
         if frame.region is None:
             updated = receiver.with_fields({target.attr: value})
             if updated is not receiver:
                 frame.set(target.value.id, updated)
+            if isinstance(receiver, Instance) and receiver.identity and not frame.capturing:
+                return  # the heap has it
         frame.set_path(f"{target.value.id}.{target.attr}", value)
 
 
@@ -155,6 +172,7 @@ def _subscript(
     frame.interp.emitter.emit(events.Store, frame, statement, "subscript", receiver, "", value, index, augmented, old)
     place = path_of(target.value)
     if place is None:
+        _inner_subscript(frame, target, receiver, index, value, statement)
         return
     if isinstance(target.value, ast.Name) and key_text(index):
         again = _again(statement, value)
@@ -163,13 +181,33 @@ def _subscript(
             frame.interp.account.write_name(frame, statement, place, f"{place}{{}}", value, GROWS)
     updated = receiver.with_item(index, value)
     if updated is not receiver:
-        if "." in place:
-            frame.set_path(place, updated)
-            owner = frame.env.get(place.partition(".")[0])
-            if isinstance(owner, Instance) and isinstance(updated, Object):
-                frame.interp.instance_attributes.store(frame, owner, place.partition(".")[2], updated)
-        else:
+        owner = frame.env.get(place.partition(".")[0])
+        if "." in place and isinstance(owner, Instance) and isinstance(updated, Object):
+            frame.interp.instance_attributes.store(frame, owner, place.partition(".")[2], updated)
+        if "." not in place and place not in frame.top_level:
             frame.set(place, updated)
+        else:
+            put_back(frame, target.value, updated)
+
+
+def _inner_subscript(
+    frame: Frame, target: ast.Subscript, receiver: Value, index: Value, value: Value, statement: ast.AST
+) -> None:
+    """`CONFIG["pool"]["kernel"] = 3`, `self.net.sizes[0] = n`: a container in a container, or in an object far away."""
+    if frame.region is not None:
+        return
+    place: ast.expr = target.value
+    inner = key_text(index)
+    while isinstance(place, ast.Subscript) and inner and is_place(place.slice):
+        outer = key_text(evaluate(frame, place.slice))
+        inner = f"{outer}{inner}" if outer else ""
+        place = place.value
+    if isinstance(place, ast.Name) and inner:
+        again = _again(statement, value)
+        frame.interp.account.write_name(frame, statement, place.id, f"{place.id}{inner}", value, again)
+    updated = receiver.with_item(index, value)
+    if updated is not receiver:
+        put_back(frame, target.value, updated)
 
 
 def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, statement: ast.AST, quiet: bool) -> None:

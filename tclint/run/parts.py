@@ -306,6 +306,7 @@ class PartRunner:
         frame = Frame(interp, module, None, {}, None)
         interp.account.begin(module.path)
         interp.graph_memory.begin()
+        interp.heap.begin()
         interp.recordings.begin()
         with interp.results.guarded(module):
             for statement in module.tree.body:
@@ -324,6 +325,7 @@ class PartRunner:
                 if only is None or only.search(source) or any(name in source for name in shorthands):
                     interp.account.begin(place_of(function))
                     interp.graph_memory.begin()
+                    interp.heap.begin()
                     interp.recordings.begin()
                     interp.entries.by_signature(function, _receiver(interp, function), None)
 

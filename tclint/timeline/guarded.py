@@ -60,6 +60,8 @@ class Tensor:
     """Dimensions that `maybe_mark_dynamic` named."""
     unbacked: frozenset[int] = frozenset()
     """Dimensions that `mark_unbacked` named: no special case for sizes 0 and 1."""
+    fixed: frozenset[int] = frozenset()
+    """Dimensions that `mark_static` named."""
 
 
 @dataclass(frozen=True, slots=True)

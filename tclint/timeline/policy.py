@@ -140,7 +140,7 @@ def _tensor_parts(place: str, tensor: Tensor) -> Iterator[tuple[str, _Atom]]:
         if size is None:
             continue
         mark = "unbacked" if dim in tensor.unbacked else "dynamic" if dim in tensor.marked | tensor.maybe else ""
-        yield f"{place}.size({dim})", _Size(size, "static" if tensor.static else mark)
+        yield f"{place}.size({dim})", _Size(size, "static" if tensor.static or dim in tensor.fixed else mark)
     if None not in tensor.sizes and (tensor.strides != UNKNOWN_STRIDES or not tensor.sizes):
         sizes = tuple(size for size in tensor.sizes if size is not None)
         yield f"{place}.stride()", _Strides(tensor.strides or contiguous(sizes), sizes)

@@ -22,6 +22,8 @@ Keywords = Mapping[str, Kind | None]
 _NO_KEYWORDS: Final[Keywords] = {}
 #: Kinds of receivers as events name them, and as the table does.
 _RECEIVERS: Final = {"Tensor": "tensor", "number": "int", **facts.KINDS}
+#: Receivers whose methods other classes share by name: events of an `OrderedDict` are events of a dict too.
+_CONTAINERS: Final = frozenset({"list", "dict", "set", "tuple"})
 _ROUNDABOUT: Final = {
     "contextvars.ContextVar": "_contextvars.ContextVar",
     "io.StringIO": "_io.StringIO",
@@ -134,6 +136,8 @@ def verdict(name: str, release: str, arguments: Kinds = (), keywords: Keywords =
     found = answer(key, release) if key is not None else None
     if key is None or found is None:
         return None
+    if key.partition("#")[0] in _CONTAINERS and not _of_such(found, arguments):
+        return Verdict("never")  # the method of another class, under the name of the one it is like
     fitting = forms(key, release, arguments, keywords) or found.forms
     breaking = [form for form in fitting if form.breaks]
     if not breaking:
@@ -146,6 +150,12 @@ def verdict(name: str, release: str, arguments: Kinds = (), keywords: Keywords =
         all(form.fullgraph_accepts for form in breaking),
         all(_reads_tensor(form) for form in breaking),
     )
+
+
+def _of_such(found: Answer, arguments: Kinds) -> bool:
+    """Whether some form has a receiver like the one that is given, where that is known."""
+    receiver = arguments[0] if arguments else None
+    return receiver is None or any(f.arguments and _could_be(f.arguments[0].kind, receiver) for f in found.forms)
 
 
 def _reads_tensor(form: Form) -> bool:

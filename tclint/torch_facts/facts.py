@@ -157,7 +157,7 @@ Effect = Callable[[Answer], bool]
 _SPELLINGS: Final = (
     (re.compile(r"torch\.Tensor\.(\w+)$"), r"tensor#\1"),
     (re.compile(r"numpy\.ndarray\.(\w+)$"), r"ndarray#\1"),
-    (re.compile(r"(str|bytes|int|float|list|tuple|dict|set)\.(\w+)$"), r"\1#\2"),
+    (re.compile(r"(?:builtins\.)?(str|bytes|int|float|list|tuple|dict|set)\.(\w+)$"), r"\1#\2"),
     (re.compile(r"torch\.nn\.modules\.\w+\.(\w+)$"), r"torch.nn.\1"),
     (re.compile(r"torch\.functional\.(\w+)$"), r"torch.\1"),
 )

@@ -40,7 +40,7 @@ from tclint.values.region import CompileSite, Region, uses_cudagraphs
 from tclint.values.scalar import BOOL, COUNTED, FLOAT, INT, SIZE, STR, Scalar, scalar_type
 from tclint.values.sequence import Seq
 from tclint.values.super_value import Super
-from tclint.values.tensor import NAMED, PROVEN, UNBACKED, USED, Tensor, is_tensor
+from tclint.values.tensor import FIXED, NAMED, PROVEN, UNBACKED, USED, Tensor, is_tensor
 from tclint.values.union import Union, join, join_all, tensor_of
 from tclint.values.value import UNKNOWN, Unknown, Value
 
@@ -57,6 +57,7 @@ __all__ = [
     "ENUM",
     "EXPANDED",
     "FALSE",
+    "FIXED",
     "FLOAT",
     "GRAPHED",
     "HOST",

@@ -85,6 +85,8 @@ class Dict(Value):
     ) -> Value:
         result, changed = self.method(name, args, keywords)
         frame.interp.emitter.call(frame, node, f"dict.{name}", args, keywords, self, result)
+        if "." in self.kind:  # a class of its own, with facts of its own
+            frame.interp.emitter.call(frame, node, f"{self.kind}.{name}", args, keywords, self, result)
         if changed is not None:
             rebind(frame, node, changed, "{}")
         return result

@@ -117,6 +117,27 @@ class Evidence:
         rows = [guarded.Exact(None, guarded.aspect_text(each, aspect)) for each in told]
         return self._passed(name, rows)
 
+    def column(self, name: str) -> list[guarded.Guarded]:
+        """One argument as the guards see it, call by call."""
+        return [_told(row[name].guarded(), "argument", False) if name in row else guarded.UNKNOWN for row in self.rows]
+
+    def decided(self, facts: Mapping[str, Sequence[guarded.Guarded]]) -> int:
+        """What the calls cost where these facts of them are guarded."""
+        moments = [{name: column[call] for name, column in facts.items()} for call in range(len(self.rows))]
+        return len(policy.programs(moments, self._policy))
+
+    def everything(self) -> Costs:
+        """What the arguments cost together with the modes in force at the calls."""
+        modes = [_exact(moment) for moment in self._modes[1]]
+        if len(modes) != len(self.rows):
+            return Costs(0, ())
+        told = [
+            {**{name: _told(value.guarded(), "argument", False) for name, value in row.items()}, **mode}
+            for row, mode in zip(self.rows, modes, strict=True)
+        ]
+        made = policy.programs(told, self._policy)
+        return Costs(len(made), tuple(dict.fromkeys(place for program in made for place in program.because)))
+
     def fed_back(self, name: str) -> bool:
         """Whether the later calls get for an argument what the earlier ones gave."""
         values, lines = self.values.get(name, ())[1:], {getattr(call.node, "lineno", 0) for call in self.calls}
@@ -164,6 +185,22 @@ class Evidence:
         """Where it is called: `called at train.py:40`."""
         return f"called at {self._where}" if self.calls else ""
 
+    def captured(self, name: str) -> Variation:
+        """What a captured variable costs that is another one in every closure, or at every call."""
+        told = [_told(call.cells[name].guarded(), "cell", False) for call in self.calls if name in call.cells]
+        if len(told) != len(self.calls):
+            return _NOTHING
+        return Variation(len(policy.programs([{name: each} for each in told], self._policy)), self._passed(name, told))
+
+    def made(self) -> Iterator[tuple[str, Variation]]:
+        """The numbers that the objects are made with whose code this is, and in how many values."""
+        for name in self.calls[0].made if self.calls else ():
+            given = [call.made.get(name) for call in self.calls]
+            told = [value.guarded() for value in given if value is not None]
+            numbers = [each.value for each in told if isinstance(each, guarded.Number) and type(each.value) is int]
+            if len(numbers) == len(self.calls):
+                yield name, Variation(len(set(numbers)), self._passed(name, told))
+
     # -- state --------------------------------------------------------------------------------------------------
 
     def change(
@@ -181,8 +218,13 @@ class Evidence:
             self._changes[key] = self._change(place, first, burned, settles)
         return self._changes[key]
 
-    def _change(self, place: StatePlace, first: Value | None, burned: bool, settles: bool) -> Variation:
+    def states(self, place: StatePlace, first: Value | None, settles: bool) -> list[guarded.Guarded]:
+        """What a piece of state is at each of the calls, as the guards see it."""
         kind: guarded.ReadFrom = "argument" if settles else "global" if place[0] == "mode" else place[0]
+        return [_told(state, kind, False) for state in self._at_calls(place, first)[0]]
+
+    def _at_calls(self, place: StatePlace, first: Value | None) -> tuple[list[guarded.Guarded], list[Write]]:
+        """What a piece of state is at each of the calls, and the writes that made it so."""
         start = first.guarded() if first is not None else guarded.UNKNOWN
         static = isinstance(start, guarded.Tensor) and start.static
         current, states, writes = start, [], list[Write]()
@@ -195,9 +237,14 @@ class Evidence:
                 current = _nth(moment, len(writes)) if moment.again else moment.value.guarded()
                 if static and isinstance(current, guarded.Tensor):
                     current = replace(current, static=True)
-        if writes[0].again:
+        if writes and writes[0].again:
             # Before something is counted or grows it has another value than after.
             states = [_nth(writes[0], 0) if state is start else state for state in states]
+        return states, writes
+
+    def _change(self, place: StatePlace, first: Value | None, burned: bool, settles: bool) -> Variation:
+        kind: guarded.ReadFrom = "argument" if settles else "global" if place[0] == "mode" else place[0]
+        states, writes = self._at_calls(place, first)
         frozen = burned or any(write.again == GROWS for write in writes)
         count = len(policy.programs([{place[3]: _told(state, kind, frozen)} for state in states], self._policy))
         shown = [{place[3]: w.value.guarded()} for w in writes if not w.again]

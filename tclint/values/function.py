@@ -50,6 +50,9 @@ class FunctionValue(Value):
         return self._nesting
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
+        if not quiet and frame.region is not None:
+            owner = "a function" if self.bound is None else "a method"
+            frame.interp.emitter.feature(frame, node, f"{name if name[:2] == '__' else 'an attribute'} of {owner}")
         return STR if name in ("__name__", "__qualname__", "__doc__") else UNKNOWN
 
     def guarded(self) -> Guarded:

@@ -34,16 +34,25 @@ _OPERATOR_METHODS: Final = {
 
 
 class Instance(Value):
-    """An object of a class of the program. `context` tells constructions with different arguments apart."""
+    """An object of a class of the program. `context` tells constructions with different arguments apart.
 
-    __slots__ = ("_nesting", "cls", "context", "fields", "key")
+    `identity` is the number of an object that eager code has made, which two names may share; 0 for any object of the kind.
+    """
+
+    __slots__ = ("_nesting", "cls", "context", "fields", "identity", "key")
     rank = OBJECT
     is_code = True
 
     def __init__(
-        self, cls: Class, context: Any = None, fields: Mapping[str, Value] | None = None, nesting: int = 0
+        self,
+        cls: Class,
+        context: Any = None,
+        fields: Mapping[str, Value] | None = None,
+        nesting: int = 0,
+        identity: int = 0,
     ) -> None:
         self._nesting = nesting
+        self.identity = identity
         self.cls = cls
         self.context = context
         self.fields = fields  # constructor keywords of a dataclass-like class
@@ -56,6 +65,10 @@ class Instance(Value):
 
     def nesting(self) -> int:
         return self._nesting
+
+    def identified(self, identity: int) -> Instance:
+        """The same as an object of its own, or as any of its kind where the identity is 0."""
+        return Instance(self.cls, self.context, self.fields, self._nesting, identity)
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return frame.interp.objects.attribute(frame, node, self, name)
@@ -127,18 +140,18 @@ class Instance(Value):
         if self.fields is None:
             return self
         fields = {k: v.owned(flags, site, origin) for k, v in self.fields.items()}
-        return Instance(self.cls, self.context, fields, self._nesting)
+        return Instance(self.cls, self.context, fields, self._nesting, self.identity)
 
     def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
         if self.fields is None or self.contains(of) is None:
             return self
         fields = {k: v.mapped(of, change) for k, v in self.fields.items()}
-        return Instance(self.cls, self.context, fields, self._nesting)
+        return Instance(self.cls, self.context, fields, self._nesting, self.identity)
 
     def with_fields(self, fields: Mapping[str, Value]) -> Value:
         if self.fields is None:
             return self
-        return Instance(self.cls, self.context, {**self.fields, **fields}, self._nesting)
+        return Instance(self.cls, self.context, {**self.fields, **fields}, self._nesting, self.identity)
 
     def guarded(self) -> Guarded:
         if self.fields is None:
@@ -149,7 +162,7 @@ class Instance(Value):
 
     def join_alike(self, other: Instance) -> Value | None:
         if self.key == other.key:
-            return self
+            return self if self.identity == other.identity else self.identified(0)
         if self.fields and other.fields and self.cls is other.cls and self.fields.keys() == other.fields.keys():
             fields = {name: join(value, other.fields[name]) for name, value in self.fields.items()}
             return Instance(self.cls, self.context, fields, max(self._nesting, other._nesting))

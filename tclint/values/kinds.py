@@ -22,6 +22,7 @@ from tclint.values.value import Value
 
 _PLAIN: Final = {name: Kind(name) for name in ("int", "float", "bool", "str", "complex", "bytes", "none", "dict")}
 _TEXT_OF_NONE: Final = "none"
+_DEQUE: Final = Kind("object", type_name="collections.deque")
 
 
 def kind_of(value: Value) -> Kind | None:
@@ -35,10 +36,12 @@ def kind_of(value: Value) -> Kind | None:
     if isinstance(value, Scalar):
         return _PLAIN.get(value.type)
     if isinstance(value, Seq):
+        if value.kind == "deque":
+            return _DEQUE
         inner = kind_of(value.element()) if value.items != () else None
         return Kind(value.kind, members=(inner,) if inner is not None else (), alike=inner is not None)
     if isinstance(value, Dict):
-        return _PLAIN["dict"]
+        return Kind("object", type_name=value.kind) if "." in value.kind else _PLAIN["dict"]
     if isinstance(value, Object):
         return Kind("module") if value.name.startswith("torch.nn.") else Kind("object", type_name=value.name)
     if isinstance(value, Instance):

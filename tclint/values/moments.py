@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ class Call:
     args: Sequence[Value]
     keywords: Mapping[str, Value]
     modes: tuple[Mode, ...] = ()
+    cells: Mapping[str, Value] = field(default_factory=dict)
+    """The variables of functions around it that the callable has captured, as they are then."""
+    made: Mapping[str, Value] = field(default_factory=dict)
+    """What the object was made with whose code it is, by the parameters of its constructor."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from tclint.timeline import guarded
 from tclint.values.compiled import Compiled
 from tclint.values.constant import NONE, Const
 from tclint.values.library import MODELS
+from tclint.values.operators import asked
 from tclint.values.origin import NOWHERE, Origin
 from tclint.values.sequence import Seq
 from tclint.values.value import MAX_NESTING, OBJECT, UNKNOWN, Value
@@ -96,7 +97,9 @@ class Object(Value):
         return MODELS.objects.method(frame, node, self, name, args, keywords, open_ended)
 
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
-        return MODELS.objects.item(frame, node, self, index)
+        result = MODELS.objects.item(frame, node, self, index)
+        asked(frame, node, self, self.name, "getitem", index)
+        return result
 
     def with_item(self, index: Value, value: Value) -> Value:
         if self.args is None:
@@ -108,16 +111,29 @@ class Object(Value):
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
         return self.args.iterate(frame, node) if self.args is not None else UNKNOWN
 
+    def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
+        if self.args is None or frame.region is not None:
+            return super().turns(frame, node, most, later)
+        items, exact = self.args.turns(frame, node, most, later)
+        known = self.args.known_items(frame)
+        if known is None or exact or len(known) <= most:
+            return items, exact
+        return [*items[:-1], known[-1]], True  # the last one may be another: a batch that is not full
+
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
         frame.interp.emitter.operation(frame, node, operator, self, NONE)
+        asked(frame, node, self, self.name, operator)
         return UNKNOWN
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
         frame.interp.emitter.operation(frame, node, operator, left, right)
-        return UNKNOWN
+        made = asked(frame, node, self, self.name, operator, right) if left is self else ""
+        return Object(made, frame.origin(node)) if made else UNKNOWN
 
     def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:
         frame.interp.emitter.operation(frame, node, operator, left, right)
+        if left is self:
+            asked(frame, node, self, self.name, operator, right)
         return None
 
     def is_none(self) -> bool | None:

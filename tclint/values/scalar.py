@@ -23,12 +23,20 @@ _NUMBERS: Final = frozenset({"int", "float", "bool", "number"})
 _STRONG: Final = ("random", "size", "data")
 
 
+_VARYING: Final = {
+    "random": "a random number",
+    "counted": "counted up",
+    "distinct": "another number in each turn",
+}
+"""Sources of numbers that are others from call to call, as a message tells it."""
+
+
 class Scalar(Value):
     """A Python scalar of unknown value. `source` says where its value comes from:
 
     `size` from a tensor's shape, `data` out of a tensor, `arg` an argument of the compiled callable, `attr` an attribute
-    of a module, `global` a module-level name, `counted` another number in each turn of a loop, `random` in each call, or
-    nothing.
+    of a module, `global` a module-level name, `counted` and `distinct` another number in each turn of a loop, `random` in
+    each call, or nothing.
     """
 
     __slots__ = ("key", "origin", "ref", "source", "type")
@@ -84,7 +92,7 @@ class Scalar(Value):
         return name == "builtins." + self.type if name in PYTHON_TYPES else None
 
     def guarded(self) -> Guarded:
-        why = {"random": "a random number", "counted": "counted up"}.get(self.source)
+        why = _VARYING.get(self.source)
         return guarded.Varies(why, "int" if self.type == "int" else "float") if why else guarded.UNKNOWN
 
     def as_input(self, name: str, origin: Origin) -> Value:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.timeline import guarded
+from tclint.values import lists
 from tclint.values.constant import NONE, Const, fold_compare
 from tclint.values.external import External
 from tclint.values.method import Method
@@ -26,15 +27,22 @@ if TYPE_CHECKING:
 
 MAX_NESTING: Final = 4
 _MAX_ITEMS: Final = 64
+_TOLD: Final = 12
+"""Items that tell two sequences apart."""
+
+
+_OWNERS: Final = {name: name for name in ("tuple", "set", "range", "slice")} | {"deque": "collections.deque"}
+"""The classes of sequences that are no lists, as events name them."""
 
 
 class Seq(Value):
     """A list, tuple, set, torch.Size or other iterable. `items` is None where the length is unknown.
 
     `counted` is where numbers begin that count its turns, and by what they grow: `range(2, n)`, `enumerate(loader)`.
+    `limit` is how many items a deque holds at most.
     """
 
-    __slots__ = ("_key", "counted", "depth", "elem", "items", "kind", "length")
+    __slots__ = ("_key", "counted", "depth", "elem", "items", "kind", "length", "limit")
     rank = SEQUENCE
 
     def __init__(
@@ -44,6 +52,7 @@ class Seq(Value):
         elem: Value = UNKNOWN,
         length: str = "",
         counted: tuple[int, int] | None = None,
+        limit: int | None = None,
     ) -> None:
         inner = 0
         if items is None:
@@ -61,13 +70,14 @@ class Seq(Value):
         self.elem = elem
         self.length = length  # where the length comes from: "size", "data", "arg" …
         self.counted = counted
+        self.limit = limit
         self._key: Any = None
 
     @property
     def key(self) -> Any:
         if self._key is None:
             if self.items is not None:
-                self._key = ("q", self.kind, tuple(v.key for v in self.items[:12]), len(self.items))
+                self._key = ("q", self.kind, tuple(v.key for v in self.items[:_TOLD]), len(self.items))
             else:
                 self._key = ("q", self.kind, self.elem.key, self.length)
         return self._key
@@ -104,12 +114,21 @@ class Seq(Value):
     ) -> Value:
         result, changed = self.method(frame, node, name, args)
         frame.interp.emitter.call(frame, node, f"list.{name}", args, keywords, self, result)
+        owner = _OWNERS.get(self.kind)
+        if owner is not None:  # a class of its own, with facts of its own
+            frame.interp.emitter.call(frame, node, f"{owner}.{name}", args, keywords, self, result)
         if changed is not None:
             rebind(frame, node, changed)
         return result
 
     def method(self, frame: Frame, node: ast.AST, name: str, args: Sequence[Value]) -> tuple[Value, Value | None]:
         """A method of a list, tuple or set: its value, and the changed container if it changes it."""
+        if frame.region is None and self.items is not None and (frame.runs_once or not frame.blocks):
+            more = args[0].known_items(frame) if args else None
+            told = lists.changed(self.items, name, args, more)
+            if told is not None and len(told[1]) <= lists.MOST:
+                result, items = told
+                return result, None if items is self.items else self._holding(items, name)
         if name in ("append", "add", "appendleft") and args:
             if self.items is not None and len(self.items) < 16 and (frame.runs_once or not frame.blocks):
                 return NONE, Seq(self.kind, (*self.items, args[0]))
@@ -141,6 +160,12 @@ class Seq(Value):
         if name in ("sort", "reverse", "clear", "remove"):
             return NONE, (Seq(self.kind, ()) if name == "clear" else Seq(self.kind, None, self.element()))
         return UNKNOWN, None
+
+    def _holding(self, items: tuple[Value, ...], method: str) -> Seq:
+        """The same container with other items; what has a limit lets go of those at the other end."""
+        if self.limit is not None and len(items) > self.limit:
+            items = items[: self.limit] if method.endswith("left") else items[len(items) - self.limit :]
+        return Seq(self.kind, items, limit=self.limit)
 
     def _grown(self, new: Value, length: str) -> Seq:
         """The sequence with one more element, whose place is not kept."""
@@ -206,7 +231,10 @@ class Seq(Value):
         if self.counted is None:
             return super().turns(frame, node, most, later)
         start, step = self.counted
-        numbers = [Const(start + step * turn) for turn in range(later)]
+        numbers: list[Value] = [Const(start + step * turn) for turn in range(later)]
+        if later > 1:
+            # Of those that follow nobody knows which: what only the last one does is seen too.
+            numbers.append(self.elem if isinstance(self.elem, Scalar) else INT)
         if isinstance(self.elem, Seq) and self.elem.items is not None:
             return [Seq("tuple", (number, *self.elem.items[1:])) for number in numbers], False
         return numbers, False
@@ -300,7 +328,7 @@ class Seq(Value):
     def guarded(self) -> Guarded:
         if self.length == GROWS:
             return guarded.Varies("it grows", burned=True)
-        if self.items is None or self.kind not in ("list", "tuple", "set"):
+        if self.items is None or self.kind not in ("list", "tuple", "set", "deque"):
             return guarded.UNKNOWN
         return guarded.Items(self.kind, tuple(item.guarded() for item in self.items))
 

@@ -28,7 +28,7 @@ class Super(Value):
         return f"Super({self.instance!r})"
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
-        return frame.interp.objects.super_attribute(self, name)
+        return frame.interp.objects.super_attribute(frame, node, self, name)
 
     def call_method(
         self,

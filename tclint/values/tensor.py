@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint.timeline import guarded
 from tclint.values.class_value import ClassValue
+from tclint.values.constant import Const
 from tclint.values.external import External
 from tclint.values.flags import (
     ARRAY,
@@ -43,6 +44,9 @@ PROVEN: Final = 3  # produced by torch, or annotated
 
 UNBACKED: Final = 1000
 """Added to a dimension among a tensor's marks where it is marked unbacked: no special case for sizes 0 and 1."""
+
+FIXED: Final = 3000
+"""Added where it is marked static: its sizes never become dynamic."""
 
 # What survives an operation that returns fresh storage.
 _DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | CONSTANT | NO_GRADIENT
@@ -148,6 +152,13 @@ class Tensor(Value):
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
         return self.view(frame.origin(node), self.ndim - 1 if self.ndim > 0 else -1)
 
+    def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
+        many = self.shape[0] if isinstance(self.shape, tuple) and self.shape else None
+        if many is None or self.flags & ARRAY:
+            return super().turns(frame, node, most, later)
+        row = self.item(frame, node, Const(0))
+        return [row] * min(many, most), many <= most
+
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
         return self.derived(frame.origin(node), self.dtype, self.ndim)
 
@@ -204,7 +215,8 @@ class Tensor(Value):
             bool(self.flags & PARAMETER),
             self.strides,
             marked=frozenset(dim % rank for dim in self.marks if dim < UNBACKED // 2),
-            unbacked=frozenset((dim - UNBACKED) % rank for dim in self.marks if dim >= UNBACKED // 2),
+            unbacked=frozenset((dim - UNBACKED) % rank for dim in self.marks if UNBACKED // 2 <= dim < FIXED // 2),
+            fixed=frozenset((dim - FIXED) % rank for dim in self.marks if dim >= FIXED // 2),
         )
 
     def as_input(self, name: str, origin: Origin) -> Value:

@@ -44,6 +44,8 @@ class Value:
     rank: ClassVar[int] = 0
     source: str = ""
     """Where a scalar's value comes from."""
+    identity: int = 0
+    """The number of an object that eager code has made, 0 for all else."""
     ref: tuple[str, int] | None = None
     """The parameter (and dimension) a scalar comes from."""
     is_definition: ClassVar[bool] = False

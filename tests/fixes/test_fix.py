@@ -274,11 +274,11 @@ import torch
 
 @torch.compile
 def f(x: torch.Tensor):
-    y = copy.deepcopy(x)
+    y = copy.deepcopy(x > 0)
     print("y", y)
     return y
 """
-SAFE = HAZARD.replace(b"copy.deepcopy(x)", b"x.clone()")
+SAFE = HAZARD.replace(b"copy.deepcopy(x > 0)", b"(x > 0).clone()")
 ALL = SAFE.replace(b'    print("y", y)', b'    if not torch.compiler.is_compiling():\n        print("y", y)')
 
 
@@ -452,7 +452,7 @@ def test_options_that_need_fix(hazard: Path, flag: str) -> None:
 
 
 def test_suppressed_findings_are_not_fixed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    quiet = HAZARD.replace(b"deepcopy(x)", b"deepcopy(x)  # tclint: ignore[TCL116] on purpose")
+    quiet = HAZARD.replace(b"deepcopy(x > 0)", b"deepcopy(x > 0)  # tclint: ignore[TCL116] on purpose")
     project.write({"m.py": quiet})
     monkeypatch.chdir(project.root)
     run("m.py", "--fix")

@@ -6,7 +6,7 @@ from small_programs import cls, given, interpreter
 
 from tclint.interpreter.machine import Interpreter
 from tclint.interpreter.options import Options
-from tclint.values import UNKNOWN, Compiled, Const, Instance, Object, Scalar, Seq, Tensor, Union, Value
+from tclint.values import NONE, UNKNOWN, Compiled, Const, Instance, Object, Scalar, Seq, Tensor, Value
 
 
 def items(interp: Interpreter, name: str = "f") -> tuple[Value, ...]:
@@ -42,11 +42,11 @@ def test_what_a_constructor_sets() -> None:
         """
     )
     width, act, maybe, layers, scale, shared, twice, training, none = items(interp)
-    assert isinstance(width, Scalar)
-    assert (width.type, width.source) == ("int", "attr")
+    assert isinstance(width, Const)
+    assert width.value == 3
     assert isinstance(act, Object)
     assert act.name == "torch.nn.ReLU"
-    assert isinstance(maybe, Union)
+    assert maybe is NONE
     assert isinstance(layers, Object)
     assert isinstance(scale, Tensor)
     assert isinstance(shared, Seq)
@@ -215,5 +215,6 @@ def test_a_constructor_that_builds_its_own_class() -> None:
         """
     )
     depth, _ = items(interp)
-    assert depth is UNKNOWN or isinstance(depth, Scalar)
+    assert isinstance(depth, Const)
+    assert depth.value == 1
     assert cls(interp, "Node") in interp.learned.construction_count

@@ -113,6 +113,10 @@ def test_forgetting_leaves_nothing_concluded() -> None:
     memo = interp.memo
     memo.shared_setup["x"] = Const(1)
     memo.effects["x"] = ()
+    memo.deeds["x"] = ()
+    memo.stateful["x"] = []
+    memo.attributes["x"] = {"y": Const(1)}
+    memo.moments["x"] = ()
     memo.class_values["a.py", "Net.x"] = Const(1)
     memo.defaults[function(interp, "train"), "x"] = Const(1)
     reader = memo.reader

@@ -176,7 +176,57 @@ class Asked(nn.Module):
         if x.min() < 0:
             raise ValueError("values must be between 0 and 1")
         return self.layer(x)
+
+
+class Listed(nn.Module):
+    def __init__(self, shape_name: str, heads, dim):
+        super().__init__()
+        if not (MEANT := [name for name in sorted({"round": 1, "flat": 2}) if name == shape_name]):
+            raise ValueError(f"could not resolve {shape_name!r} among choices {{'round', 'flat'}}")
+        assert heads % 3 == 0
+        self.layer = nn.Linear(dim, len(MEANT))
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class ForGpu(nn.Module):
+    def __init__(self, table):
+        super().__init__()
+        self.layer = nn.Linear(table["a"]["b"], 4)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Wrapper(nn.Module):
+    def __init__(self, net: nn.Module):
+        super().__init__()
+        self.net = net
+        self.first = nn.Linear(net.inner_width, net.inner_width)
+
+    def forward(self, x):
+        return self.net(self.first(x))
+
+
+class Wrapped(nn.Module):
+    def __init__(self, inner_width: int):
+        super().__init__()
+        self.inner_width = inner_width
+        self.layer = nn.Linear(inner_width, 4)
+
+    def forward(self, x):
+        return self.layer(x)
 '''
+
+USED = """
+import torch
+from models import ForGpu
+
+def main():
+    model = ForGpu({"a": {"b": 4}}).cuda()
+    model(torch.zeros(2, 4, device="cuda"))
+"""
 
 DRIVE = """
 import sys
@@ -217,6 +267,9 @@ HOW = {
     "Rest": "inferred from the signatures of Rest (*things=",
     "Channels": "inferred",
     "Asked": "inferred from the signatures of Asked (x=float64",
+    "Wrapper": "inferred",
+    "Listed": "inferred",
+    "ForGpu": "as in train.py:6",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
 }
 
@@ -225,6 +278,7 @@ HOW = {
 def built(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("building")
     (folder / "models.py").write_text(MODELS)
+    (folder / "train.py").write_text(USED)
     (folder / "keys.py").write_text('IMAGE = "image"\n')
     drive = folder.parent / "drive_building.py"
     values = {"root": str(ROOT), "file": str(folder / "models.py"), "folder": str(folder), "names": list(HOW)}
@@ -238,3 +292,30 @@ def built(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> dict[s
 @pytest.mark.parametrize("name", HOW)
 def test_a_class_is_built_and_runs(name: str, built: dict[str, str]) -> None:
     assert built[name].startswith(HOW[name]), built[name]
+
+
+AGAIN = """
+import sys
+sys.path.insert(0, {root!r})
+from tclint.verify.child.load import load
+module = load({file!r}, {folder!r})
+print(module.__name__, module.Block().forward(1), hasattr(module.pack, "util"))
+"""
+
+
+@pytest.mark.dynamo
+def test_a_package_whose_import_failed_once_is_imported_whole(torch_python: str, tmp_path: Path) -> None:
+    """What a failed attempt has left behind is not taken for the package that is imported afterwards."""
+    pack = tmp_path / "pack"
+    pack.mkdir()
+    (pack / "__init__.py").write_text("from pack.core import Core\n")
+    (pack / "core.py").write_text("import pack.util\nimport no_such_package\nSIZE = pack.util.SIZE\nclass Core: ...\n")
+    (pack / "util.py").write_text("SIZE = 3\n")
+    (pack / "block.py").write_text(
+        "import pack.util\nclass Block:\n    def forward(self, x): return x + pack.util.SIZE\n"
+    )
+    drive = tmp_path / "drive.py"
+    values = {"root": str(ROOT), "file": str(pack / "block.py"), "folder": str(pack)}
+    drive.write_text(textwrap.dedent(AGAIN).format(**values))
+    done = subprocess.run([torch_python, str(drive)], capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.split() == ["pack.block", "4", "True"], done.stderr[-2000:]

@@ -13,10 +13,13 @@ from tclint.values import (
     FALSE,
     TRUE,
     Const,
+    External,
+    Object,
     Scalar,
     Value,
 )
 from tclint.values.constant import is_none
+from tclint.values.operators import asked
 
 _ORDERINGS: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
 _IDENTITY: Final = (ast.Is, ast.IsNot)
@@ -47,6 +50,8 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
 def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
     """The value of `left operator right`, the operator by the name of its node."""
     if operator in _ORDERINGS:
+        if frame.region is not None and isinstance(right, External) and right.name.startswith("numpy."):
+            frame.interp.emitter.feature(frame, node, "comparison with a dtype of numpy")
         strongest = left if left.rank >= right.rank else right
         answer = strongest.compare(frame, node, operator, left, right)
         return answer if answer is not None else _plain(frame, node, left, right)
@@ -59,6 +64,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
     if found is not None:
         return TRUE if found is (operator == "In") else FALSE
     frame.interp.emitter.emit(events.Operation, frame, node, operator, left, right)
+    if isinstance(right, Object):
+        asked(frame, node, right, right.name, operator, left)
     return BOOL
 
 

@@ -24,6 +24,8 @@ from tclint.values import (
 
 def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     kind = {"ListComp": "list", "SetComp": "set", "GeneratorExp": "generator"}[type(node).__name__]
+    if frame.region is not None and kind != "generator" and any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
+        frame.interp.emitter.feature(frame, node, "walrus in a comprehension")
     saved = frame.env
     frame.env = dict(saved)
     memory, ran = frame.interp.graph_memory, False
@@ -90,6 +92,8 @@ def _after_comprehension(frame: Frame, saved: Env, node: ast.AST) -> Env:
 
 
 _UNROLL: Final = 12
+_LISTED: Final = 32
+"""Items that a comprehension of eager code takes one by one."""
 
 
 def _generators(
@@ -100,7 +104,7 @@ def _generators(
     iterable = evaluate(frame, first.iter)
     frame.interp.emitter.emit(events.Loop, frame, first.iter, iterable, True)
     length = iterable.length if isinstance(iterable, Seq) else ""
-    if isinstance(iterable, (Const, ClassValue)):
+    if isinstance(iterable, (Const, ClassValue)) or (frame.region is None and not isinstance(iterable, Seq)):
         items, exact = iterable.turns(frame, first.iter, _UNROLL, 1)
         iterable = Seq("list", tuple(items)) if exact else iterable
     decided = True  # whether it is known of every item if it is taken
@@ -122,7 +126,7 @@ def _generators(
         if (
             isinstance(iterable, Seq)
             and iterable.items is not None
-            and len(iterable.items) <= _UNROLL
+            and len(iterable.items) <= (_UNROLL if frame.region is not None else _LISTED)
             and (not first.ifs or frame.region is None)
         ):
             out: list[Value] = []

@@ -11,6 +11,8 @@ from tclint.values import (
     BOOL,
     FALSE,
     TRUE,
+    Dict,
+    Seq,
     Value,
     join_all,
 )
@@ -43,10 +45,19 @@ def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | Non
     value = evaluate(frame, node)
     frame.interp.emitter.branch(frame, node, value, keyword)
     certain = value.truth()
+    if certain is None and frame.region is None and isinstance(node, ast.Name) and node.id in frame.env:
+        certain = _holds_something(value)
     then = None if certain is False else dict(frame.env)
     otherwise = None if certain is True else dict(frame.env)
     refine(frame, node, then, otherwise)
     return then, otherwise, value
+
+
+def _holds_something(value: Value) -> bool | None:
+    """Whether a container of the function's own has items at this moment."""
+    if isinstance(value, Seq) and value.kind in ("list", "deque", "set") and value.items is not None:
+        return bool(value.items)
+    return bool(value.items) if isinstance(value, Dict) and value.elem is None else None
 
 
 def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:

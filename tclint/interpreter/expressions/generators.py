@@ -21,6 +21,9 @@ def _await(frame: Frame, node: ast.Await) -> Value:
 def _yield(frame: Frame, node: ast.Yield) -> Value:
     value = NONE if node.value is None else evaluate(frame, node.value)
     frame.interp.emitter.emit(events.Return, frame, node, value, True)
+    if frame.on_yield is not None:
+        frame.on_yield(value)
+        return UNKNOWN
     frame.yields.append(value)
     frame.inexact |= not frame.runs_once
     return UNKNOWN

@@ -49,7 +49,11 @@ def _list(frame: Frame, node: ast.List) -> Value:
 
 
 def _set(frame: Frame, node: ast.Set) -> Value:
-    return _sequence(frame, node.elts, "set")
+    value = _sequence(frame, node.elts, "set")
+    if frame.region is not None and isinstance(value, Seq) and value.items is not None:
+        for element, item in zip(node.elts, value.items, strict=False):
+            frame.interp.emitter.emit(events.Operation, frame, element, "member", item, NONE)
+    return value
 
 
 def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
+from tclint.interpreter import exceptions
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.expressions.conditions import negate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import operands_read
-from tclint.values import (
-    Value,
-)
+from tclint.values import Const, Value
 from tclint.values.operators import binary
+
+_DIVISIONS: Final = (ast.Div, ast.FloorDiv, ast.Mod)
 
 
 def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
@@ -37,6 +39,8 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
             operands_read(frame, [(link.left, value)], runs)
             value = memory.later(value, runs)
             runs = memory.runs
+        if type(right) is Const and right.value == 0 and type(link.op) in _DIVISIONS and exceptions.caught(frame):
+            frame.interp.emitter.feature(frame, link, "division by zero")
         value = binary(frame, link, type(link.op).__name__, value, right)
     return value
 

@@ -11,6 +11,8 @@ from tclint.interpreter.frame import Frame
 from tclint.values import (
     STR,
     Const,
+    Instance,
+    Object,
     Scalar,
     Tensor,
     Value,
@@ -19,6 +21,8 @@ from tclint.values import (
 
 _LONG: Final = 200
 """What is longer is not told apart."""
+_SPEC: Final = 4
+"""Specifications that are longer may ask for a text as long as memory."""
 
 
 def _joined_str(frame: Frame, node: ast.JoinedStr) -> Value:
@@ -30,14 +34,15 @@ def _joined_str(frame: Frame, node: ast.JoinedStr) -> Value:
             texts.append(str(part.value))
         if isinstance(part, ast.FormattedValue):
             value = evaluate(frame, part.value)
-            plain = isinstance(value, Const) and part.format_spec is None and part.conversion == -1
-            if texts is not None and plain and isinstance(value, Const):
-                texts.append(str(value.value)[:_LONG])
+            text = _formatted(value, part) if texts is not None else None
+            if texts is not None and text is not None:
+                texts.append(text[:_LONG])
             else:
                 texts = None
             found = tensor_of(value)
             if found is not None:
                 tensor = found
+            if found is not None or isinstance(value, (Instance, Object)):
                 frame.interp.emitter.emit(events.Format, frame, part, value)
             if isinstance(value, Scalar) and value.source:
                 source = value.source
@@ -46,6 +51,22 @@ def _joined_str(frame: Frame, node: ast.JoinedStr) -> Value:
     if texts is not None:
         return Const("".join(texts)[:_LONG])
     return Scalar("str", source, frame.origin(node)) if source else STR
+
+
+def _formatted(value: Value, part: ast.FormattedValue) -> str | None:
+    """The text of a constant in a format string."""
+    spec = part.format_spec
+    if not isinstance(value, Const) or part.conversion != -1:
+        return None
+    if spec is None:
+        return str(value.value)
+    wanted = "".join(str(each.value) for each in getattr(spec, "values", ()) if isinstance(each, ast.Constant))
+    if len(getattr(spec, "values", ())) != 1 or len(wanted) > _SPEC:
+        return None
+    try:
+        return format(value.value, wanted)
+    except (ValueError, TypeError):
+        return None
 
 
 handles(ast.JoinedStr, _joined_str)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 
 from tclint import events
-from tclint.interpreter import bindings
+from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.frame import Frame
 from tclint.values import (
+    Const,
+    Dict,
     Tensor,
     Union,
     Value,
@@ -30,9 +32,17 @@ def subscript(frame: Frame, node: ast.AST, receiver: Value, index: Value) -> Val
     if type(receiver) is Union:
         return join_all([subscript(frame, node, o, index) for o in receiver.options if not is_none(o)])
     result = receiver.item(frame, node, index)
+    if frame.region is not None and type(receiver) is Dict and _missing(receiver, index) and exceptions.caught(frame):
+        frame.interp.emitter.feature(frame, node, "key that a dict has not")
     if type(receiver) is not Tensor:  # a tensor tells it itself: it knows better what the index is
         frame.interp.emitter.emit(events.Subscript, frame, node, receiver, index, result)
     return result
+
+
+def _missing(receiver: Dict, index: Value) -> bool:
+    """Whether a dict surely has no such key."""
+    closed = receiver.elem is None and receiver.kind == "dict"
+    return closed and isinstance(index, Const) and index.value not in receiver.items
 
 
 handles(ast.Subscript, _subscript)

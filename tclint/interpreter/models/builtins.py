@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tclint import events
-from tclint.interpreter import bindings
+from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -22,6 +23,7 @@ from tclint.values import (
     TRUE,
     UNKNOWN,
     ClassValue,
+    Compiled,
     Const,
     Dict,
     External,
@@ -37,12 +39,19 @@ from tclint.values import (
     scalar_type,
     tensor_of,
 )
-from tclint.values.operators import binary
+from tclint.values.operators import asked, binary
 from tclint.values.value import NUMBER, TENSOR
 
 
 def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     """The value of a builtin call."""
+    pure = _PURE.get(name[9:]) if frame.region is None and not open_ended else None
+    known = fold(pure, args, keywords) if pure is not None else None
+    if known is not None:
+        return known
+    if args and isinstance(args[0], Object):
+        # `float(fraction)` asks `Fraction.__float__`.
+        asked(frame, node, args[0], args[0].name, name[9:], *args[1:])
     handler = _HANDLERS.get(name[9:])
     return handler(frame, node, args, keywords) if handler is not None else UNKNOWN
 
@@ -54,10 +63,25 @@ def _len(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if isinstance(value, Instance) and frame.interp.classes.find_method(value.cls, "__len__") is not None:
         return value.call_method(frame, node, "__len__", [], {})
     known = value.known_length()
+    if known is None and frame.region is None:
+        known = _counted_items(value)
     if known is not None:
         return Const(known)
     source = value.length_source
     return Scalar("int", source, frame.origin(node)) if source else INT
+
+
+def _counted_items(value: Value) -> int | None:
+    """How long a container of eager code is at this moment."""
+    if isinstance(value, Object) and value.args is not None:
+        value = value.args
+    if isinstance(value, Seq):
+        return len(value.items) if value.items is not None and value.kind not in ("generator", "loader") else None
+    if isinstance(value, Dict):
+        return len(value.items) if value.elem is None else None
+    if isinstance(value, Tensor):
+        return value.shape[0] if isinstance(value.shape, tuple) and value.shape else None
+    return None
 
 
 def _number(frame: Frame) -> Scalar:
@@ -76,7 +100,7 @@ def _range(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value
             values = range(*whole)
         except (ValueError, TypeError):
             return Seq("range", None, INT)
-        if len(values) <= 8:
+        if len(values) <= (8 if frame.region is not None else _LISTED_TURNS):
             return Seq("range", tuple(Const(v) for v in values))
         return Seq("range", None, _number(frame), source, (values.start, values.step))
     start = args[0] if len(args) > 1 else Const(0)
@@ -97,6 +121,8 @@ def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
             try:
                 return Const({"int": int, "float": float, "str": str}[kind](value.value))
             except (ValueError, TypeError, OverflowError):
+                if exceptions.caught(frame):
+                    frame.interp.emitter.feature(frame, node, f"{kind}() that fails")
                 return Scalar(kind)
         tensor = tensor_of(value)
         if tensor is not None and not tensor.is_known_number:
@@ -116,7 +142,14 @@ def _sequence(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
         value = args[0]
         elements = value.args if isinstance(value, Object) else value
         if isinstance(elements, Seq):
-            return Seq(kind, elements.items, elements.elem, elements.length)
+            items = elements.items
+            if kind == "set" and items is not None:
+                items = tuple({item.key: item for item in items}.values())
+            return Seq(kind, items, elements.elem, elements.length)
+        if frame.region is None and isinstance(elements, (Tensor, Dict, Const)):
+            rows, exact = elements.turns(frame, node, _MOST, 0)
+            if exact:
+                return Seq(kind, tuple(rows))
         return Seq(kind, None, value.iterate(frame, node), value.length_source)
 
     return make
@@ -138,6 +171,8 @@ def _dict(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
 
 _MOST: Final = 64
 """Items of a sequence that are told one by one."""
+_LISTED_TURNS: Final = 32
+"""Numbers of a range of eager code that are told one by one."""
 _LISTED: Final = 12
 """Items for which a function is called one by one."""
 
@@ -153,9 +188,16 @@ def _items(frame: Frame, node: ast.AST, value: Value) -> Sequence[Value] | None:
 
 def _sorted(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     items = _items(frame, node, args[0]) if args else None
-    known = [item.value for item in items or () if isinstance(item, Const)]
     backwards = keywords.get("reverse", FALSE)
-    if items is None or len(known) != len(items) or "key" in keywords or not isinstance(backwards, Const):
+    key = keywords.get("key")
+    if key is not None and items is not None and frame.region is None and len(items) <= _LISTED:
+        ranks = [key.call(frame, node, [item], {}) for item in items]
+        order = fold(lambda ranks: sorted(range(len(ranks)), key=ranks.__getitem__), [Seq("list", tuple(ranks))])
+        if isinstance(order, Seq) and order.items is not None and isinstance(backwards, Const):
+            places = [place.value for place in order.items if isinstance(place, Const)]
+            return Seq("list", tuple(items[place] for place in (reversed(places) if backwards.value else places)))
+    known = [item.value for item in items or () if isinstance(item, Const)]
+    if items is None or len(known) != len(items) or key is not None or not isinstance(backwards, Const):
         loose = _sequence("list")(frame, node, args, keywords)
         return Seq("list", None, loose.element(), loose.length) if isinstance(loose, Seq) else loose
     try:
@@ -391,7 +433,11 @@ def _setattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
     frame.interp.emitter.emit(events.Store, frame, node, "attribute", receiver, text, value, None, False, None)
     if text:
         frame.interp.recordings.bind(frame, bindings.of_attribute(frame, receiver, text), node, value)
+    if isinstance(receiver, Compiled):
+        receiver = receiver.target
     if isinstance(receiver, Instance):
+        if text and frame.region is None:
+            frame.interp.account.write_attribute(frame, node, receiver, text, value)
         frame.interp.instance_attributes.store(frame, receiver, text or "*", value)
     return NONE
 
@@ -441,6 +487,12 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "chr": _string,
     "ord": _int,
 }
+
+_PURE: Final[dict[str, Callable[..., object]]] = {
+    function.__name__: function
+    for function in (abs, all, any, chr, divmod, hex, max, min, ord, repr, round, sorted, sum)
+}
+"""What is computed where eager code knows what it is given."""
 
 
 library(["builtins"], call)

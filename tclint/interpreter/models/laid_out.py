@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import ast
+from typing import Any, Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.results import Args, Keywords, exact_argument
 from tclint.torch_facts import dtypes, layouts
 from tclint.torch_facts.layouts import Layout
-from tclint.values import ARRAY, NEEDS_GRAD, NO_GRADIENT, PARAMETER, Const, External, Scalar, Seq, Tensor, Value
+from tclint.values import ARRAY, NEEDS_GRAD, NO_GRADIENT, NONE, PARAMETER, Const, External, Scalar, Seq, Tensor, Value
 from tclint.values.constant import is_none
 
 
@@ -112,3 +113,40 @@ def joined(tensors: Args, dim: Value | None, stacked: bool, result: Tensor) -> T
     known = [Layout(part.shape, part.strides) for part in parts if isinstance(part.shape, tuple)]
     layout = layouts.joined(known, _plain(dim) if dim is not None else 0, stacked) if len(known) == len(parts) else None
     return result.with_(shape=layout.sizes, strides=layout.strides) if layout is not None else result
+
+
+_PARTS: Final = 64
+"""Parts of a tensor that are told one by one."""
+
+
+def parted(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value | None:
+    """The parts that `split`, `chunk` and `unbind` give of a tensor that eager code has made, where they are known."""
+    if not isinstance(tensor.shape, tuple) or tensor.flags & ARRAY:
+        return None
+    first = 0 if name == "unbind" else 1
+    given = [_plain(value) for value in args]
+    named = [_plain(value) for key, value in keywords.items() if key != "dim"]
+    dim = _plain(keywords["dim"]) if "dim" in keywords else given[first] if len(given) > first else 0
+    how = (given or named or [None])[0] if first else None
+    if type(dim) is not int or not -len(tensor.shape) <= dim < len(tensor.shape):
+        return None
+    dim %= len(tensor.shape)
+    size = tensor.shape[dim]
+    if size is None or size > _PARTS:
+        return None
+    if name == "unbind":
+        before: list[Value] = [Seq("slice", (NONE, NONE, NONE))] * dim
+        return Seq("tuple", (tensor.item(frame, node, Seq("tuple", (*before, Const(0)))),) * size)
+    if name == "chunk" and type(how) is int and how > 0:
+        how = -(-size // how)
+    if type(how) is int and how > 0:
+        how = [min(how, size - start) for start in range(0, size, how)]
+    if not isinstance(how, (list, tuple)) or not all(type(each) is int for each in how):
+        return None
+    whole = tensor.view(frame.origin(node), tensor.ndim)
+    rows = [(*tensor.shape[:dim], each, *tensor.shape[dim + 1 :]) for each in how]
+    known = [each for each in tensor.shape if each is not None]
+    strides = tensor.strides
+    if strides is None and dim:
+        strides = layouts.contiguous(known) if len(known) == len(tensor.shape) else layouts.UNKNOWN_STRIDES
+    return Seq("tuple", tuple(whole.with_(shape=row, strides=strides) for row in rows))

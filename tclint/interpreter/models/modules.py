@@ -12,7 +12,7 @@ from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.measured import joined, value_of
 from tclint.interpreter.models.results import first_tensor
-from tclint.torch_facts import facts, returns, traits
+from tclint.torch_facts import calls, facts, returns, traits
 from tclint.values import (
     BOOL,
     INT,
@@ -147,12 +147,18 @@ def _method(
 ) -> Value | None:
     if name == "compile":
         return _compile_in_place(frame, node, receiver, args, keywords)
-    full = f"{receiver.name}.{name}"
+    shared = calls.key_of(f"torch.nn.Module.{name}") is not None
+    full = f"torch.nn.Module.{name}" if shared else f"{receiver.name}.{name}"
     if name in _SELF:
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, receiver)
         return receiver
     if name in ("forward", "__call__"):
         return receiver.call(frame, node, args, keywords, open_ended)
+    if name in ("parameters", "buffers", "named_parameters", "named_buffers") and frame.region is None:
+        held = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
+        every = Seq("list", None, Seq("tuple", (STR, held)) if name.startswith("named") else held)
+        frame.interp.emitter.call(frame, node, full, args, keywords, receiver, every)
+        return every
     elements = receiver.args
     if isinstance(elements, Seq):
         result, changed = elements.method(frame, node, name, args)
@@ -166,6 +172,9 @@ def _method(
         if changed is not None:
             rebind(frame, node, receiver.with_args(changed))
         return result
+    if shared and name not in facts.named("registers a backward hook"):
+        frame.interp.emitter.call(frame, node, full, args, keywords, receiver, UNKNOWN)
+        return UNKNOWN
     return None
 
 

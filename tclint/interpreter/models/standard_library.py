@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
+from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, instance, is_class, library
 from tclint.interpreter.models.measured import joined, measured, value_of, ways
 from tclint.values import (
     INT,
+    NONE,
     STR,
     UNKNOWN,
     Const,
@@ -51,6 +54,10 @@ def _decorator(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> V
 
 def _cache(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return args[0] if args else External(IDENTITY)
+
+
+def _partial_method(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    return Object("functools.partialmethod", frame.origin(node))
 
 
 def _logger(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -171,9 +178,14 @@ def _namespace(name: str) -> _Handler:
     return lambda frame, node, args, keywords: Object(name, frame.origin(node), "", Dict(dict(keywords)))
 
 
-def _ordered_dict(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    base = next((a for a in args if isinstance(a, Dict)), Dict({}))
-    return Dict({**base.items, **keywords}, base.elem)
+def _dict_of_class(name: str) -> _Handler:
+    """`OrderedDict(…)` and its like: a dict that knows its class."""
+
+    def make(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+        base = next((a for a in args if isinstance(a, Dict)), Dict({}))
+        return Dict({**base.items, **keywords}, base.elem, name)
+
+    return make
 
 
 def _named_tuple_class(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -185,8 +197,13 @@ def _named_tuple(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) ->
 
 
 def _deque(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    limited = len(args) > 1 or "maxlen" in keywords
-    return Seq("deque" if limited else "list", None, args[0].iterate(frame, node) if args else UNKNOWN)
+    most = args[1] if len(args) > 1 else keywords.get("maxlen", NONE)
+    limit = most.value if isinstance(most, Const) else -1
+    known = _known(frame, node, args[:1]) if frame.region is None and limit != -1 else None
+    if known is not None:
+        items = tuple(known[0]) if known else ()
+        return Seq("deque", items if limit is None else items[len(items) - limit :] if limit else (), limit=limit)
+    return Seq("deque", None, args[0].iterate(frame, node) if args else UNKNOWN)
 
 
 def _pattern(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -203,6 +220,7 @@ _NAMED_TUPLE: Final = "tclint.namedtuple"
 
 _HANDLERS: Final[dict[str, _Handler]] = {
     "functools.partial": _partial,
+    "functools.partialmethod": _partial_method,
     "functools.reduce": _reduce,
     "functools.wraps": _decorator,
     "functools.lru_cache": _decorator,
@@ -227,8 +245,7 @@ _HANDLERS: Final[dict[str, _Handler]] = {
     "dataclasses.replace": _replace,
     "copy.replace": _replace,
     **{name: _namespace(name) for name in NAMESPACES},
-    "collections.OrderedDict": _ordered_dict,
-    "collections.defaultdict": _ordered_dict,
+    **{name: _dict_of_class(name) for name in ("collections.OrderedDict", "collections.defaultdict")},
     "collections.namedtuple": _named_tuple_class,
     "collections.deque": _deque,
     "re.compile": _pattern,
@@ -245,7 +262,28 @@ def _passes_on(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
     return instance(frame, node, name, args, keywords, open_ended) if is_class(name) else UNKNOWN
 
 
+def _chosen_ones(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value | None:
+    """What is drawn out of something known: which ones nobody knows, but others from call to call.
+
+    Each place draws in order, every one twice: as many different ones as a run is likely to see.
+    """
+    short = name.rpartition(".")[2]
+    known = _known(frame, node, args[:1])
+    if not (short.startswith("choice") or short == "sample") or not known or not known[0] or "weights" in keywords:
+        return None
+    many = args[1] if len(args) > 1 else keywords.get("k", Const(1))
+    if short == "choice" and len(args) == 1:
+        return known[0][frame.interp.heap.draws(node) // 2 % len(known[0])]
+    if not isinstance(many, Const) or type(many.value) is not int or not 0 <= many.value <= _MOST or short == "choice":
+        return None
+    first = frame.interp.heap.draws(node) // 2
+    return Seq("list", tuple(known[0][(first + turn) % len(known[0])] for turn in range(many.value)))
+
+
 def _drawn(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
+    chosen = _chosen_ones(frame, node, name, args, keywords) if frame.region is None else None
+    if chosen is not None:
+        return chosen
     drawn = measured(frame, name, None, args, keywords, frame.origin(node))
     if frame.region is None and isinstance(drawn, Scalar) and drawn.python_type in ("int", "float", "number"):
         return Scalar(drawn.type, "random", drawn.origin)  # from one of what it is given, perhaps
@@ -271,8 +309,24 @@ def _environment(frame: Frame, node: ast.AST, name: str, args: Args, keywords: K
     return _passes_on(frame, node, name, args, keywords, open_ended)
 
 
+_STEEP: Final = frozenset(each.__name__ for each in (math.factorial, math.comb, math.perm, math.prod))
+"""What grows so fast that only small numbers are computed with."""
+
+
+def _computed(name: str, args: Args, keywords: Keywords) -> Value | None:
+    """What a function of math gives for numbers that are known."""
+    short = name.removeprefix("math.")
+    function = getattr(math, short, None)
+    numbers = [n for a in args for n in (a.items or () if isinstance(a, Seq) else (a,))]
+    small = all(isinstance(n, Const) and isinstance(n.value, (int, float)) and n.value <= 64 for n in numbers)
+    return fold(function, args, keywords) if callable(function) and (small or short not in _STEEP) else None
+
+
 def _math(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     """A number, which comes from where its arguments come from."""
+    known = _computed(name, args, keywords) if frame.region is None else None
+    if known is not None:
+        return known
     if name == "math.prod" and args and isinstance(args[0], Seq):
         return args[0].iterate(frame, node)
     source = next((a.source for a in args if a.source), "")
@@ -299,7 +353,9 @@ library(["threading", "queue", "array", "decimal", "contextvars", "datetime"], i
 def _random_method(
     frame: Frame, node: ast.AST, receiver: Object, name: str, args: Args, keywords: Keywords, open_ended: bool
 ) -> Value | None:
-    result = Scalar("float", "data", frame.origin(node))
+    result: Value = Scalar("float", "data", frame.origin(node))
+    if frame.region is None:
+        result = _drawn(frame, node, f"random.{name}", args, keywords)
     frame.interp.emitter.call(frame, node, f"{receiver.name}.{name}", args, keywords, receiver, result)
     return result
 

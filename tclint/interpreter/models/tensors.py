@@ -9,7 +9,7 @@ from typing import Final
 from tclint import events
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
-from tclint.interpreter.models.laid_out import is_int, laid_out, sliced
+from tclint.interpreter.models.laid_out import is_int, laid_out, parted, sliced
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.numpy import array_method
 from tclint.interpreter.models.results import (
@@ -60,7 +60,13 @@ from tclint.values import (
     tensor_of,
 )
 from tclint.values.constant import is_none
+from tclint.values.place import is_place
 from tclint.values.value import NUMBER, ONE_OF, SEQUENCE
+
+PARTING: Final = facts.methods("parts a tensor along a dimension")
+"""Methods that part a tensor along a dimension."""
+DISTINCT: Final = ("unique", "unique_consecutive")
+"""Methods that give each value once."""
 
 _OF_TENSORS_ALONE: Final = frozenset(facts.named("is a method of tensors alone"))
 _SPARSE: Final = facts.named("reads a part of a sparse tensor")
@@ -96,7 +102,7 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
             return tensor.derived(origin, dtype, tensor.ndim).with_(shape=tensor.shape)
         flags = tensor.flags & ~(RAW | HOST) if name == "to" else tensor.flags
         return tensor.with_(dtype=dtype, flags=flags)
-    if kind == returns.MIXED:
+    if kind == returns.MIXED or kind == "object":
         return measured(frame, f"Tensor.{name}", tensor, args, keywords, origin)
     if args and varies(frame, f"Tensor.{name}"):
         seen = measured(frame, f"Tensor.{name}", tensor, args, keywords, origin)
@@ -400,11 +406,29 @@ def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Ar
     result = method(frame, node, tensor, name, args, keywords)
     if frame.region is None:
         result = laid_out(frame, tensor, name, args, keywords, result)
+        if name in PARTING:
+            result = parted(frame, node, tensor, name, args, keywords) or result
+        elif name in ("item", "tolist"):
+            result = _read_out(frame, tensor, result)
         if name == "requires_grad_" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if isinstance(node.func.value, ast.Name) and isinstance(result, Tensor):
                 frame.set(node.func.value.id, result)
     prefix = "ndarray." if tensor.flags & ARRAY else "Tensor."
     frame.interp.emitter.call(frame, node, prefix + name, args, keywords, tensor, result)
+    return result
+
+
+def _read_out(frame: Frame, tensor: Tensor, result: Value) -> Value:
+    """Numbers that eager code reads out of a tensor: others each time where it was drawn, all different where it says so."""
+    made = tensor.origin.node
+    name = made.func.attr if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) else ""
+    kind = {"i": "int", "f": "float"}.get(tensor.dtype, "number")
+    if name in DISTINCT and isinstance(result, Seq):
+        return Seq("list", None, Scalar(kind, "distinct", tensor.origin), "data")
+    if isinstance(result, Scalar) and isinstance(made, ast.Call) and name and is_place(made.func):
+        func = frame.interp.evaluate_silently(frame, made.func)
+        if isinstance(func, External) and not traits.is_steady(func.name) and func.name.startswith("torch."):
+            return Scalar(kind, "random", tensor.origin)
     return result
 
 

@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.measured import measured
-from tclint.values import BOOL, UNKNOWN, Const, Scalar, Seq, Value, tensor_of
+from tclint.values import BOOL, UNKNOWN, Const, Scalar, Value, tensor_of
+
+_WIDE: Final = 256
+"""Texts are not made wider than this."""
 
 
 def call_method(
@@ -26,13 +30,23 @@ def call_method(
 def _text_method(
     frame: Frame, node: ast.AST, receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
+    known = _computed(receiver, name, args, keywords) if frame.region is None else None
+    if known is not None:
+        return known
     if name in ("startswith", "endswith"):
         return _test(receiver, name, args)
-    if isinstance(receiver, Const) and not keywords and (known := _folded(receiver.value, name, args)) is not None:
-        return known
     if name == "format" and any(tensor_of(v) is not None for v in (*args, *keywords.values())):
         return Scalar("str", "tensor", frame.origin(node))
     return measured(frame, f"str.{name}", receiver, args, keywords, frame.origin(node))
+
+
+def _computed(receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value | None:
+    """What a method gives of a text that eager code knows; formats may ask for one as long as memory."""
+    wide = any(isinstance(a, Const) and isinstance(a.value, int) and a.value > _WIDE for a in args)
+    method = getattr(str, name, None)
+    if isinstance(receiver, Const):
+        receiver = Const(str(receiver.value))  # the parts of a version are texts like any other
+    return fold(method, [receiver, *args], keywords) if callable(method) and not wide and "format" not in name else None
 
 
 def _test(receiver: Value, name: str, args: Sequence[Value]) -> Value:
@@ -42,26 +56,3 @@ def _test(receiver: Value, name: str, args: Sequence[Value]) -> Value:
             found = receiver.value.startswith(wanted) if name == "startswith" else receiver.value.endswith(wanted)
             return Const(found)
     return BOOL
-
-
-_LONGEST: Final = 200
-"""Of longer texts, and with larger numbers, nothing is computed."""
-
-
-def _folded(text: str, name: str, args: Sequence[Value]) -> Value | None:
-    """What a method of a text gives where all is known: a text, a number, or several texts."""
-    given = [a.value for a in args if isinstance(a, Const)]
-    method = getattr(str, name, None)
-    if method is None or len(given) < len(args) or len(text) > _LONGEST:
-        return None
-    if any(len(v) > _LONGEST if isinstance(v, str) else isinstance(v, int) and abs(v) > _LONGEST for v in given):
-        return None
-    try:
-        found = method(str(text), *given)
-    except (TypeError, ValueError, LookupError):
-        return None
-    if isinstance(found, (str, int)):
-        return Const(found)
-    if isinstance(found, (list, tuple)) and all(isinstance(part, str) for part in found):
-        return Seq("list" if isinstance(found, list) else "tuple", tuple(Const(part) for part in found))
-    return None

@@ -10,7 +10,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tensors
 from tclint.interpreter.models.factories import factory
 from tclint.interpreter.models.functions import Handler
-from tclint.interpreter.models.laid_out import joined, laid_out
+from tclint.interpreter.models.laid_out import joined, laid_out, parted
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.results import (
     Args,
@@ -132,9 +132,11 @@ BY_NAME: Final[dict[str, Handler]] = {
 def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
     """The value of a call of `torch.…`; of what eager code makes also how it lies in memory."""
     result = _function(frame, node, name, args, keywords)
+    short = name.rpartition(".")[2]
+    if frame.region is None and short in tensors.PARTING and args and isinstance(args[0], Tensor):
+        return parted(frame, node, args[0], short, args[1:], keywords) or result
     if frame.region is not None or not isinstance(result, Tensor) or not args:
         return result
-    short = name.rpartition(".")[2]
     if isinstance(args[0], Tensor):
         return laid_out(frame, args[0], short, args[1:], keywords, result)
     if name in JOINS and isinstance(args[0], Seq) and args[0].items is not None:

@@ -13,6 +13,7 @@ from tclint.interpreter.models.standard_library import IDENTITY
 from tclint.interpreter.models.torch_functions import function
 from tclint.torch_facts import facts
 from tclint.values import (
+    FIXED,
     UNBACKED,
     UNKNOWN,
     ClassValue,
@@ -20,6 +21,7 @@ from tclint.values import (
     External,
     FunctionValue,
     Object,
+    Partial,
     Seq,
     Tensor,
     Value,
@@ -32,6 +34,7 @@ _TRANSFORMS: Final = frozenset(facts.named("transforms a function"))
 _TRANSPARENT: Final = frozenset(facts.named("gives back the function it is given"))
 _SCRIPTS: Final = facts.named("makes a scripted function")
 _MARKS: Final = frozenset(facts.named("marks a dimension"))
+_STATIC: Final = frozenset(facts.named("keeps a dimension static"))
 _GRAPHED: Final = "torch.cuda.make_graphed_callables"
 CUSTOM_OP: Final = "torch.library.custom_op"
 
@@ -120,12 +123,18 @@ def custom_op(frame: Frame, node: ast.AST, target: Value) -> Object:
 
 def _mark(frame: Frame, node: ast.AST, name: str, args: Args) -> None:
     """`mark_dynamic(x, 0)`: the tensor a name holds carries the mark from here on."""
-    if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and len(args) >= 2):
+    if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and args):
         return
     tensor = args[0]
-    dims = args[1].known_items(frame) or (args[1],)
+    static = name in _STATIC
+    if len(args) < 2 and not static:
+        return
+    rank = len(tensor.shape) if isinstance(tensor, Tensor) and isinstance(tensor.shape, tuple) else 0
+    dims = (args[1].known_items(frame) or (args[1],)) if len(args) > 1 else [Const(dim) for dim in range(rank)]
     marked = {d.value for d in dims if isinstance(d, Const) and isinstance(d.value, int)}
-    if name.endswith("mark_unbacked"):
+    if static:
+        marked = {FIXED + d for d in marked}
+    elif name.endswith("mark_unbacked"):
         marked |= {UNBACKED + d for d in marked}
     if isinstance(tensor, Tensor):
         updated = tensor.with_(marks=tensor.marks | marked)
@@ -147,6 +156,7 @@ BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(_TRANSFORMS, _transform),
     **dict.fromkeys(_SCRIPTS, _script),
     **dict.fromkeys(_MARKS, _marked),
+    **dict.fromkeys(_STATIC, _marked),
     _GRAPHED: _graphed,
     CUSTOM_OP: _custom_op,
 }
@@ -207,6 +217,8 @@ def _call_context_manager(
     frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool
 ) -> Value:
     frame.interp.emitter.call(frame, node, f"{func.name}.__call__", args, keywords, func, UNKNOWN)
+    if frame.region is None and func.args is not None and not open_ended:
+        return Object("contextlib.context", frame.origin(node), "", Partial(func.args, tuple(args), dict(keywords)))
     return Object("contextlib.context", frame.origin(node), "", func.args)
 
 

@@ -26,7 +26,7 @@ from tclint.verify.guess import WIDTH
 
 CONFIGS = ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs")
 _PARTS = ("encoder", "decoder", "backbone", "model", "module", "net", "block", "layer", "fn", "proj")
-_SUBCLASSES = 3
+SUBCLASSES = 3
 """Most classes below one that a parameter is annotated with that stand in for it."""
 
 Maker = Callable[[type], Iterator[Any]]
@@ -95,7 +95,7 @@ def _annotated(wanted: Wanted, annotation: Any) -> Iterator[Any]:
             yield from _tensors(name)
         elif issubclass(annotation, enum.Enum):
             yield from list(annotation)[:3]
-        elif annotation not in (list, tuple, dict, set, object):
+        elif annotation.__module__.partition(".")[0] not in ("torch", "builtins", "typing"):
             yield from _instances(wanted, annotation)
     if origin in (list, tuple) or annotation in (list, tuple) or _is_abstract_sequence(origin):
         yield from _sequence(wanted, [item for item in typing.get_args(annotation) if item is not Ellipsis])
@@ -114,7 +114,7 @@ def _instances(wanted: Wanted, annotation: type) -> Iterator[Any]:
     if not inspect.isabstract(annotation):
         yield from wanted.make(annotation)
     below = [cls for cls in _below(annotation) if not inspect.isabstract(cls)]
-    for cls in sorted(below, key=_required)[:_SUBCLASSES]:
+    for cls in sorted(below, key=_required)[:SUBCLASSES]:
         yield from wanted.make(cls)
     if issubclass(annotation, nn.Module):
         yield nn.Identity()
@@ -144,6 +144,9 @@ def _required(cls: type) -> tuple[int, str]:
 def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
     """From what the class does with it."""
     name = wanted.name
+    own = {part for part in need.attributes if not hasattr(nn.Module, part)}
+    if own and not need.is_mapping:
+        yield from _with_attributes(wanted, own, need)
     if need.is_applied and not need.is_called:
         yield nn.Identity()
         yield nn.Linear(WIDTH, WIDTH)
@@ -156,9 +159,8 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
     known = [cls for cls in need.classes if cls not in (list, tuple, int, float, str, bool, dict)]
     for cls in known[:2]:
         yield from wanted.make(cls)
-    if need.attributes and not need.is_mapping:
-        yield from _with_attributes(wanted, set(need.attributes))
-        yield Settings(**{name: partial(_answer, name) for name in need.methods})
+    if own and not need.is_applied and not need.is_mapping:
+        yield Settings(**{part: partial(_answer, part) for part in need.methods})
 
 
 def _answer(name: str, *_: Any, **__: Any) -> Any:
@@ -171,14 +173,15 @@ def _setting(key: str) -> Any:
     return number if number is not None else guess.word_for(key) or 4
 
 
-def _with_attributes(wanted: Wanted, attributes: set[str]) -> Iterator[Any]:
+def _with_attributes(wanted: Wanted, attributes: set[str], need: Need) -> Iterator[Any]:
+    """Instances of what has these attributes: tensors, a linear layer, classes of the program."""
     if all(hasattr(torch.Tensor, name) for name in attributes):
         yield from _tensors(wanted.name)
-    if all(hasattr(nn.Linear, name) or name in ("weight", "bias", "in_features") for name in attributes):
+    if attributes <= {"weight", "bias", "in_features", "out_features"}:
         yield nn.Linear(WIDTH, WIDTH)
-    for path, name in usage.classes_with(attributes, wanted.root)[:2] if wanted.root else ():
+    for path, name in usage.classes_with(attributes, wanted.root)[:SUBCLASSES] if wanted.root else ():
         made = getattr(load(path, wanted.root), name, None)
-        if isinstance(made, type):
+        if isinstance(made, type) and (issubclass(made, nn.Module) or not need.is_applied):
             yield from wanted.make(made)
 
 

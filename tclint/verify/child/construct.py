@@ -28,6 +28,9 @@ SECONDS = 3.0
 AMENDED = 12
 """Most attempts that follow from what errors say."""
 
+_NETWORK = ("URLError", "ConnectionError", "OfflineMode", "LocalEntryNotFound", "Max retries", "load weights")
+_FETCHED = re.compile(r"pretrain|weights|download|load")
+
 Arguments = dict[str, Any]
 
 
@@ -134,6 +137,11 @@ def _amendments(
         known = {name: by_name.get(name) or Parameter(name, Parameter.KEYWORD_ONLY) for name in names}
         yield {**attempt, **_first({name: thought_of(p) for name, p in known.items() if name not in attempt})}
         return
+    if any(word in f"{type(error).__name__} {text}" for word in _NETWORK):
+        fetched = [p for p in parameters if p.default is True and _FETCHED.search(p.name)]
+        if any(attempt.get(p.name) is not False for p in fetched):
+            yield {**attempt, **{p.name: False for p in fetched}}
+    yield from _offered(text, attempt)
     frames = traceback.extract_tb(error.__traceback__)
     lines = " ".join(frame.line or "" for frame in frames[-2:])
     left = [p for p in parameters if p.name not in attempt]
@@ -144,10 +152,25 @@ def _amendments(
         elif parameter.default is None:
             for value in thought_of(parameter).some(0, 3):
                 yield {**attempt, parameter.name: value}
+    if isinstance(error, (AssertionError, ValueError)):
+        for name, value in attempt.items():
+            if type(value) is int and re.search(rf"\b{re.escape(name)}\b", f"{text} {lines}"):
+                yield from ({**attempt, name: other} for other in (1, 2, 3, guess.WIDTH) if other != value)
     if "None" in text:
         absent = [p for p in left if p.default is None and guess.number_for(p.name) is not None]
         if absent:
             yield {**attempt, **_first({p.name: thought_of(p) for p in absent})}
+
+
+def _offered(text: str, attempt: Arguments) -> Iterator[Arguments]:
+    """A word that is not among those that the error lists: one of those."""
+    words = list(dict.fromkeys(re.findall(r"['\"]([A-Za-z][\w.-]*)['\"]", text)))
+    for name, value in attempt.items():
+        many = isinstance(value, list) and bool(value) and isinstance(value[0], str)
+        given = value[0] if many else value
+        if isinstance(given, str) and (given in words or name in text):
+            for word in [word for word in words if word not in (given, name)][:3]:
+                yield {**attempt, name: [word] * len(value) if many else word}
 
 
 def _small_fields(parameters: list[Parameter], rich: bool) -> dict[str, list[Any]]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+from tclint.verify.child import standin
 from tclint.verify.mains import is_main_guard
 
 
@@ -72,13 +73,24 @@ def load_definitions(file: Path, name: str, replaceable: Callable[[BaseException
                 defined += isinstance(statement, (ast.FunctionDef, ast.ClassDef))
             except (Exception, SystemExit) as error:
                 last = error
-                if isinstance(statement, (ast.Import, ast.ImportFrom)) and replaceable(error):
-                    continue
+                if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                    if replaceable(error):
+                        continue
+                    _stand_in(statement, module)
             break
     if not defined and last is not None:
         del sys.modules[name]
         raise last
     return module
+
+
+def _stand_in(statement: ast.Import | ast.ImportFrom, module: ModuleType) -> None:
+    """Names that could not be imported are there all the same: classes below them can be defined, not made."""
+    source = statement.module or module.__name__ if isinstance(statement, ast.ImportFrom) else ""
+    for alias in statement.names:
+        name = (alias.asname or alias.name).partition(".")[0]
+        if alias.name != "*" and name not in vars(module):
+            setattr(module, name, standin.named(source or alias.name, alias.name))
 
 
 def _is_main(statement: ast.stmt) -> bool:

@@ -53,10 +53,12 @@ def load(path: str, root: str) -> ModuleType:
     if path not in _scripts and trains_on_import(file):
         return _definitions(file, root)
     while path not in _scripts:
+        before = set(sys.modules)
         try:
             with standin.importing(), missing_operators():
                 return _load(file)
         except (Exception, SystemExit) as error:
+            _forget(before, root)
             if standin.replace(package_at_fault(error, root)) or _loads_by_definitions(error, file, root):
                 continue
             try:
@@ -65,6 +67,15 @@ def load(path: str, root: str) -> ModuleType:
                 # What the import itself said is the better word.
                 raise error from None
     return _scripts[path]
+
+
+def _forget(before: set[str], root: str) -> None:
+    """Take back the project's modules that a failed import has left: their package is gone, and would not know them when
+    it is imported again."""
+    for name in set(sys.modules) - before - _without_program:
+        file = getattr(sys.modules[name], "__file__", None)
+        if isinstance(file, str) and os.path.realpath(file).startswith(os.path.join(os.path.realpath(root), "")):
+            del sys.modules[name]
 
 
 _scripts: dict[str, ModuleType] = {}
@@ -83,8 +94,12 @@ def _loads_by_definitions(error: BaseException, target: Path, root: str) -> bool
     if file == target or file.stem == "__init__" or name in _without_program:
         return False
     _without_program.add(name)
-    with standin.importing(), missing_operators():
-        load_definitions(file, name, lambda inner: standin.replace(package_at_fault(inner, root)))
+    try:
+        with standin.importing(), missing_operators():
+            load_definitions(file, name, lambda inner: standin.replace(package_at_fault(inner, root)))
+    except (Exception, SystemExit):
+        # Nothing of it can be had: what the import itself said is the better word.
+        return False
     return True
 
 

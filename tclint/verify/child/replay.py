@@ -19,6 +19,7 @@ from torch import nn
 from tclint.verify import usage
 from tclint.verify.child import shrink, standin
 from tclint.verify.child.compiling import uncompiled, unwrapped
+from tclint.verify.child.hosted import hosted
 from tclint.verify.child.infer import example_of
 from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import dotted_name, find, load, package_at_fault
@@ -101,7 +102,7 @@ class Replay:
         return namespace
 
     def _run(self, statement: ast.stmt, namespace: dict[str, Any]) -> None:
-        code = compile(ast.Module([shrink.scaled(statement, self.size)], []), self.use.path, "exec")
+        code = compile(ast.Module([hosted(shrink.scaled(statement, self.size))], []), self.use.path, "exec")
         while True:
             try:
                 exec(code, namespace)
@@ -112,7 +113,7 @@ class Replay:
             return
 
     def _value(self, node: ast.expr, namespace: dict[str, Any]) -> Any:
-        return eval(compile(ast.Expression(shrink.scaled(node, self.size)), self.use.path, "eval"), namespace)
+        return eval(compile(ast.Expression(hosted(shrink.scaled(node, self.size))), self.use.path, "eval"), namespace)
 
     def build(self) -> Any:
         namespace = self._namespace()
@@ -188,7 +189,7 @@ def replayed(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exa
             break
         followed = False
         for call in usage.calls_after(use):
-            asked = call.func.attr if isinstance(call.func, ast.Attribute) and call.func.value is not use.call else ""
+            asked = call.func.attr if isinstance(call.func, ast.Attribute) else ""
             if asked not in (method, "" if method else "forward"):
                 continue
             followed = True

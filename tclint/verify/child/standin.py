@@ -32,7 +32,7 @@ class _Meta(type):
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        return _named(cls._package, f"{cls._path}.{name}")
+        return named(cls._package, f"{cls._path}.{name}")
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if not _is_direct(cls):
@@ -40,7 +40,7 @@ class _Meta(type):
             raise _missing(cls._package)
         if not _importing:
             raise _missing(cls._package)
-        return _named(cls._package, f"{cls._path}()")
+        return named(cls._package, f"{cls._path}()")
 
     def __getitem__(cls, item: Any) -> Any:
         return cls
@@ -79,7 +79,7 @@ def _missing(package: str) -> ModuleNotFoundError:
     return ModuleNotFoundError(f"No module named '{package}'", name=package)
 
 
-def _named(package: str, path: str) -> Any:
+def named(package: str, path: str) -> Any:
     return _Meta(path.rpartition(".")[2].strip("()") or package, (), {"_package": package, "_path": path})
 
 
@@ -93,7 +93,7 @@ class _Module(ModuleType):
             raise AttributeError(name)
         if name == "__version__":
             return "0"
-        return _named(self.__name__.partition(".")[0], f"{self.__name__}.{name}")
+        return named(self.__name__.partition(".")[0], f"{self.__name__}.{name}")
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

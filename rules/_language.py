@@ -1,0 +1,196 @@
+"""Which feature of the language an event shows, by its name in the facts: `__float__` where `float(…)` asks an object."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.events import Attribute, Call, Event, Format, Loop, Operation, ProgramCall, Store, Subscript
+from tclint.program import Function
+from tclint.ruleset.rule import span
+from tclint.torch_facts import features
+from tclint.values import ClassValue, Const, Dict, External, Instance, Object, Seq, Value, tensor_of
+from tclint.values.operators import METHODS
+
+_ENUM: Final = "enumeration"
+
+
+def told(name: str, release: str) -> str:
+    """A feature at which the graph breaks on the release, in words; nothing where it does not."""
+    feature = features.broken(name, release)
+    return feature.words + span(features.span(feature)) if feature is not None else ""
+
+
+def of_call(event: Call) -> str | None:
+    """What `float(object)` and its like ask an object of the program."""
+    value = event.args[0] if event.args else event.receiver
+    if event.name == "builtins.isinstance" and len(event.args) == 2 and isinstance(event.node, ast.Call):
+        union = event.node.args[1] if len(event.node.args) == 2 else None
+        return "isinstance of a union" if isinstance(union, ast.BinOp) else None
+    if isinstance(value, ClassValue):
+        return _of_class(event, value, event.method)
+    if not isinstance(value, Instance):
+        return _of_form(event, value)
+    if event.name == "builtins.vars" and not event.ask.is_nn_module(value.cls):
+        return "vars() of an object"
+    asked = f"__{event.method}__"
+    if _has(event, value, asked):
+        return asked
+    return "__iter__ by a builtin" if _walks(event) and _has(event, value, "__iter__") else None
+
+
+def _of_form(event: Call, value: Value | None) -> str | None:
+    """A way of calling a builtin that is a feature of its own."""
+    many = len(event.args)
+    if event.name.startswith("itertools."):
+        return event.name
+    if event.method in ("_make", "_replace", "_asdict"):
+        return "method of a namedtuple"
+    if event.name == "collections.defaultdict" and isinstance(value, External):
+        return f"defaultdict of {value.name}"
+    if event.name == "builtins.filter" and isinstance(value, Const) and value.value is None:
+        return "filter(None, …)"
+    if event.name == "builtins.map" and many > 2:
+        return "map() of several"
+    if event.name == "builtins.enumerate" and (many > 1 or "start" in event.keywords):
+        return "enumerate() with a start"
+    if event.name == "builtins.iter" and many == 2:
+        return "iter() with a sentinel"
+    if event.name in ("builtins.max", "builtins.min") and "default" in event.keywords:
+        return "max() with a default"
+    if event.name.endswith(("Error", "Exception")) and event.name.startswith("builtins."):
+        return "exception that is made"
+    if isinstance(event.receiver, Seq) and event.receiver.kind == "generator":
+        return f"{event.method}() of a generator"
+    return None
+
+
+def of_operation(event: Operation) -> str | None:
+    """What an operator asks an object of the program."""
+    method = METHODS.get(event.operator, "")
+    written = isinstance(event.node, ast.AugAssign)
+    for value, marks in ((event.left, ("i", "") if written else ("",)), (event.right, ("r",))):
+        if method and isinstance(value, Instance):
+            names = (f"__{mark}{method}__" for mark in marks)
+            found = next((name for name in names if _has(event, value, name)), None)
+            if found is not None:
+                return found
+    if event.operator in ("key", "member") and isinstance(event.left, Instance):
+        return _as_key(event, event.left)
+    if event.operator in ("In", "NotIn") and isinstance(event.right, ClassValue):
+        return f"member of an {_ENUM}" if _is_enum(event, event.right) else None
+    if event.operator in ("In", "NotIn") and isinstance(event.right, Instance):
+        return next((n for n in ("__contains__", "__iter__") if _has(event, event.right, n)), None)
+    return None
+
+
+def of_loop(event: Loop) -> str | None:
+    value = event.iterable
+    if isinstance(value, ClassValue):
+        return _of_class(event, value, "iter")
+    if isinstance(value, Instance):
+        return "__iter__" if _has(event, value, "__iter__") else "__getitem__ in a loop"
+    return None
+
+
+def of_format(event: Format) -> str | None:
+    value = event.value
+    if not isinstance(value, Instance) or not isinstance(event.node, ast.FormattedValue):
+        return None
+    names = ("__repr__",) if event.node.conversion == ord("r") else ("__format__", "__str__", "__repr__")
+    return next((f"{name} in an f-string" for name in names if _has(event, value, name)), None)
+
+
+def of_key(event: Store | Subscript) -> str | None:
+    """An object of the program as the key of a dict, or as an index."""
+    if not isinstance(event.index, Instance):
+        return None
+    if isinstance(event.receiver, Seq):
+        return "__index__" if _has(event, event.index, "__index__") else None
+    if not isinstance(event.receiver, Dict):
+        return None
+    return _as_key(event, event.index)
+
+
+def _as_key(event: Event, value: Instance) -> str | None:
+    if event.ask.is_nn_module(value.cls):
+        return None  # known by its name
+    if value.fields is not None:
+        return "dataclass as a key"
+    return "object with __hash__ as a key" if _has(event, value, "__hash__") else "object as a key"
+
+
+def of_construction(event: ProgramCall) -> Iterator[str]:
+    """What making an object of a class of the program needs."""
+    if not isinstance(event.function, ClassValue):
+        return
+    cls = event.function.cls
+    if event.ask.method(cls, "__new__") is not None:
+        yield "__new__"
+    base = event.ask.external_base(cls)
+    if base and not event.ask.is_nn_module(cls):
+        yield f"object of a class below {base}"
+    if isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Subscript):
+        yield "class with type arguments"
+    meta = _metaclass(event, event.function)
+    if meta is not None and _has(event, Instance(meta.cls), "__call__"):
+        yield "__call__ of a metaclass"
+
+
+def of_decorators(event: ProgramCall, function: Function) -> Iterator[str]:
+    """What calling a function needs that stands under decorators."""
+    for decorator in function.decorators if function.module is event.module else ():
+        node = decorator.func if isinstance(decorator, ast.Call) else decorator
+        value = event.ask.evaluate(node)
+        if isinstance(value, External) and not (event.args and tensor_of(event.args[0]) is not None):
+            yield f"function under {value.name}"  # of a tensor `singledispatch` knows the class
+        elif isinstance(value, ClassValue):
+            yield f"function under {event.ask.external_base(value.cls)}"
+
+
+def _of_class(event: Event, value: ClassValue, short: str) -> str | None:
+    """What a class is asked: its metaclass answers."""
+    if _is_enum(event, value):
+        return f"{_ENUM} in {short}()" if short != "iter" else f"{_ENUM} in a loop"
+    meta = _metaclass(event, value)
+    if meta is not None and _has(event, Instance(meta.cls), f"__{short}__"):
+        return f"__{short}__ of a metaclass"
+    return None
+
+
+def _is_enum(event: Event, value: ClassValue) -> bool:
+    return event.ask.external_base(value.cls).startswith("enum.")
+
+
+def _metaclass(event: Event, value: ClassValue) -> ClassValue | None:
+    node = next((k.value for k in value.cls.node.keywords if k.arg == "metaclass"), None)
+    found = event.ask.module_value(node.id, value.cls.module) if isinstance(node, ast.Name) else None
+    return found if isinstance(found, ClassValue) else None
+
+
+def _has(event: Event, value: Instance, method: str) -> bool:
+    return event.ask.method(value.cls, method) is not None
+
+
+def _walks(event: Call) -> bool:
+    """Whether a builtin goes through what it is given."""
+    return event.name.startswith("builtins.") and event.method in _WALKERS
+
+
+_WALKERS: Final = frozenset("sum list tuple set frozenset sorted max min any all enumerate zip".split())
+
+
+def of_exception(event: Call | Attribute | Format) -> str | None:
+    """What is asked of an exception that a handler caught."""
+    if isinstance(event, Attribute):
+        return f"{event.name} of an exception" if _is_exception(event.receiver) else None
+    if isinstance(event, Format):
+        return "exception in an f-string" if _is_exception(event.value) else None
+    if event.args and _is_exception(event.args[0]):
+        return f"{event.method}() of an exception"
+    return f"{event.method}() of an exception" if event.receiver is not None and _is_exception(event.receiver) else None
+
+
+def _is_exception(value: Value) -> bool:
+    return isinstance(value, Object) and value.kind == "exception"

@@ -1,0 +1,64 @@
+"""Exceptions as a way of going on: which are surely raised and caught, and what of the language that takes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.frame import Frame
+from tclint.values import ClassValue, External, Instance, Object, Value
+
+CAUGHT: Final = "exception"
+"""The kind of an `Object` that is an exception which a handler caught."""
+HANDLER: Final = "handler"
+"""The block of a handler that is surely reached; one that may not be is `except`."""
+_BEYOND: Final = frozenset(
+    f"builtins.{name}" for name in ("BaseException", "KeyboardInterrupt", "SystemExit", "GeneratorExit")
+)
+
+
+def caught(frame: Frame) -> bool:
+    """Whether this place is surely reached, and what is raised here surely meets a `try`."""
+    current: Frame | None = frame
+    while current is not None and current.region is not None and not current.maybe and "except" not in current.blocks:
+        if "try" in current.blocks:
+            return True
+        current = current.parent
+    return False
+
+
+def features(frame: Frame, node: ast.Raise) -> Iterator[tuple[str, ast.AST]]:
+    """What of the language a `raise` uses, by its names in the facts, and where."""
+    if node.exc is None:
+        yield "raise again", node
+        return
+    if node.cause is not None:
+        none = isinstance(node.cause, ast.Constant) and node.cause.value is None
+        yield "raise from None" if none else "raise from", node
+    elif HANDLER in frame.blocks:
+        yield "raise in a handler", node
+    made = isinstance(node.exc, ast.Call)
+    with frame.interp.emitter.silence:
+        value = evaluate(frame, node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
+    yield from _of_class(frame, node, value, made)
+
+
+def _of_class(frame: Frame, node: ast.Raise, value: Value, made: bool) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(value, ClassValue):
+        own = frame.interp.classes.find_method(value.cls, "__init__")
+        yield "raise an exception with __init__" if own is not None else "raise an exception of the program", node
+        inner = next((part for part in ast.walk(own.node) if _is_super(part)), None) if own is not None else None
+        if inner is not None:
+            yield "super().__init__() of an exception", inner if value.cls.module is frame.module else node
+    elif isinstance(value, External) and value.name in _BEYOND:
+        yield "raise what is no Exception", node
+    elif isinstance(value, (Instance, Object)) and not made:
+        yield "raise an object", node
+
+
+def _is_super(node: ast.AST) -> bool:
+    """Whether this is `super().__init__`."""
+    inner = node.value if isinstance(node, ast.Attribute) and node.attr == "__init__" else None
+    return isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "super"

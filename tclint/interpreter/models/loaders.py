@@ -1,0 +1,126 @@
+"""Data sets and loaders: how long they are, and which batches a loop over them gets."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Final
+
+from tclint.interpreter.frame import Frame
+from tclint.interpreter.models.functions import Args, Handler, Keywords
+from tclint.interpreter.models.laid_out import joined
+from tclint.torch_facts.dtypes import letter_of
+from tclint.values import (
+    HOST,
+    INT,
+    PROVEN,
+    Const,
+    Dict,
+    Instance,
+    Object,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+)
+
+LOADER: Final = "torch.utils.data.DataLoader"
+_TENSORS: Final = "torch.utils.data.TensorDataset"
+_MADE_OF: Final = {
+    kind.__name__: f"torch.{name}" for kind, name in ((int, "int64"), (float, "float64"), (bool, "bool"))
+}
+"""The dtype of what Python's numbers are collated to."""
+_BATCHES: Final = 24
+"""Batches that are told one by one."""
+
+
+def _tensor_dataset(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    known = all(isinstance(a, Tensor) for a in args) and not open_ended
+    return Object(_TENSORS, frame.origin(node), "", Seq("dataset", tuple(args)) if known else None)
+
+
+def _loader(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """`DataLoader(dataset, batch_size)`: its batches where eager code knows how long the data set is, and what is in it."""
+    if frame.region is not None or open_ended or not args:
+        return Object(LOADER, frame.origin(node))
+    size = args[1] if len(args) > 1 else keywords.get("batch_size", Const(1))
+    cut = keywords.get("drop_last", Const(False))
+    many = _length(frame, node, args[0])
+    plain = not {"collate_fn", "batch_sampler", "sampler"} & keywords.keys() and len(args) < 3
+    if not (plain and many is not None and isinstance(size, Const) and isinstance(cut, Const)):
+        return Object(LOADER, frame.origin(node))
+    row = _row(frame, node, args[0])
+    if size.value is None or type(size.value) is not int or size.value < 1 or row is None:
+        return Object(LOADER, frame.origin(node))
+    whole, rest = divmod(many, size.value)
+    if whole > _BATCHES:
+        return Object(LOADER, frame.origin(node), "", Seq("loader", _told(frame, row, size.value, 2, rest, cut)))
+    return Object(LOADER, frame.origin(node), "", Seq("list", _told(frame, row, size.value, whole, rest, cut)))
+
+
+def _told(frame: Frame, row: Value, size: int, whole: int, rest: int, cut: Const) -> tuple[Value, ...]:
+    batches = [_batch(frame, row, size)] * whole
+    if rest and not cut.value:
+        batches.append(_batch(frame, row, rest))
+    return tuple(batches)
+
+
+def _length(frame: Frame, node: ast.AST, dataset: Value) -> int | None:
+    """How many rows a data set has."""
+    if isinstance(dataset, Object) and dataset.name == _TENSORS and isinstance(dataset.args, Seq):
+        first = (dataset.args.items or (INT,))[0]
+        return first.shape[0] if isinstance(first, Tensor) and isinstance(first.shape, tuple) and first.shape else None
+    if isinstance(dataset, Tensor):
+        return dataset.shape[0] if isinstance(dataset.shape, tuple) and dataset.shape else None
+    if isinstance(dataset, Seq):
+        return len(dataset.items) if dataset.items is not None else None
+    if isinstance(dataset, Instance) and frame.interp.classes.find_method(dataset.cls, "__len__") is not None:
+        many = dataset.call_method(frame, node, "__len__", [], {})
+        return many.value if isinstance(many, Const) and type(many.value) is int else None
+    return None
+
+
+def _row(frame: Frame, node: ast.AST, dataset: Value) -> Value | None:
+    """What one row of a data set is, as far as all of them are alike."""
+    if isinstance(dataset, Object) and isinstance(dataset.args, Seq):
+        return Seq("tuple", tuple(t.item(frame, node, INT) for t in dataset.args.items or ()))
+    if isinstance(dataset, (Tensor, Instance)):
+        return dataset.item(frame, node, INT)
+    if isinstance(dataset, Seq) and dataset.items:
+        rows = {row.key: row for row in dataset.items}
+        return next(iter(rows.values())) if len(rows) == 1 else None
+    return None
+
+
+def _batch(frame: Frame, row: Value, size: int) -> Value:
+    """So many rows as one batch: what `default_collate` makes of them."""
+    if isinstance(row, Tensor):
+        plain = row.with_(flags=row.flags & ~HOST)
+        return joined([plain] * size, Const(0), True, Tensor(PROVEN, row.dtype, -1, row.flags, row.origin))
+    if isinstance(row, Seq) and row.items is not None:
+        return Seq("tuple" if row.kind == "tuple" and not row.items else "list", _each(frame, row.items, size))
+    if isinstance(row, Dict) and row.elem is None:
+        return Dict(dict(zip(row.items, _each(frame, list(row.items.values()), size), strict=True)))
+    if isinstance(row, (Const, Scalar)) and row.python_type in _MADE_OF:
+        dtype = _MADE_OF[row.python_type]
+        return Tensor(
+            PROVEN,
+            letter_of(dtype),
+            1,
+            HOST,
+            frame.origin(ast.Pass()),
+            shape=(size,),
+            exact=dtype.removeprefix("torch."),
+        )
+    return Seq("list", None, row)
+
+
+def _each(frame: Frame, parts: Sequence[Value], size: int) -> tuple[Value, ...]:
+    return tuple(_batch(frame, part, size) for part in parts)
+
+
+BY_NAME: Final[dict[str, Handler]] = {
+    LOADER: _loader,
+    "torch.utils.data.dataloader.DataLoader": _loader,
+    _TENSORS: _tensor_dataset,
+}

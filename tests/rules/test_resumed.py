@@ -1,0 +1,38 @@
+"""What is read out of the graph and burnt into the code after the break: Dynamo compiles that code, not the function."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lintkit import PRELUDE, lint
+
+CLIP = """
+class Clip(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.fc = nn.Linear(dim, dim)
+
+    def forward(self, x):
+        h = self.fc(x)
+        limit = h.abs().mean().item()
+        return h.clamp(-limit, limit)
+
+clip = torch.compile(Clip(8){how})
+for scale in {scales}:
+    clip(scale * torch.randn(5, 8))
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "scales", "expected"),
+    [
+        ("", "(0.5, 1.0, 2.0, 4.0)", ["TCL204"]),
+        ("", "(0.5, 1.0)", []),
+        (", fullgraph=True", "(0.5, 1.0, 2.0, 4.0)", []),
+    ],
+)
+def test_a_float_behind_a_break(tmp_path: Path, how: str, scales: str, expected: list[str]) -> None:
+    (tmp_path / "a.py").write_text(PRELUDE + CLIP.format(how=how, scales=scales))
+    found = lint("a.py", cwd=tmp_path).findings
+    assert [f.code for f in found if f.code.startswith("TCL2")] == expected

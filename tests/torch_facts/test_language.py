@@ -1,0 +1,56 @@
+"""Features of the language: what the programs of the asking show, tclint says, on every release that was asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from lintkit import ROOT, lint, script
+
+from tclint.torch_facts import features
+
+asking = script("ask/language")
+PROGRAMS = {program.name: program for program in asking.programs((ROOT / "scripts/ask/language.txt").read_text())}
+
+
+def test_every_feature_has_its_program() -> None:
+    assert set(PROGRAMS) == set(features.table().features)
+    assert {name: each.words for name, each in PROGRAMS.items()} == {
+        name: each.words for name, each in features.table().features.items()
+    }
+
+
+@pytest.mark.parametrize("release", [f"2.{release}" for release in features.table().releases])
+def test_what_breaks_is_told_and_nothing_else(release: str, tmp_path: Path) -> None:
+    names = {}
+    for place, program in enumerate(PROGRAMS.values()):
+        names[f"program_{place}.py"] = program.name
+        (tmp_path / f"program_{place}.py").write_text(program.source)
+    report = lint(cwd=tmp_path, target_torch=release, assume_compiled="all")
+    told = {names[f.path] for f in report.findings if f.code.startswith("TCL1") and f.confidence.value != "low"}
+    broken = {name for name in PROGRAMS if features.broken(name, release)}
+    assert sorted(told - broken) == []
+    assert sorted(broken - told) == []
+
+
+def test_what_was_not_asked_is_as_on_the_nearest_release() -> None:
+    assert features.broken("raise again", "2.5") is not None
+    assert features.broken("raise again", "2.8") is None
+    assert features.broken("nothing of the kind", "2.4") is None
+
+
+def test_the_span_of_a_feature() -> None:
+    known = features.table().features
+    assert features.span(known["raise again"]) == "until 2.6"
+    assert features.span(known["class in a function"]) == ""
+
+
+def test_answers_of_several_releases_make_the_table(tmp_path: Path) -> None:
+    for release, broken in (("2.4.1", True), ("2.15.0", False)):
+        answers = {"torch": release, "breaks": dict.fromkeys(PROGRAMS, broken)}
+        (tmp_path / f"{release}.json").write_text(json.dumps(answers))
+    made = json.loads(asking.write(sorted(tmp_path.glob("*.json"))))
+    assert made["releases"] == ["2.4", "2.15"]
+    assert set(made["features"]) == set(PROGRAMS)
+    assert {where for _, where in made["features"].values()} == {"4"}
