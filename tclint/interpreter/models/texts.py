@@ -50,6 +50,8 @@ def _computed(receiver: Value, name: str, args: Sequence[Value], keywords: Mappi
     """What a method gives of a text that eager code knows; formats may ask for one as long as memory."""
     wide = any(isinstance(a, Const) and isinstance(a.value, int) and a.value > _WIDE for a in args)
     method = getattr(str, name, None)
+    if isinstance(receiver, Const):
+        receiver = Const(str(receiver.value))  # the parts of a version are texts like any other
     return fold(method, [receiver, *args], keywords) if callable(method) and not wide and "format" not in name else None
 
 
