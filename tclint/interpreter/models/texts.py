@@ -9,6 +9,7 @@ from typing import Final
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.measured import measured
+from tclint.torch_facts import calls
 from tclint.values import BOOL, UNKNOWN, Const, Scalar, Value, tensor_of
 
 _WIDE: Final = 256
@@ -24,6 +25,11 @@ def call_method(
     else:
         prefix, result = "number.", receiver if name == "item" else UNKNOWN
     frame.interp.emitter.call(frame, node, prefix + name, args, keywords, receiver, result)
+    if prefix == "number.":
+        # The facts know an int, a float and bytes apart.
+        kind = type(receiver.value).__name__ if isinstance(receiver, Const) else receiver.python_type
+        if calls.key_of(f"{kind}.{name}") is not None:
+            frame.interp.emitter.call(frame, node, f"{kind}.{name}", args, keywords, receiver, result)
     return result
 
 
