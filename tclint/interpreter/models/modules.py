@@ -154,7 +154,7 @@ def _method(
         return receiver
     if name in ("forward", "__call__"):
         return receiver.call(frame, node, args, keywords, open_ended)
-    if name in ("parameters", "buffers", "named_parameters", "named_buffers") and frame.region is None:
+    if name.removeprefix("named_") in ("parameters", "buffers") and frame.region is None:
         held = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
         every = Seq("list", None, Seq("tuple", (STR, held)) if name.startswith("named") else held)
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, every)
