@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
+
+_OWN: Final = facts.named("belongs to recurrent networks alone")
 
 
 class RnnInRegion(Rule):
@@ -32,7 +35,7 @@ class RnnInRegion(Rule):
     code, name = "TCL115", "rnn-in-region"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0014", "GB0007")
-    calls = (*facts.named("runs a recurrent network"), *facts.named("packs sequences"))
+    calls = (*facts.named("runs a recurrent network"), *facts.named("packs sequences"), *_OWN)
     owns = (
         "torch.nn.utils.rnn.*",
         *(name.replace(".forward", "*") for name in facts.named("runs a recurrent network")),
@@ -41,11 +44,11 @@ class RnnInRegion(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.method == "pad_packed_sequence" or event.configured("allow_rnn"):
             return
-        what = event.name.removesuffix(".forward").removeprefix("torch.")
+        what = event.name.removesuffix(".forward").removeprefix("torch.").removeprefix("?")
         consequence = "this function is not compiled" if self.target < (2, 15) else "the graph breaks here"
         yield self.finding(
             event,
             f"`{what}` in compiled code: {consequence}",
-            confidence=Confidence.HIGH,
+            confidence=Confidence.MEDIUM if event.name in _OWN else Confidence.HIGH,
             help="isolate the recurrent part in eager code, or set torch._dynamo.config.allow_rnn",
         )

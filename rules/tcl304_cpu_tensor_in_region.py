@@ -168,7 +168,9 @@ def _host(value: Value) -> bool:
     if not isinstance(value, Tensor) or value.conf < PROVEN or not value.flags & HOST or value.flags & ARRAY:
         return False
     made = value.origin.node
-    return isinstance(made, ast.Call) and all(k.arg is not None for k in made.keywords)
+    if not isinstance(made, (ast.Call, ast.Compare, ast.BinOp)):
+        return False
+    return all(k.arg is not None for n in ast.walk(made) if isinstance(n, ast.Call) for k in n.keywords)
 
 
 def _placed(value: Value) -> bool:

@@ -25,8 +25,13 @@ class CaptureInputRebound(Rule):
     """The name of a captured graph's input is bound to something new before `replay()`: the graph still reads the old one.
 
     A CUDA graph remembers addresses. `static_x = x` changes what the name means, not what the graph reads: the result is
-    silently that of the old input. A Python number that the capture reads is written into the graph, and a parameter that
-    is replaced (`layer.weight.data = w`) leaves the graph with the old one. Where only some rows of an input are written
+    silently that of the old input. A Python number that the capture reads is written into the graph, a parameter that is
+    replaced (`layer.weight.data = w`, `load_state_dict(…, assign=True)`) leaves the graph with the old one, and so does a module
+    in the place of another, or `train()` after a capture under `eval()`. It is followed through methods, helpers and files.
+
+    The same holds for what a step leaves to the next: a state that the capture binds (`h = cell(x, h)`) starts anew with every
+    replay; a warm-up that changes the state in place has stepped it already; `zero_grad()` before a replay takes the
+    gradients away that a captured backward pass writes. Where only some rows of an input are written
     (`static_x[:n].copy_(x)`) and all rows of the output are read, the others are of an earlier batch.
 
     Bad::
@@ -125,6 +130,14 @@ _SAID: Final[dict[Stale, tuple[str, str]]] = {
         "{name} is a number that was written into the graph at capture; binding it to something new does not change what "
         "the graph reads",
         "keep it in a tensor that is written in place",
+    ),
+    "module": (
+        "{name} is a module that was captured; the graph goes on with the parameters of the old one",
+        "capture a graph for each module, or copy the parameters into the captured one",
+    ),
+    "mode": (
+        "the mode of a captured module is set; the graph goes on as it was captured (line {line})",
+        "capture a graph for each mode, train() and eval()",
     ),
     "carried": (
         "{name} is read and then bound within the capture: every replay starts from the tensor of the capture again",

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from tclint.events import Branch, Call, Event, ModuleEvent, Store, Subscript
+from tclint.events import Branch, Call, Event, Format, ModuleEvent, Store, Subscript
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.program import Module
 from tclint.rules._captures import TRIGGERS, captures
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
@@ -18,15 +19,19 @@ _WAITS: Final = tuple(name for name in facts.named("waits for the device") if na
 _SYNCS: Final = frozenset(name.partition(".")[2] for name in _WAITS if name.startswith("Tensor."))
 _BUILDS: Final = facts.named("copies from the host")
 _CHANGES: Final = (*facts.named("draws a number on the host"), *facts.named("reads a clock"))
+_CHECKS: Final = facts.named("checks its errors on the host")
 _COUNTS: Final = facts.named("counts its steps on the host")
 _SIZED: Final = frozenset(calls.breaking_with("GB0036"))
+_BEGINS: Final = "torch.cuda.CUDAGraph.capture_begin"
 
 
 class SyncInCapture(Rule):
     """Synchronisation, host tensors or Python side effects inside `with torch.cuda.graph(g):`.
 
-    `.item()`, `.cpu()`, `torch.cuda.synchronize()`, a tensor built on or copied from the host fail during capture, and so does
-    `step()` of an optimizer that counts its steps on the host (`torch.optim.Adam` without `capturable=True`). Python
+    `.item()`, `.cpu()`, `torch.cuda.synchronize()`, a tensor in a string, a tensor built on or copied from the host fail during
+    capture; so do `step()` of an optimizer that counts its steps on the host (`torch.optim.Adam` without `capturable=True`) or of
+    a `GradScaler`, solvers that check their result (`torch.linalg.solve`; `solve_ex` does not), generators that the graph
+    does not know, and `capture_begin()` on the default stream. Python
     statements run once, at capture, and never at replay: a counter stays where it was, `random.random()` gives one number for ever.
 
     Bad::
@@ -62,13 +67,28 @@ class SyncInCapture(Rule):
         *_SIZED,
         *_BUILDS,
         *_CHANGES,
+        *_CHECKS,
         *(f"{name}.step" for name in _COUNTS),
+        *("torch.*", "Tensor.*"),
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
+        if not event.capturing:
+            if event.name == _BEGINS and not _on_side_stream(event):
+                yield self.finding(
+                    event,
+                    "`capture_begin()` on the default stream raises",
+                    confidence=Confidence.HIGH,
+                    help="capture within `with torch.cuda.stream(torch.cuda.Stream()):`, or use torch.cuda.graph(g)",
+                )
+            return
         what = _waits(event)
-        if what and event.capturing:
+        if what:
             yield self._finding(event, event.node, what)
+
+    def on_format(self, event: Format) -> Iterator[Finding]:
+        if event.capturing and isinstance(event.value, Tensor):
+            yield self._finding(event, event.node, "a tensor in a string waits for the device")
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.augmented and event.capturing and event.old is not None and event.old.python_type:
@@ -112,11 +132,15 @@ def _waits(event: Call) -> str:
             if not (isinstance(asynchronous, Const) and asynchronous.value is True):
                 return f"`.{event.method}()` copies a tensor of the host, and waits for it"
         return ""
-    if event.method == "step":
+    if event.name in _CHECKS:
+        return f"`{event.method}` reads on the host whether it has worked, and waits for the device"
+    if event.name.removesuffix(".step") in _COUNTS:
         return _counts(event)
+    if isinstance(event.keywords.get("generator"), Object) and not event.ask.of_file(_registers):
+        return "a generator that the graph does not know (`graph.register_generator_state(generator)`) raises"
     if event.name.startswith(("random.", "numpy.random.", "time.")):
         return f"`{event.name}` runs once, at capture, and gives every replay the same number:"
-    if event.name.startswith("Tensor.") and event.name not in _SIZED:
+    if event.name in _WAITS and event.name.startswith("Tensor.") and event.name not in _SIZED:
         return f"`.{event.method}()` waits for the device"
     if event.name.startswith("builtins."):
         if event.name == "builtins.print":
@@ -130,6 +154,28 @@ def _waits(event: Call) -> str:
     if isinstance(event.result, Tensor) and event.result.flags & DATA_SIZED:
         return f"`{event.method}` has a result whose size depends on values: it waits for the device"
     return ""
+
+
+def _registers(module: Module) -> bool:
+    return b"register_generator_state" in module.data
+
+
+def _on_side_stream(event: Call) -> bool:
+    """Whether a stream was chosen around: in the function itself, or by somebody who calls it."""
+    line = getattr(event.node, "lineno", 0)
+    if any(first <= line <= last for first, last in event.ask.of_scope(_stream_blocks)):
+        return True
+    return b"set_stream" in event.module.data or any("with" in caller.blocks for caller in event.ask.callers())
+
+
+def _stream_blocks(root: ast.AST) -> list[tuple[int, int]]:
+    """The lines of `with torch.cuda.stream(…):` blocks."""
+    return [
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(root)
+        if isinstance(node, (ast.With, ast.AsyncWith))
+        if any("stream" in text(item.context_expr).lower() for item in node.items)
+    ]
 
 
 def _counts(event: Call) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
+from tclint.torch_facts import facts
 from tclint.values import Compiled, Const, Instance, Object, Tensor, Value, tensor_of
 
 
@@ -59,7 +60,7 @@ def of_target(frame: Frame, node: ast.expr) -> Place | None:
         owner = _value(frame, node.value)
         if isinstance(owner, Tensor):
             # `layer.weight.data = w`: what is bound is the tensor's memory.
-            return of_target(frame, node.value) if node.attr == "data" else None
+            return (_of_parameters(frame, owner) or of_target(frame, node.value)) if node.attr == "data" else None
         return of_attribute(frame, owner, node.attr) if owner is not None else None
     if isinstance(node, ast.Subscript):
         index, holder = _value(frame, node.slice), _value(frame, node.value)
@@ -68,6 +69,22 @@ def of_target(frame: Frame, node: ast.expr) -> Place | None:
         base = of_target(frame, node.value)
         return base._replace(name=f"{base.name}[{index.value!r}]") if base is not None else None
     return None
+
+
+def held_at(frame: Frame, node: ast.expr) -> Value | None:
+    """What a name or an attribute holds before it is bound anew; None where that is not known."""
+    return _value(frame, node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+
+
+def _of_parameters(frame: Frame, tensor: Tensor) -> Place | None:
+    """For a tensor of `module.parameters()`: some parameter of the module."""
+    made = tensor.origin.node
+    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute):
+        return None
+    if made.func.attr not in facts.methods("gives the tensors of a module"):
+        return None
+    owner = _value(frame, made.func.value)
+    return of_attribute(frame, owner, "*") if owner is not None else None
 
 
 def _value(frame: Frame, node: ast.expr) -> Value | None:

@@ -52,6 +52,7 @@ def _graph_method(
     if frame.region is not None:
         return None
     if name == "capture_begin":
+        frame.interp.emitter.call(frame, node, f"{_GRAPH}.{name}", args, keywords, receiver, NONE)
         frame.capturing = True
         start(frame, receiver, node)
         frame.interp.graph_memory.captures[receiver.origin] = dict(frame.env)
@@ -59,6 +60,9 @@ def _graph_method(
     if name == "capture_end":
         frame.capturing = False
         finish(frame, receiver, frame.interp.graph_memory.captures.pop(receiver.origin, dict(frame.env)), node)
+        return NONE
+    if name == "reset":
+        frame.interp.recordings.forget(frame, receiver, node)
         return NONE
     if name != "replay":
         return None

@@ -78,7 +78,7 @@ class Emitter:
         if frame.region is None:
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
-            train(frame, node, name, keywords)
+            train(frame, node, name, keywords, receiver)
             if name == "Tensor.requires_grad_" and receiver is not None:
                 ask_gradients(frame, node, receiver, args[0] if args else TRUE)
         elif frame.region.site is None and frame.interp.learned.sites and name in callers.NAMES:

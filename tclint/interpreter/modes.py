@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tclint import events
+from tclint.interpreter import bindings
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze, grad_argument
 from tclint.torch_facts import modes as facts
-from tclint.values import NONE, PARAMETER, UNKNOWN, Const, External, Instance, Object, Tensor, Value
+from tclint.values import NONE, PARAMETER, PROVEN, UNKNOWN, Const, External, Instance, Object, Tensor, Value
 from tclint.values.moments import Mode
 
 _EVERY: Final = "parameters"
@@ -70,6 +71,7 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
         if method in facts.TRAINING:
             value = args[0] if args else Const(facts.TRAINING[method])
             account.write(frame, node, ("mode", "", owner, "training"), value)
+            frame.interp.recordings.do("mode", bindings.owner_of(receiver), frame, node, value)
         elif method == "requires_grad_":
             account.write(frame, node, ("mode", "", owner, "requires_grad"), args[0] if args else Const(True))
             freeze(frame, receiver, args[0] if args else Const(True))
@@ -85,7 +87,7 @@ def ask_gradients(frame: Frame, node: ast.AST, receiver: Value, wanted: Value) -
         frame.interp.account.write(frame, node, ("mode", "", _EVERY, "requires_grad"), wanted)
 
 
-def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value]) -> None:
+def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value], receiver: Value | None = None) -> None:
     """A call of a training step, whatever library or optimizer it belongs to."""
     method = name.rpartition(".")[2]
     recordings = frame.interp.recordings
@@ -99,5 +101,10 @@ def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value])
         if not (isinstance(kept, Const) and kept.value is False):
             frame.interp.graph_memory.drop_gradients()
             recordings.do("drop", None, frame, node, NONE)
+    elif method == "load_state_dict" and receiver is not None:
+        assign = keywords.get("assign")
+        if isinstance(assign, Const) and assign.value is True:
+            place = bindings.of_attribute(frame, receiver, "*")
+            recordings.bind(frame, place, node, Tensor(PROVEN, origin=frame.origin(node)))
     elif method == "step" and name.startswith("torch.optim."):
         recordings.do("step", None, frame, node)

@@ -11,6 +11,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.program import Assignment, Class, Definition, Function, Import, Module
 from tclint.sources.tree import nodes
+from tclint.torch_facts import releases
 from tclint.values import (
     FALSE,
     STR,
@@ -199,13 +200,20 @@ class Names:
         if self._program.find(module, target) is not None:
             return UNKNOWN
         dotted = f"{target}.{name}"
-        return _CONSTANTS.get(dotted) or External(_ALIASES.get(dotted, dotted))
+        return self._constant(dotted) or External(_ALIASES.get(dotted, dotted))
+
+    def _constant(self, dotted: str) -> Value | None:
+        """What every run knows of a name outside the program, or every run with this release of torch."""
+        if dotted in releases.VERSION_NAMES:
+            return Const(releases.VersionText(f"{self._interp.options.release}.0"))
+        return _CONSTANTS.get(dotted)
 
     def external_attribute(self, value: External, name: str) -> Value:
         """An attribute of something outside the program."""
         dotted = f"{value.name}.{name}"
-        if dotted in _CONSTANTS:
-            return _CONSTANTS[dotted]
+        constant = self._constant(dotted)
+        if constant is not None:
+            return constant
         if value.name.startswith("torch.") and value.name.endswith("()"):
             return UNKNOWN
         found = self._knowledge.externals.get(dotted)

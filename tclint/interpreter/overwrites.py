@@ -175,6 +175,8 @@ class GraphMemory:
         """What an object holds: a static output of a graph is what the last replay wrote, until the next one."""
         if not self._replayed or value.contains(STATIC_OUT) is None:
             return value
+        if holds_graph(value):
+            return as_handle(value)
         return value.mapped(STATIC_OUT, lambda t: t.with_(flags=t.flags | OWNED) if t.site in self._replayed else t)
 
     def trains(self, site: CompileSite) -> None:

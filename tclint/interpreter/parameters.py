@@ -297,6 +297,8 @@ def _entry_value(
             value = (
                 Scalar(scalar_type(fallback.value), "", origin) if scalar_type(fallback.value) != "other" else UNKNOWN
             )
+        elif isinstance(fallback, Seq) and fallback.items and fallback.element().python_type in ("int", "float"):
+            value = fallback.widen()
         elif isinstance(fallback, (External, ClassValue, FunctionValue, Partial)):
             # A default class or function (`norm_layer=nn.LayerNorm`) is what most callers get.
             return fallback

@@ -12,14 +12,16 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from tclint import events
-from tclint.interpreter.bindings import Place, root_of
+from tclint.interpreter.bindings import Place, owner_of, root_of
 from tclint.interpreter.frame import Frame
 from tclint.program import Module
-from tclint.values import UNKNOWN, Const, Instance, Object, Tensor, Value, tensor_of
+from tclint.torch_facts import facts
+from tclint.values import TRUE, UNKNOWN, Const, Instance, Object, Tensor, Value, tensor_of
 from tclint.values.constant import is_none
+from tclint.values.graph import is_graph
 
 _MAX_DEEDS: Final = 256
-_BEFORE: Final = frozenset({"capture", "change", "write"})
+_BEFORE: Final = frozenset({"capture", "change", "write", "mode"})
 """What matters before anything is captured."""
 _NUMBERS: Final = frozenset({"int", "float", "bool", "number", "str"})
 
@@ -28,7 +30,7 @@ class Deed(NamedTuple):
     """Something that eager code does to a graph, or to what a graph may have read."""
 
     kind: str
-    """`capture`, `end`, `read`, `run`, `bind`, `write`, `change`, `backward`, `step`, `drop`, `replay`"""
+    """`capture`, `end`, `read`, `run`, `bind`, `mode`, `write`, `change`, `backward`, `step`, `drop`, `replay`, `lose`"""
     of: Hashable
     """The graph, the place, the module or the tensor."""
     value: Value
@@ -46,6 +48,8 @@ class Recorded:
     """What the capture itself has bound, whether it had read it before or not."""
     carried: dict[Place, Deed] = field(default_factory=dict)
     """What it has read and then bound: the next replay reads the old one again."""
+    modes: dict[Hashable, Deed] = field(default_factory=dict)
+    """The calls of `train()` and `eval()` that were in force."""
     ran: set[Hashable] = field(default_factory=set)
     """The modules whose parameters it reads."""
     changes: dict[ast.AST, Deed] = field(default_factory=dict)
@@ -63,12 +67,18 @@ class Recordings:
     def __init__(self) -> None:
         self._recorded: dict[Hashable, Recorded] = {}
         self._open: list[Hashable] = []
+        self._captures = 0
+        """How many there were since the walk entered the program here."""
+        self._names: set[str] = set()
+        """The names of what graphs have read."""
         self._bound: dict[Place, Deed] = {}
         """What was bound since, by place: the last one counts."""
         self._written: set[ast.AST] = set()
         """The tensors that were written in place since the last capture, by the node that made them."""
         self._changed: dict[ast.AST, Deed] = {}
         """The tensors that eager code has changed, starting from what they held, and that nobody has put back."""
+        self._modes: dict[Hashable, Deed] = {}
+        """By module, the last call of `train()` or `eval()`."""
         self._dropped: Deed | None = None
         self._log: list[Deed] = []
 
@@ -77,18 +87,15 @@ class Recordings:
         self._bound.clear()
         self._written.clear()
         self._changed.clear()
+        self._modes.clear()
         self._open.clear()
+        self._captures = 0
         self._dropped = None
 
     @property
     def seen(self) -> Hashable:
         """What a call that is remembered depends on."""
-        return (*self._recorded, len(self._open)) if self._recorded else ()
-
-    @property
-    def captured(self) -> bool:
-        """Whether a graph was captured so far."""
-        return bool(self._recorded)
+        return (self._captures, len(self._open))
 
     @property
     def length(self) -> int:
@@ -122,8 +129,22 @@ class Recordings:
 
     def bind(self, frame: Frame, place: Place | None, node: ast.AST, value: Value) -> None:
         """Something is bound to a place. What a constructor binds belongs to a new object."""
-        if place is not None and self._recorded and not frame.constructing:
+        if place is not None and not frame.constructing and (self._open or self._concerns(place)):
             self.do("bind", place, frame, node, value)
+
+    def forget(self, frame: Frame, held: Value | None, node: ast.AST) -> None:
+        """What held a graph is bound to None, or to another graph: the old one is replayed no more."""
+        if held is not None and is_graph(held) and isinstance(held, Object) and held.origin in self._recorded:
+            self.do("lose", held.origin, frame, node)
+
+    def may_concern(self, name: str, value: Value) -> bool:
+        """Whether a graph may have read something of this name: asked before it is known whose it is."""
+        if self._open:
+            return True
+        return bool(self._recorded) and (name in self._names or name == "data" or tensor_of(value) is not None)
+
+    def _concerns(self, place: Place) -> bool:
+        return any(place in each.reads or place.owner in each.ran for each in self._recorded.values())
 
     def write(self, frame: Frame, node: ast.expr, call: ast.AST, keeps: bool) -> None:
         """A tensor is written in place; `keeps` where what comes out depends on what it held."""
@@ -138,8 +159,9 @@ class Recordings:
         getattr(self, f"_{deed.kind}")(deed)
 
     def _capture(self, deed: Deed) -> None:
-        self._recorded[deed.of] = Recorded(deed.frame)
+        self._recorded[deed.of] = Recorded(deed.frame, modes=dict(self._modes))
         self._open.append(deed.of)
+        self._captures += 1
         self._bound.clear()
         self._written.clear()
         self._dropped = None
@@ -147,13 +169,17 @@ class Recordings:
     def _end(self, deed: Deed) -> None:
         if deed.of in self._open:
             self._open.remove(deed.of)
-        recorded = self._recorded[deed.of]
+        recorded = self._recorded.get(deed.of)
+        if recorded is None:
+            return
         recorded.warmed = {made: self._changed[made] for made in recorded.changes if made in self._changed}
 
     def _read(self, deed: Deed) -> None:
         for recorded in self._capturing():
             if deed.of not in recorded.bound:
-                recorded.reads.setdefault(deed.of, deed.value)  # type: ignore[arg-type]
+                place: Place = deed.of  # type: ignore[assignment]
+                recorded.reads.setdefault(place, deed.value)
+                self._names.add(place.name.partition("[")[0])
 
     def _run(self, deed: Deed) -> None:
         for recorded in self._capturing():
@@ -167,6 +193,14 @@ class Recordings:
             if place in recorded.reads and _lasts(place, recorded.frame):
                 recorded.carried[place] = deed
             recorded.bound[place] = deed
+
+    def _lose(self, deed: Deed) -> None:
+        self._recorded.pop(deed.of, None)
+        if deed.of in self._open:
+            self._open.remove(deed.of)
+
+    def _mode(self, deed: Deed) -> None:
+        self._modes[deed.of] = deed
 
     def _write(self, deed: Deed) -> None:
         made: ast.AST = deed.of  # type: ignore[assignment]
@@ -214,7 +248,12 @@ class Recordings:
                     if read.origin.node not in self._written:
                         _tell(bound, "carried", deed)
         if self._dropped is not None and recorded.backward and not recorded.stepped:
-            _tell(self._dropped, "dropped", deed)
+            _tell(_seen_from(self._dropped, deed.frame), "dropped", deed)
+        for module, mode in self._modes.items():
+            before = recorded.modes.get(module)
+            trained = before.value.key if before is not None else TRUE.key  # as modules are made
+            if module in recorded.ran and mode.value.key != trained and _depends_on_mode(recorded):
+                _tell(mode, "mode", deed)
         for change in recorded.warmed.values():
             _tell(_seen_from(change, recorded.frame), "warmed", deed)
         recorded.warmed.clear()
@@ -239,7 +278,8 @@ class Recordings:
                 return ""
             return "parameter" if place.of_module else "input"
         if isinstance(old, (Instance, Object)):
-            return ""
+            ran = owner_of(old) in recorded.ran and isinstance(bound.value, (Instance, Object))
+            return "module" if ran and not _of_itself(bound.node) else ""
         named = place.kind == "name" and bound.frame.function is recorded.frame.function
         return "input" if named or tensor_of(bound.value) is not None else ""
 
@@ -248,6 +288,13 @@ def _lasts(place: Place, frame: Frame) -> bool:
     """Whether a place outlives the capture: an attribute, a global, or a name of the function that captures."""
     function = frame.function
     return place.kind != "name" or function is not None and place.owner == (function.module.path, function.qualname)
+
+
+def _depends_on_mode(recorded: Recorded) -> bool:
+    """Whether what was captured computes something else in training: dropout, batch norm, `if self.training`."""
+    layers = facts.named("computes something else in training")
+    ran = any(isinstance(module, tuple) and module[0] in layers for module in recorded.ran)
+    return ran or any(place.name == "training" for place in recorded.reads)
 
 
 def _near_capture(frame: Frame | None) -> bool:
@@ -261,6 +308,14 @@ def _near_capture(frame: Frame | None) -> bool:
 
 def _captures(module: Module) -> bool:
     return any(word in module.data for word in (b"cuda.graph(", b"CUDAGraph", b"make_graphed_callables"))
+
+
+def _of_itself(node: ast.AST) -> bool:
+    """`self.net = self.net.eval()`: the same object, most likely."""
+    if not isinstance(node, ast.Assign):
+        return False
+    targets = {ast.unparse(target) for target in node.targets}
+    return any(isinstance(n, ast.expr) and ast.unparse(n) in targets for n in ast.walk(node.value))
 
 
 def _seen_from(deed: Deed, where: Frame) -> Deed:

@@ -29,6 +29,7 @@ from tclint.values import (
     join,
 )
 from tclint.values.constant import is_none
+from tclint.values.graph import is_graph
 from tclint.values.moments import COUNTED_UP, GROWS, StatePlace
 from tclint.values.place import is_place, path_of, put_back
 
@@ -66,8 +67,17 @@ def _note(frame: Frame, target: ast.expr, value: Value, statement: ast.AST, augm
         recordings.write(frame, target.value, statement, keeps=augmented)
     elif augmented and isinstance(value, Tensor):
         recordings.write(frame, target, statement, keeps=True)
-    if recordings.captured and not (augmented and isinstance(value, Tensor)):
+    if is_none(value) or is_graph(value):
+        recordings.forget(frame, bindings.held_at(frame, target), statement)
+    if recordings.may_concern(_last_name(target), value) and not (augmented and isinstance(value, Tensor)):
         recordings.bind(frame, bindings.of_target(frame, target), statement, value)
+
+
+def _last_name(target: ast.expr) -> str:
+    """`x` of `x`, `self.x` and `self.x["key"]`."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
 
 
 def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augmented: bool, old: Value | None) -> None:

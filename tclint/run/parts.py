@@ -202,6 +202,10 @@ class PartRunner:
             interp.entries.with_arguments(method, receiver, args, region)
         else:
             interp.entries.by_signature(method, Instance(cls), region)
+        # What is compiled of a module is its call: where the class has its own, that comes before the forward.
+        calling = interp.classes.find_method(cls, "__call__")
+        if calling is not None and place_of(calling) not in interp.results.reached:
+            interp.entries.by_signature(calling, Instance(cls), region)
 
     def _whole_files(self, modules: Iterable[Module]) -> Result:
         """Ask the rules about whole files."""

@@ -12,6 +12,10 @@ OLDEST: Final[Version] = (2, 4)
 NEWEST_NAME: Final = ".".join(map(str, NEWEST))
 OLDEST_NAME: Final = ".".join(map(str, OLDEST))
 
+VERSION_NAMES: Final = frozenset({"torch.__version__", "torch.version.__version__"})
+"""Under which names programs read which release they run with."""
+
+_LEADING: Final = re.compile(r"v?(\d+(?:\.\d+)*)")
 _NUMBER: Final = re.compile(r"(\d+)\.(\d+)")
 _CLAUSE: Final = re.compile(r"(>=|<=|<|>|==)\s*(\d+)\.(\d+)$")
 
@@ -39,3 +43,39 @@ def matches(specifier: str, version: Version) -> bool:
         if not holds:
             return False
     return True
+
+
+class VersionText(str):
+    """A version as programs hold it: it is compared by its numbers, with texts and tuples, as `torch.__version__` is."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return _numbers(self) == _numbers(other)
+
+    def __ne__(self, other: object) -> bool:
+        return _numbers(self) != _numbers(other)
+
+    def __lt__(self, other: object) -> bool:
+        return _numbers(self) < _numbers(other)
+
+    def __le__(self, other: object) -> bool:
+        return _numbers(self) <= _numbers(other)
+
+    def __gt__(self, other: object) -> bool:
+        return _numbers(self) > _numbers(other)
+
+    def __ge__(self, other: object) -> bool:
+        return _numbers(self) >= _numbers(other)
+
+
+def _numbers(version: object) -> tuple[int, ...]:
+    """The numbers of a version, without the zeros at its end. What is none cannot be compared with one."""
+    found = _LEADING.match(version) if isinstance(version, str) else None
+    if found is None:
+        raise TypeError(f"not a version: {version!r}")
+    numbers = [int(number) for number in found[1].split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)

@@ -92,7 +92,7 @@ class Const(Value):
 
     def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:
         if type(left) is Const and type(right) is Const:
-            return _fold_compare(operator, left.value, right.value)
+            return fold_compare(operator, left.value, right.value)
         return None
 
     def truth(self) -> bool | None:
@@ -108,7 +108,7 @@ class Const(Value):
         name = wanted.name if isinstance(wanted, External) else ""
         if self.value is None:
             return name == "types.NoneType" if name else False
-        have = "builtins." + type(self.value).__name__
+        have = "builtins." + ("str" if isinstance(self.value, str) else type(self.value).__name__)
         if name == "builtins.int" and have == "builtins.bool":
             return True
         return name == have if name in PYTHON_TYPES else (False if name in TENSOR_TYPES else None)
@@ -197,7 +197,8 @@ def _large(a: Any, b: Any) -> bool:
     return isinstance(times, int) and len(text) * max(times, 0) > 4096
 
 
-def _fold_compare(operator: str, a: Any, b: Any) -> Value:
+def fold_compare(operator: str, a: Any, b: Any) -> Value:
+    """`a operator b` of two Python values that are known."""
     try:
         if operator == "Eq":
             return TRUE if a == b else FALSE

@@ -25,16 +25,17 @@ def as_handle(value: Value) -> Value:
     return value.mapped(STATIC_OUT, lambda tensor: tensor.with_(flags=tensor.flags & ~taken))
 
 
-def holds_graph(value: Value) -> bool:
-    """Whether it is a record of a graph and of the tensors that it reads and writes: kept to be replayed, no output."""
-    for option in value.options:
-        parts: tuple[Value, ...] = ()
+def holds_graph(value: Value, depth: int = 3) -> bool:
+    """Whether it is a record of a graph and of the tensors that it reads and writes (kept to be replayed, no output), or
+    holds such records."""
+    for option in value.options if depth else ():
+        parts: tuple[Value | None, ...] = ()
         if isinstance(option, Instance) and option.fields:
             parts = tuple(option.fields.values())
-        elif isinstance(option, Seq) and option.items is not None:
-            parts = option.items
+        elif isinstance(option, Seq):
+            parts = option.items if option.items is not None else (option.elem,)
         elif isinstance(option, Dict):
-            parts = tuple(option.items.values())
-        if any(is_graph(part) for part in parts):
+            parts = (*option.items.values(), option.elem)
+        if any(part is not None and (is_graph(part) or holds_graph(part, depth - 1)) for part in parts):
             return True
     return False

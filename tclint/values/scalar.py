@@ -127,7 +127,7 @@ COUNTED: Final = Scalar("int", "counted")
 
 def scalar_type(value: Any) -> str:
     """The name of a Python constant's type as scalars have it."""
-    name = type(value).__name__
+    name = "str" if isinstance(value, str) else type(value).__name__
     return name if name in ("int", "float", "bool", "str") else "other"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint.timeline import guarded
 from tclint.values import lists
-from tclint.values.constant import NONE, Const
+from tclint.values.constant import NONE, Const, fold_compare
 from tclint.values.external import External
 from tclint.values.method import Method
 from tclint.values.moments import GROWS
@@ -279,6 +279,9 @@ class Seq(Value):
         return UNKNOWN
 
     def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:
+        known = _constants(left), _constants(right)
+        if known[0] is not None and known[1] is not None and left.kind == right.kind:  # type: ignore[attr-defined]
+            return fold_compare(operator, *known)
         other = right if left is self else left
         if other.rank >= NUMBER:
             frame.interp.emitter.operation(frame, node, operator, left, right)
@@ -348,6 +351,17 @@ class Seq(Value):
 
     def widen(self) -> Value:
         return Seq(self.kind, None, self.element().widen())
+
+
+def _constants(value: Value) -> tuple[object, ...] | None:
+    """The items of a list or tuple of constants."""
+    if type(value) is not Seq or value.kind not in ("list", "tuple") or value.items is None:
+        return None
+    return (
+        tuple(item.value for item in value.items if type(item) is Const)
+        if all(type(item) is Const for item in value.items)
+        else None
+    )
 
 
 def _size(tensor: str, dim: int) -> Scalar:

@@ -127,3 +127,25 @@ def test_imports_inside_functions() -> None:
     found = given(interp, "f")
     assert isinstance(found, Seq)
     assert [constant(item) for item in found.items or ()] == ["x", "y"]
+
+
+def test_the_release_of_torch_is_compared_by_its_numbers() -> None:
+    interp = interpreter(
+        a="""
+        import torch
+        from packaging import version
+        from packaging.version import Version, parse
+        from torch import __version__
+
+        new = version.parse(torch.__version__) >= version.parse("2.4")
+        old = Version(torch.__version__.split("+")[0]) < Version("2.0.0")
+        text = __version__ >= "2.4"
+        pair = [int(part) for part in torch.__version__.split(".")[:2]] >= [2, 0]
+        other = parse(somebody.__version__) >= parse("2.4")
+        """
+    )
+    assert constant(value(interp, "new")) is True
+    assert constant(value(interp, "old")) is False
+    assert constant(value(interp, "text")) is True
+    assert constant(value(interp, "pair")) is True
+    assert not isinstance(value(interp, "other"), Const)

@@ -403,3 +403,23 @@ def test_every_class_that_inherits_a_forward_is_entered(project: Project) -> Non
     )
     report = project.write({"base.py": BASE, "leaves.py": f"from base import Base\n{leaves}"}).lint()
     assert [(f.path, f.line) for f in report.findings] == project.marked()
+
+
+def test_a_path_is_no_input_of_compiled_code(project: Project) -> None:
+    source = """
+        from pathlib import Path
+        from torch import nn
+
+        class Net(nn.Module):
+            def forward(self, *images):
+                return [self.read(image) for image in images]
+
+            def read(self, image):
+                if isinstance(image, (str, Path)):
+                    with open(image) as file:
+                        return file.read()
+                return image
+    """
+    report = project.write({"net.py": source}).lint(min_confidence="low")
+    assert report.findings
+    assert {f.confidence.value for f in report.findings if f.line > 9} == {"low"}

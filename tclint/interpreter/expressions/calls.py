@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.interpreter import bindings
 from tclint.interpreter.evaluate import evaluate, handles, holder
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import gathered, operands_read, receiver_read
@@ -47,6 +48,11 @@ def _call(frame: Frame, node: ast.Call) -> Value:
             receiver = _super(frame, base)
         else:
             receiver = holder(frame, base) if func_node.attr in _NO_READ else evaluate(frame, base)
+        if frame.capturing and type(receiver) is Instance:
+            held = frame.interp.instance_attributes.of(receiver).get(func_node.attr)
+            if held is not None:
+                place = bindings.of_attribute(frame, receiver, func_node.attr)
+                frame.interp.recordings.read(frame, place, func_node, held)
         memory = frame.interp.graph_memory
         runs = memory.runs
         args, keywords, open_ended = arguments(frame, node)

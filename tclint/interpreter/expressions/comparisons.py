@@ -26,11 +26,8 @@ _IDENTITY: Final = (ast.Is, ast.IsNot)
 
 
 def _compare(frame: Frame, node: ast.Compare) -> Value:
-    if frame.region is None and type(node.ops[0]) in _IDENTITY and type(node.left) in (ast.Name, ast.Attribute):
-        with frame.interp.emitter.silence:  # `self.last is None` reads nothing of what a graph has overwritten
-            left = evaluate(frame, node.left)
-    else:
-        left = evaluate(frame, node.left)
+    looks = frame.region is None and type(node.ops[0]) in _IDENTITY
+    left = _looked_at(frame, node.left) if looks else evaluate(frame, node.left)
     if len(node.ops) == 1:
         right = evaluate(frame, node.comparators[0])
         return compare(frame, node, type(node.ops[0]).__name__, left, right)
@@ -45,6 +42,20 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
             frame.interp.emitter.branch(frame, node, result, "comparison chain")
         left = right
     return result
+
+
+def _looked_at(frame: Frame, node: ast.expr) -> Value:
+    """What a name or an attribute holds. `self.last is None` reads nothing of what a graph has overwritten."""
+    if type(node) is ast.Name:
+        value = frame.env.get(node.id)
+        return value if value is not None else evaluate(frame, node)
+    if type(node) is ast.Attribute and type(node.value) is ast.Name:
+        value = frame.env.get(f"{node.value.id}.{node.attr}") if node.value.id in frame.paths else None
+        if value is None:
+            value = frame.interp.graph_memory.held(evaluate(frame, node.value), node.attr)
+        if value is not None:
+            return value
+    return evaluate(frame, node)
 
 
 def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:

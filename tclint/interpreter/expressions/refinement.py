@@ -114,6 +114,8 @@ def _refine_call(frame: Frame, node: ast.Call, then: Env | None, otherwise: Env 
     value = _current(frame, place, node.args[0])
     if func.name == "builtins.isinstance" and len(node.args) == 2:
         wanted = evaluate(frame, node.args[1])
+        if then is not None and not value.python_type and frame.region is not None and _is_path(wanted):
+            then[RARE] = TRUE  # what is compiled is given tensors, as a rule, and reads no files
         if then is not None:
             _put(then, place, value.narrow(wanted) or _of_type(wanted, frame, node), frame)
         if otherwise is not None and isinstance(value, Union):
@@ -122,6 +124,11 @@ def _refine_call(frame: Frame, node: ast.Call, then: Env | None, otherwise: Env 
                 _put(otherwise, place, one_of(rest), frame)
     elif func.name == "torch.is_tensor" and then is not None and value is UNKNOWN:
         _put(then, place, Tensor(USED, origin=frame.origin(node)), frame)
+
+
+def _is_path(wanted: Value) -> bool:
+    """Whether a type is that of the name of a file."""
+    return any(isinstance(t, External) and t.name in ("pathlib.Path", "os.PathLike") for t in wanted.types())
 
 
 _NARROWED: Final[dict[str, Value]] = {

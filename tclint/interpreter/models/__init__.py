@@ -14,6 +14,7 @@ from tclint.interpreter.models import (
     texts,
     tokenizers,
     torch_library,
+    versions,
 )
 from tclint.values.library import MODELS
 
@@ -34,4 +35,5 @@ __all__ = [
     "texts",
     "tokenizers",
     "torch_library",
+    "versions",
 ]

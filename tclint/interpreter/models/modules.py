@@ -96,12 +96,12 @@ def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Valu
 
 
 def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    frame.interp.recordings.run(frame, owner_of(func), node)
     if func.name == _SEQUENTIAL and isinstance(func.args, Seq):
         return _sequential(frame, node, func.args, args)
     if func.name == _SEQUENTIAL:
         return UNKNOWN  # of modules that nobody knows
     result = module_call(frame, node, func.name, args, keywords)
-    frame.interp.recordings.run(frame, owner_of(func), node)
     frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
     return result
 
@@ -154,11 +154,10 @@ def _method(
         return receiver
     if name in ("forward", "__call__"):
         return receiver.call(frame, node, args, keywords, open_ended)
-    if name.removeprefix("named_") in ("parameters", "buffers") and frame.region is None:
-        held = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
-        every = Seq("list", None, Seq("tuple", (STR, held)) if name.startswith("named") else held)
-        frame.interp.emitter.call(frame, node, full, args, keywords, receiver, every)
-        return every
+    held = _tensors(frame, node, name) if frame.region is None else None
+    if held is not None:
+        frame.interp.emitter.call(frame, node, full, args, keywords, receiver, held)
+        return held
     elements = receiver.args
     if isinstance(elements, Seq):
         result, changed = elements.method(frame, node, name, args)
@@ -234,10 +233,8 @@ def method_of_instance(
     result: Value = UNKNOWN
     if name in _SELF:
         result = receiver
-    elif name in ("parameters", "buffers"):
-        result = Seq("list", None, Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node)))
-    elif name in ("named_parameters", "named_buffers"):
-        result = Seq("list", None, Seq("tuple", (STR, Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node)))))
+    elif (held := _tensors(frame, node, name)) is not None:
+        result = held
     elif name in facts.named("registers what its module holds") and len(args) >= 2:
         _register(frame, node, receiver, name, args[0], args[1])
         result = NONE
@@ -247,6 +244,14 @@ def method_of_instance(
         result = NONE
     frame.interp.emitter.call(frame, node, f"torch.nn.Module.{name}", args, keywords, receiver, result)
     return result
+
+
+def _tensors(frame: Frame, node: ast.AST, name: str) -> Value | None:
+    """`module.parameters()`, `module.named_buffers()`; None for other methods."""
+    if name not in facts.methods("gives the tensors of a module"):
+        return None
+    tensor = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
+    return Seq("list", None, Seq("tuple", (STR, tensor)) if name.startswith("named_") else tensor)
 
 
 def _register(frame: Frame, node: ast.AST, receiver: Instance, method: str, target: Value, value: Value) -> None:

@@ -8,7 +8,7 @@ from typing import Final, TypeGuard
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import library
-from tclint.interpreter.models.measured import measured
+from tclint.interpreter.models.measured import measured, ways
 from tclint.interpreter.models.results import (
     Args,
     Keywords,
@@ -69,6 +69,8 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
         )
     if short in _NUMPY_SCALAR:
         values = flat(args)
+        if made is UNKNOWN and len(args) == 1 and not keywords and not open_ended and _reduces(frame, name):
+            made = Tensor(USED, "", 0, ARRAY | HOST, origin)
         size = next((v for v in values if v.source == "size"), None)
         if size is not None:
             floating = short in _NUMPY_FLOAT or any(literal_dtype(v) == "f" for v in values)
@@ -90,6 +92,13 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
     if name in facts.named("is a number type of numpy"):
         return Tensor(USED, "", 0, ARRAY | HOST | CONSTANT, origin)
     return made
+
+
+def _reduces(frame: Frame, name: str) -> bool:
+    """Whether all that a function was given alone, arrays and lists of numbers too, became one number."""
+    seen = [form for form in ways(frame, name, None, (UNKNOWN,), {}) if len(form.arguments) == 1]
+    arrays = [form for form in seen if form.arguments[0].kind.name in ("list", "ndarray")]
+    return bool(arrays) and all(form.result is not None and form.result.name == "scalar" for form in arrays)
 
 
 def _single(made: Value) -> TypeGuard[Tensor]:

@@ -442,7 +442,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         return BOOL
     conf = max(tensor.conf, other.conf) if isinstance(other, Tensor) else tensor.conf
     ndim = 0 if tensor.ndim == 0 and not (isinstance(other, Tensor) and other.ndim != 0) else -1
-    kept = tensor.flags & (CONSTANT | ARRAY)
+    # In compiled code Inductor makes a mask of constants on the device.
+    kept = tensor.flags & (CONSTANT | ARRAY | (HOST if frame.region is None else 0))
     if isinstance(other, Tensor):
         kept &= other.flags | ARRAY
     return Tensor(conf, "b", ndim, kept, frame.origin(node))

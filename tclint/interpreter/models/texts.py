@@ -9,6 +9,7 @@ from typing import Final
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.measured import measured
+from tclint.torch_facts import calls
 from tclint.values import BOOL, UNKNOWN, Const, Scalar, Value, tensor_of
 
 _WIDE: Final = 256
@@ -24,6 +25,11 @@ def call_method(
     else:
         prefix, result = "number.", receiver if name == "item" else UNKNOWN
     frame.interp.emitter.call(frame, node, prefix + name, args, keywords, receiver, result)
+    if prefix == "number.":
+        # The facts know an int, a float and bytes apart.
+        kind = type(receiver.value).__name__ if isinstance(receiver, Const) else receiver.python_type
+        if calls.key_of(f"{kind}.{name}") is not None:
+            frame.interp.emitter.call(frame, node, f"{kind}.{name}", args, keywords, receiver, result)
     return result
 
 
@@ -44,6 +50,8 @@ def _computed(receiver: Value, name: str, args: Sequence[Value], keywords: Mappi
     """What a method gives of a text that eager code knows; formats may ask for one as long as memory."""
     wide = any(isinstance(a, Const) and isinstance(a.value, int) and a.value > _WIDE for a in args)
     method = getattr(str, name, None)
+    if isinstance(receiver, Const):
+        receiver = Const(str(receiver.value))  # the parts of a version are texts like any other
     return fold(method, [receiver, *args], keywords) if callable(method) and not wide and "format" not in name else None
 
 

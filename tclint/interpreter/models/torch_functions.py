@@ -115,6 +115,10 @@ def _where(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
 # `torch.Tensor` and the classes with a dtype in their names.
 _TENSOR_CLASSES: Final = {"": "f", "Float": "f", "Long": "i", "Bool": "b", "Int": "i"}
 
+_SCALERS: Final = (
+    name.removesuffix(".step") for name in facts.named("checks its errors on the host") if name.endswith(".step")
+)
+
 BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(WHILE_COMPILING, _while_compiling),
     **dict.fromkeys((f"torch.{kind}Tensor" for kind in _TENSOR_CLASSES), _tensor),
@@ -122,7 +126,7 @@ BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(("torch.is_floating_point", "torch.is_complex"), _bool),
     **dict.fromkeys(("torch.cond", "torch.func.functional_call"), _unknown),
     **dict.fromkeys(facts.named("is a context that Dynamo enters"), _object),
-    **dict.fromkeys(("torch.cuda.CUDAGraph", "torch.Generator"), _object),
+    **dict.fromkeys(("torch.cuda.CUDAGraph", "torch.Generator", *_SCALERS), _object),
     "torch.is_tensor": _is_tensor,
     "torch.where": _where,
 }
