@@ -106,5 +106,7 @@ def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value],
         if isinstance(assign, Const) and assign.value is True:
             place = bindings.of_attribute(frame, receiver, "*")
             recordings.bind(frame, place, node, Tensor(PROVEN, origin=frame.origin(node)))
+    elif method == "step" and name.startswith("torch.optim.lr_scheduler."):
+        recordings.do("rate", None, frame, node)
     elif method == "step" and name.startswith("torch.optim."):
-        recordings.do("step", None, frame, node)
+        recordings.do("step", None, frame, node, receiver if receiver is not None else UNKNOWN)
