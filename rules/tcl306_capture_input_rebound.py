@@ -139,6 +139,10 @@ _SAID: Final[dict[Stale, tuple[str, str]]] = {
         "the mode of a captured module is set; the graph goes on as it was captured (line {line})",
         "capture a graph for each mode, train() and eval()",
     ),
+    "rate": (
+        "the learning rate is changed after the capture of `step()`, which has written it into the graph as a number",
+        "make the optimizer with lr=torch.tensor(…) and capturable=True, or leave step() out of the capture",
+    ),
     "carried": (
         "{name} is read and then bound within the capture: every replay starts from the tensor of the capture again",
         "copy the new state into the old tensor within the capture: {name}.copy_({value})",

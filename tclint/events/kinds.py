@@ -227,14 +227,14 @@ class Reuse(Event):
         self.value = value
 
 
-Stale = Literal["input", "number", "parameter", "module", "mode", "carried", "dropped", "warmed"]
+Stale = Literal["input", "number", "parameter", "module", "mode", "rate", "carried", "dropped", "warmed"]
 """What a graph captured by hand has of something that is bound anew."""
 
 
 class Rebound(Event):
     """Something that a graph captured by hand has read is bound anew before a replay, which does not see it.
 
-    `what` says how: an `input`, a `number`, a `parameter` or a `module` is bound; the `mode` of a module is set; a tensor is `carried` from one replay to the next by a
+    `what` says how: an `input`, a `number`, a `parameter` or a `module` is bound; the `mode` of a module or a learning `rate` is set; a tensor is `carried` from one replay to the next by a
     binding within the capture; gradients that a captured backward pass writes are `dropped`; a state that the capture
     changes was changed by its warm-up (`warmed`).
     """

@@ -30,7 +30,7 @@ class Deed(NamedTuple):
     """Something that eager code does to a graph, or to what a graph may have read."""
 
     kind: str
-    """`capture`, `end`, `read`, `run`, `bind`, `mode`, `write`, `change`, `backward`, `step`, `drop`, `replay`, `lose`"""
+    """`capture`, `end`, `read`, `run`, `bind`, `mode`, `write`, `change`, `backward`, `step`, `rate`, `drop`, `replay`, `lose`"""
     of: Hashable
     """The graph, the place, the module or the tensor."""
     value: Value
@@ -58,6 +58,8 @@ class Recorded:
     """Those of them that a warm-up has changed already, and nobody has put back."""
     backward: bool = False
     stepped: bool = False
+    rated: bool = False
+    """Whether a learning rate was written into the graph as a number."""
     replays: int = 0
 
 
@@ -79,6 +81,8 @@ class Recordings:
         """The tensors that eager code has changed, starting from what they held, and that nobody has put back."""
         self._modes: dict[Hashable, Deed] = {}
         """By module, the last call of `train()` or `eval()`."""
+        self._scheduled: Deed | None = None
+        """Where a learning rate was changed."""
         self._dropped: Deed | None = None
         self._log: list[Deed] = []
 
@@ -90,7 +94,7 @@ class Recordings:
         self._modes.clear()
         self._open.clear()
         self._captures = 0
-        self._dropped = None
+        self._dropped = self._scheduled = None
 
     @property
     def seen(self) -> Hashable:
@@ -164,7 +168,7 @@ class Recordings:
         self._captures += 1
         self._bound.clear()
         self._written.clear()
-        self._dropped = None
+        self._dropped = self._scheduled = None
 
     def _end(self, deed: Deed) -> None:
         if deed.of in self._open:
@@ -227,6 +231,11 @@ class Recordings:
     def _step(self, deed: Deed) -> None:
         for recorded in self._capturing():
             recorded.stepped = True
+            recorded.rated |= _rate_is_number(deed.value)
+
+    def _rate(self, deed: Deed) -> None:
+        if not self._open:
+            self._scheduled = deed
 
     def _drop(self, deed: Deed) -> None:
         if not self._open:
@@ -249,6 +258,8 @@ class Recordings:
                         _tell(bound, "carried", deed)
         if self._dropped is not None and recorded.backward and not recorded.stepped:
             _tell(_seen_from(self._dropped, deed.frame), "dropped", deed)
+        if self._scheduled is not None and recorded.rated:
+            _tell(self._scheduled, "rate", deed)
         for module, mode in self._modes.items():
             before = recorded.modes.get(module)
             trained = before.value.key if before is not None else TRUE.key  # as modules are made
@@ -295,6 +306,15 @@ def _depends_on_mode(recorded: Recorded) -> bool:
     layers = facts.named("computes something else in training")
     ran = any(isinstance(module, tuple) and module[0] in layers for module in recorded.ran)
     return ran or any(place.name == "training" for place in recorded.reads)
+
+
+def _rate_is_number(optimizer: Value) -> bool:
+    """Whether an optimizer was made with a number for its learning rate, which `step()` writes into its kernels."""
+    made = optimizer.origin.node if isinstance(optimizer, Object) else None
+    if not isinstance(made, ast.Call) or any(keyword.arg is None for keyword in made.keywords):
+        return False
+    given = next((k.value for k in made.keywords if k.arg == "lr"), made.args[1] if len(made.args) > 1 else None)
+    return isinstance(given, ast.Constant)
 
 
 def _near_capture(frame: Frame | None) -> bool:

@@ -67,6 +67,8 @@ def _note(frame: Frame, target: ast.expr, value: Value, statement: ast.AST, augm
         recordings.write(frame, target.value, statement, keeps=augmented)
     elif augmented and isinstance(value, Tensor):
         recordings.write(frame, target, statement, keeps=True)
+    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant) and target.slice.value == "lr":
+        recordings.do("rate", None, frame, statement)
     if is_none(value) or is_graph(value):
         recordings.forget(frame, bindings.held_at(frame, target), statement)
     if recordings.may_concern(_last_name(target), value) and not (augmented and isinstance(value, Tensor)):
