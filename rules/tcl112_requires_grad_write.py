@@ -91,7 +91,9 @@ class RequiresGradWrite(Rule):
             if event.method in ("step", "zero_grad"):
                 yield self._finding(event, f"`{event.method}` of an optimizer", None)
         elif name == "torch.nn.Module.zero_grad":
-            yield self._finding(event, "`zero_grad()`", None)
+            verdict = self.verdict(event)
+            if verdict is None or verdict.breaks != "never":
+                yield self._finding(event, "`zero_grad()`", None)
         elif name.startswith("torch.nn.") and event.receiver is not None:
             if event.method == "requires_grad_":
                 yield self._finding(event, "`requires_grad_()` of a module", None)

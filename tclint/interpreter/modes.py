@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from tclint import events
 from tclint.interpreter import bindings
@@ -13,6 +14,9 @@ from tclint.interpreter.gradients import freeze, grad_argument
 from tclint.torch_facts import modes as facts
 from tclint.values import NONE, PARAMETER, PROVEN, UNKNOWN, Const, External, Instance, Object, Tensor, Value
 from tclint.values.moments import Mode
+
+_EVERY: Final = "parameters"
+"""Stands for the parameters that are not told apart."""
 
 
 def enter_mode(frame: Frame, context: ast.expr) -> None:
@@ -80,7 +84,7 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
 def ask_gradients(frame: Frame, node: ast.AST, receiver: Value, wanted: Value) -> None:
     """`p.requires_grad_(False)` for a parameter: which ones require a gradient is guarded."""
     if frame.region is None and isinstance(receiver, Tensor) and receiver.flags & PARAMETER:
-        frame.interp.account.write(frame, node, ("mode", "", "parameters", "requires_grad"), wanted)
+        frame.interp.account.write(frame, node, ("mode", "", _EVERY, "requires_grad"), wanted)
 
 
 def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value], receiver: Value | None = None) -> None:

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 _MAX_CONSTRUCTIONS: Final = 12
+_ROWS: Final = 16
+"""Rows of an object that are asked for one by one."""
 COUNTED_TURNS: Final = ("0", "1", "2")
 """What stands for the numbers of a loop whose length nobody knows."""
 _NEVER_INSTANCES: Final = frozenset(
@@ -361,6 +363,20 @@ class Objects:
             if isinstance(result, (Seq, Object, Dict, Tensor)):
                 return result.iterate(frame, node)
         return UNKNOWN
+
+    def walked(self, frame: Frame, node: ast.AST, instance: Instance) -> Value | None:
+        """What a loop of eager code over an object walks: what its `__iter__` gives, or its rows by their numbers."""
+        find = self._interp.classes.find_method
+        method = find(instance.cls, "__iter__")
+        if method is not None:
+            result = self._call_method(frame, node, instance, method)
+            return result if isinstance(result, (Seq, Object, Dict, Tensor)) else None
+        length, item = find(instance.cls, "__len__"), find(instance.cls, "__getitem__")
+        many = self._call_method(frame, node, instance, length) if length is not None and item is not None else None
+        if item is None or not isinstance(many, Const) or type(many.value) is not int or many.value > _ROWS:
+            return None
+        rows = [self._call_method(frame, node, instance, item, [Const(row)]) for row in range(many.value)]
+        return Seq("list", tuple(rows))
 
     def is_instance(self, instance: Instance, wanted: Value) -> bool | None:
         """`isinstance(instance, wanted)`, None where it cannot be told."""

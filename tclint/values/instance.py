@@ -103,6 +103,10 @@ class Instance(Value):
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
         return frame.interp.objects.iterate(frame, node, self)
 
+    def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
+        walked = frame.interp.objects.walked(frame, node, self) if frame.region is None else None
+        return walked.turns(frame, node, most, later) if walked is not None else super().turns(frame, node, most, later)
+
     def known_items(self, frame: Frame) -> tuple[Value, ...] | None:
         return frame.interp.objects.tuple_fields(self)
 

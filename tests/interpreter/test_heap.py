@@ -48,6 +48,27 @@ PROGRAMS = {
 }
 
 
+WALKED = """
+class Lengths:
+    def __init__(self, many):
+        self.many = many
+    def __iter__(self):
+        for n in range(self.many):
+            yield n * 2
+
+class Rows:
+    def __len__(self):
+        return 3
+    def __getitem__(self, k):
+        return k + 1
+"""
+
+
+def test_a_loop_over_an_object() -> None:
+    interp = interpreter(a=f"{WALKED}\ndef f():\n    return [*[n for n in Lengths(3)], *[n for n in Rows()]]\n")
+    assert plain(given(interp, "f")) == [0, 2, 4, 1, 2, 3]
+
+
 def plain(value: Value) -> object:
     if isinstance(value, Const):
         return value.value

@@ -72,6 +72,7 @@ PROGRAMS = {
     "x = encode(3, x)": "2.4 2.6 2.9 2.11 2.13",
     "it = itertools.cycle([1.0])\nx = x * next(it)": "2.4 2.6",
     "self.fc.eval()": "2.4",
+    "self.fc.zero_grad()": "2.4",
     "self.fc.register_forward_hook(lambda m, i, o: o)": " ".join(RELEASES),
     "y = self.fc(x)\ny.register_hook(lambda g: g)": "2.4 2.6 2.9",
     "x = torch.sparse.mm(x.to_sparse(), x.T)": "2.11 2.13 2.15",

@@ -55,7 +55,7 @@ def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | Non
 
 def _holds_something(value: Value) -> bool | None:
     """Whether a container of the function's own has items at this moment."""
-    if isinstance(value, Seq) and value.kind in ("list", "deque", "set") and value.items is not None:
+    if isinstance(value, Seq) and value.kind != "generator" and value.items is not None:
         return bool(value.items)
     return bool(value.items) if isinstance(value, Dict) and value.elem is None else None
 
