@@ -9,7 +9,7 @@ from typing import Final
 from tclint.events import Attribute, Call, Event, Format, Loop, Operation, ProgramCall, Store, Subscript
 from tclint.program import Function
 from tclint.ruleset.rule import span
-from tclint.torch_facts import features
+from tclint.torch_facts import facts, features
 from tclint.values import ClassValue, Const, Dict, External, Instance, Object, Seq, Value, tensor_of
 from tclint.values.operators import METHODS
 
@@ -175,10 +175,7 @@ def _has(event: Event, value: Instance, method: str) -> bool:
 
 def _walks(event: Call) -> bool:
     """Whether a builtin goes through what it is given."""
-    return event.name.startswith("builtins.") and event.method in _WALKERS
-
-
-_WALKERS: Final = frozenset("sum list tuple set frozenset sorted max min any all enumerate zip".split())
+    return event.name in facts.named("walks any iterable")
 
 
 def of_exception(event: Call | Attribute | Format) -> str | None:

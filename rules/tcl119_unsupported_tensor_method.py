@@ -89,7 +89,7 @@ class UnsupportedTensorMethod(Rule):
             yield self._finding(event, f"`.{event.name}` is written", tensor)
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        if isinstance(event, Call) and event.method in ("unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_"):
+        if isinstance(event, Call) and event.method in facts.methods("changes the dimensions in place"):
             return functional_form(event)
         if isinstance(event, Call) and event.method == "share_memory_":
             return skip_while_compiling(event, event.node, "the storage is not moved to shared memory")
