@@ -58,7 +58,8 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     if event.name == "builtins.iter" and many == 2:
         return "iter() with a sentinel"
     if event.name in ("builtins.max", "builtins.min") and "default" in event.keywords:
-        return "max() with a default"
+        walked = isinstance(value, Seq) and value.kind == "generator"
+        return "max() with a default" if walked else None
     if event.name.endswith(("Error", "Exception")) and event.name.startswith("builtins."):
         return "exception that is made"
     if isinstance(event.receiver, Seq) and event.receiver.kind == "generator":
@@ -118,7 +119,14 @@ def _as_key(event: Event, value: Instance) -> str | None:
         return None  # known by its name
     if value.fields is not None:
         return "dataclass as a key"
-    return "object with __hash__ as a key" if _has(event, value, "__hash__") else "object as a key"
+    # One object looked up as itself is found by identity: its methods are asked where another one is made for it.
+    own = _has(event, value, "__hash__") and _made_here(event.node)
+    return "object with __hash__ as a key" if own else "object as a key"
+
+
+def _made_here(node: ast.AST) -> bool:
+    keys = node.keys if isinstance(node, ast.Dict) else [node.slice if isinstance(node, ast.Subscript) else node]
+    return any(isinstance(key, ast.Call) for key in keys)
 
 
 def of_construction(event: ProgramCall) -> Iterator[str]:

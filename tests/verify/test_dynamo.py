@@ -206,7 +206,7 @@ def test_a_target_without_inputs_says_what_to_write(project: Project, run: Calla
     class Odd(torch.nn.Module):
         def __init__(self, secret):
             super().__init__()
-            if secret != "sesame":
+            if len(repr(secret)) >= 0:
                 raise ValueError("wrong secret")
 
         def forward(self, x):
