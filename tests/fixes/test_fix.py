@@ -331,11 +331,10 @@ def test_diff_changes_nothing(hazard: Path, capfdbinary: pytest.CaptureFixture[b
     assert run("m.py", "--diff", "--unsafe-fixes") == 0
 
 
-def test_stdin_gives_the_fixed_source() -> None:
+def test_stdin_gives_the_fixed_source(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tclint", "-", "--stdin-filename", "m.py", "--fix", "--isolated", "--no-cache"]
-    done = subprocess.run(
-        command, input=HAZARD, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, input=HAZARD, capture_output=True, check=False, cwd=tmp_path, env=environment)
     assert (done.stdout, done.returncode) == (SAFE, 1)
 
 
