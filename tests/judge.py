@@ -372,7 +372,7 @@ def cuda_outcome(path: Path) -> dict[str, str]:
         warnings.simplefilter("always")
         module = _load(path)
         run = module.main if hasattr(module, "main") else functools.partial(_reduce_overhead, module)
-        sizes = _SizesEar()
+        sizes, recordings = _SizesEar(), _counted_recordings()
         _seed()
         try:
             got, outcome, detail = run("cuda"), "", ""
@@ -389,6 +389,8 @@ def cuda_outcome(path: Path) -> dict[str, str]:
                 outcome, detail = "partition", str(inductor)
             elif sizes.recorded >= 3:
                 outcome, detail = "rerecord", f"a CUDA graph for each of {sizes.recorded} sizes"
+            elif max(recordings.values(), default=0) > 3:
+                outcome, detail = "rerecord", f"one function was recorded {max(recordings.values())} times"
             elif slow:
                 outcome, detail = "slow", slow[0]
             else:
@@ -396,6 +398,21 @@ def cuda_outcome(path: Path) -> dict[str, str]:
                 outcome = "fine" if torch.allclose(torch.tensor(got), torch.tensor(want), 1e-3, 1e-3) else "wrong"
                 detail = f"{got} for {want}"
     return {"label": module.OUTCOME, "outcome": outcome, "detail": detail}
+
+
+def _counted_recordings() -> Counter[object]:
+    """How often each function is recorded from now on: a parameter or a buffer elsewhere needs a recording of its own."""
+    from torch._inductor import cudagraph_trees
+
+    counts: Counter[object] = Counter()
+    made = cudagraph_trees.CUDAGraphNode.__init__
+
+    def counted(node: Any, function: Any, *args: Any, **kwargs: Any) -> None:
+        counts[function.id] += 1
+        made(node, function, *args, **kwargs)
+
+    cudagraph_trees.CUDAGraphNode.__init__ = counted  # type: ignore[method-assign]
+    return counts
 
 
 class _SizesEar(logging.Handler):
