@@ -25,7 +25,7 @@ _BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-_COMPARED: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
+COMPARED: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
     ast.Lt: operator.lt,
@@ -73,9 +73,9 @@ class Answers:
         if isinstance(node, ast.UnaryOp):
             inner = self._value(node.operand, call, depth)
             return (not inner) if isinstance(node.op, ast.Not) else -inner if isinstance(node.op, ast.USub) else inner
-        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARED:
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARED:
             sides = (self._value(node.left, call, depth), self._value(node.comparators[0], call, depth))
-            return _COMPARED[type(node.ops[0])](*sides)
+            return COMPARED[type(node.ops[0])](*sides)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
             return _FUNCTIONS[node.func.id](*(self._value(each, call, depth) for each in node.args))
         return self._read(node, call, depth)

@@ -9,18 +9,9 @@ from typing import Final
 
 from tclint.events import Branch, Call, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._answers import Answers
+from tclint.rules._answers import COMPARED, Answers
 from tclint.ruleset.rule import Rule
 from tclint.values import Const, Evidence, Scalar, Value
-
-_OPERATORS: Final[dict[type[ast.cmpop], Callable[[int, int], bool]]] = {
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
 
 
 class ShapeBranch(Rule):
@@ -133,7 +124,7 @@ def _said(event: Branch, node: ast.Compare, evidence: Evidence) -> str:
 
 def _outcomes(event: Branch, node: ast.Compare, evidence: Evidence) -> list[tuple[int, int, bool]] | None:
     """Both sides of a comparison and its answers over the calls seen, None where a side cannot be computed."""
-    compare = _OPERATORS.get(type(node.ops[0]))
+    compare = COMPARED.get(type(node.ops[0]))
     left = _numbers(event, node.left, evidence)
     right = _numbers(event, node.comparators[0], evidence)
     if compare is None or left is None or right is None:

@@ -234,9 +234,9 @@ Stale = Literal["input", "number", "parameter", "module", "mode", "rate", "carri
 class Rebound(Event):
     """Something that a graph captured by hand has read is bound anew before a replay, which does not see it.
 
-    `what` says how: an `input`, a `number`, a `parameter` or a `module` is bound; the `mode` of a module or a learning `rate` is set; a tensor is `carried` from one replay to the next by a
-    binding within the capture; gradients that a captured backward pass writes are `dropped`; a state that the capture
-    changes was changed by its warm-up (`warmed`).
+    `what` says how: an `input`, a `number`, a `parameter` or a `module` is bound; the `mode` of a module or a learning
+    `rate` is set; a tensor is `carried` from one replay to the next by a binding within the capture; gradients that a
+    captured backward pass writes are `dropped`; a state that the capture changes was changed by its warm-up (`warmed`).
     """
 
     __slots__ = ("replay", "value", "what")
