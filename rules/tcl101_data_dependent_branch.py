@@ -113,8 +113,14 @@ class DataDependentBranch(Rule):
             event,
             f"{what}{because}; Dynamo breaks the graph here{whole_frame(event)}",
             about=tensor,
-            help="use torch.where, or decide outside the compiled region",
+            help=f"{_instead(event)}, or decide outside the compiled region",
         )
+
+
+def _instead(event: Branch | Operation | Call) -> str:
+    """What a loop can become is no `where`."""
+    looped = isinstance(event, Branch) and event.keyword == "while"
+    return "make a fixed number of turns and mask what is done" if looped else "use torch.where"
 
 
 def _source(event: Branch | Operation | Call, tensor: Tensor) -> str:

@@ -98,7 +98,7 @@ class ScalarExtraction(Rule):
             f"{what} reads a value out of the graph; Dynamo breaks here and the device is waited for{whole_frame(event)}",
             about=tensor,
             confidence=confidence,
-            help="keep the 0-d tensor, or set capture_scalar_outputs (it still waits)",
+            help=f"keep the {'' if event.method == 'tolist' else '0-d '}tensor, or set capture_scalar_outputs (it still waits)",
         )
 
 

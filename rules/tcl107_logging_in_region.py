@@ -43,7 +43,8 @@ class LoggingInRegion(Rule):
     owns = ("logging.*", "warnings.*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        what = event.name if event.name.startswith(("warnings", "logging.g", "logging.b")) else f"logger.{event.method}"
+        # The functions of the two modules go by their own names, the methods of a logger by what programs call it.
+        what = event.name if event.receiver is None and not event.name.startswith("?") else f"logger.{event.method}"
         yield self.finding(
             event,
             f"`{what}` in compiled code; Dynamo breaks the graph here even when nothing is printed{whole_frame(event)}",

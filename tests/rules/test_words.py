@@ -1,0 +1,41 @@
+"""Messages and helps that say what the line says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tclint.api import lint
+
+PROGRAM = """\
+import logging
+
+import torch
+
+log = logging.getLogger(__name__)
+
+
+@torch.compile
+def f(x: torch.Tensor):
+    logging.warning("a")
+    log.warning("b")
+    while x.sum() > 3:
+        x = x / 2
+    if x.sum() > 1:
+        x = -x
+    return x.tolist(), x.sum().item()
+"""
+
+
+def test_a_line_is_called_by_its_own_words(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(PROGRAM)
+    found = {f.line: f for f in lint(["m.py"], cwd=str(tmp_path), isolated=True).findings}
+    assert found[10].message.startswith("`logging.warning`")
+    assert found[11].message.startswith("`logger.warning`")
+    assert "torch.where" not in found[12].help, "a loop cannot become one"
+    assert "torch.where" in found[14].help
+
+
+def test_what_is_no_number_is_not_called_one(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(PROGRAM)
+    helps = {f.span.column: f.help for f in lint(["m.py"], cwd=str(tmp_path), isolated=True).findings if f.line == 16}
+    assert ["0-d" in each for _, each in sorted(helps.items())] == [False, True]
