@@ -39,16 +39,17 @@ class Account:
         """All entries have been walked: what is walked from here on is known already."""
         self._settled = True
 
-    def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool) -> Evidence | None:
-        """What is known of the calls of a compiled callable; arguments by position go by `argument 0`, …"""
-        key = (code, dynamic, in_test)
+    def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool, path: str) -> Evidence | None:
+        """What is known of the calls of a callable compiled in a file; arguments by position go by `argument 0`, …"""
+        settings = self._interp.options.dynamo.get(path, frozenset())
+        key = (code, dynamic, in_test, settings)
         if self._settled and key in self._evidence:
             return self._evidence[key]
         found: list[Evidence] = []
         for walk in self.walks(code, in_test):
             calls = (m for m in walk if isinstance(m, Call) and m.callee == code)
             rows = [{**{f"argument {i}": a for i, a in enumerate(c.args)}, **c.keywords} for c in calls]
-            found.append(Evidence(code, walk, rows, dynamic))
+            found.append(Evidence(code, walk, rows, dynamic, settings))
         best = max(found, key=lambda each: (each.mode.programs, *each.weight), default=None)
         if self._settled:
             self._evidence[key] = best

@@ -225,7 +225,8 @@ class Functions:
         region_key = region.key if region is not None else None
         if region is None and frame is not None:
             recordings = self._interp.recordings
-            region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure), recordings.seen)
+            seen = graphs.seen_by(value.closure), recordings.seen
+            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, *seen)
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         heap = self._interp.heap

@@ -154,6 +154,8 @@ class CompileSites:
             if frame.region.site is None and isinstance(value.target, (FunctionValue, Instance)):
                 self._interp.results.calls_compiled = True
             return value.target.call(frame, node, args, keywords, open_ended)
+        if self._interp.graph_memory.paused:
+            return value.target.call(frame, node, args, keywords, open_ended)
         self.note_call(value.target, value.code, args, keywords)
         self._interp.account.call(frame, node, value.code, args, keywords, value.target)
         inside = Frame(self._interp, frame.module, frame.function, {}, Region(value.site), None, node)
@@ -164,7 +166,7 @@ class CompileSites:
         if result is UNKNOWN:
             result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
         flags, overwrites = 0, False
-        if value.site.cudagraphs and not self._interp.graph_memory.paused and not _on_host(frame, value, args):
+        if value.site.cudagraphs and not _on_host(frame, value, args):
             flags = OWNED
             overwrites = self._interp.graph_memory.run(frame)
             if frame.grad is True and needs_gradients(frame, value.target, (*args, *keywords.values())):

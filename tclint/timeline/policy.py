@@ -8,7 +8,7 @@ it is kept by source and updated only when something is compiled.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -32,6 +32,18 @@ class Policy:
     dynamic_attributes: bool = False
     """`allow_unspec_int_on_nn_module`."""
     limit: int = LIMIT
+
+    @staticmethod
+    def of(dynamic: object, settings: Collection[str] = ()) -> Policy:
+        """The policy of a compile site; `settings` are the switches of Dynamo that are on, or off as `not name`."""
+        asked = dynamic if isinstance(dynamic, bool) else None
+        return Policy(
+            True if asked is None and "not assume_static_by_default" in settings else asked,
+            "not automatic_dynamic_shapes" not in settings,
+            "specialize_int" in settings,
+            "specialize_float" in settings,
+            "allow_unspec_int_on_nn_module" in settings,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -62,11 +62,12 @@ class Evidence:
         callee: Hashable,
         walk: Walk,
         rows: Sequence[Mapping[str, Value]],
-        dynamic: bool | None = None,
+        dynamic: object = None,
+        settings: Collection[str] = (),
     ) -> None:
         self._callee = callee
         self._walk = walk
-        self._policy = policy.Policy(dynamic if dynamic in (True, False) else None)
+        self._policy = policy.Policy.of(dynamic, settings)
         self.rows = rows
         names = dict.fromkeys(name for row in rows for name in row)
         self.values: dict[str, tuple[Value, ...]] = {n: tuple(row[n] for row in rows if n in row) for n in names}
@@ -105,7 +106,7 @@ class Evidence:
         told = [
             {name: _told(row[name].guarded(), "argument", False) for name in names if name in row} for row in self.rows
         ]
-        rules = self._policy if isinstance(dynamic, str) else policy.Policy(dynamic)
+        rules = self._policy if isinstance(dynamic, str) else replace(self._policy, dynamic=dynamic)
         made = policy.programs(told, rules)
         return Costs(len(made), tuple(dict.fromkeys(place for program in made for place in program.because)))
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.results import Args, Keywords, exact_argument
-from tclint.torch_facts import dtypes, layouts
+from tclint.torch_facts import dtypes, layouts, sizes
 from tclint.torch_facts.layouts import Layout
 from tclint.values import ARRAY, NEEDS_GRAD, NO_GRADIENT, NONE, PARAMETER, Const, External, Scalar, Seq, Tensor, Value
 from tclint.values.constant import is_none
@@ -63,11 +63,10 @@ def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keyw
         layout = _formatted(layout, keywords)
     elif name == "to":
         pass  # as it lies
-    elif others:
-        layout = _broadcast([tensor, *others])
     else:
-        plain = {key: _plain(value) for key, value in keywords.items() if key not in ("dtype", "device")}
-        layout = layouts.of_method(name, layout, [_plain(value) for value in args], plain)
+        named = {key: _told(value) for key, value in keywords.items() if key not in ("dtype", "device")}
+        how = sizes.of_several if others else layouts.of_method
+        layout = how(name, layout, [_told(value) for value in args], named)
     if layout is None:
         return result
     return result.with_(shape=layout.sizes, strides=layout.strides, flags=result.flags & ~PARAMETER)
@@ -82,25 +81,20 @@ def _formatted(layout: Layout, keywords: Keywords) -> Layout:
     return Layout(layout.sizes, layouts.UNKNOWN_STRIDES)
 
 
-def _broadcast(tensors: list[Tensor]) -> Layout | None:
-    found: Layout | None = None
-    for tensor in tensors:
-        if not isinstance(tensor.shape, tuple):
-            return None
-        layout = Layout(tensor.shape, tensor.strides)
-        found = layout if found is None else layouts.broadcast(found, layout)
-        if found is None:
-            return None
-    return found
-
-
-def _plain(value: Value) -> Any:
+def plain(value: Value) -> Any:
     """A value as plain Python, "?" where it is not known."""
     if isinstance(value, Const):
         return value.value
     if isinstance(value, Seq) and value.items is not None:
-        return tuple(_plain(item) for item in value.items)
+        return tuple(plain(item) for item in value.items)
     return "?"
+
+
+def _told(value: Value) -> Any:
+    """The same; of a tensor how it lies."""
+    if not isinstance(value, Tensor):
+        return plain(value)
+    return Layout(value.shape, value.strides) if isinstance(value.shape, tuple) else "?"
 
 
 def joined(tensors: Args, dim: Value | None, stacked: bool, result: Tensor) -> Tensor:
@@ -111,7 +105,7 @@ def joined(tensors: Args, dim: Value | None, stacked: bool, result: Tensor) -> T
     first = parts[0].exact
     result = result.with_(exact=first if all(part.exact == first for part in parts) else "")
     known = [Layout(part.shape, part.strides) for part in parts if isinstance(part.shape, tuple)]
-    layout = layouts.joined(known, _plain(dim) if dim is not None else 0, stacked) if len(known) == len(parts) else None
+    layout = layouts.joined(known, plain(dim) if dim is not None else 0, stacked) if len(known) == len(parts) else None
     return result.with_(shape=layout.sizes, strides=layout.strides) if layout is not None else result
 
 
@@ -124,9 +118,9 @@ def parted(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
     if not isinstance(tensor.shape, tuple) or tensor.flags & ARRAY:
         return None
     first = 0 if name == "unbind" else 1
-    given = [_plain(value) for value in args]
-    named = [_plain(value) for key, value in keywords.items() if key != "dim"]
-    dim = _plain(keywords["dim"]) if "dim" in keywords else given[first] if len(given) > first else 0
+    given = [plain(value) for value in args]
+    named = [plain(value) for key, value in keywords.items() if key != "dim"]
+    dim = plain(keywords["dim"]) if "dim" in keywords else given[first] if len(given) > first else 0
     how = (given or named or [None])[0] if first else None
     if type(dim) is not int or not -len(tensor.shape) <= dim < len(tensor.shape):
         return None
