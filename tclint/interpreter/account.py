@@ -25,6 +25,8 @@ class Account:
         self._counted = interp.learned.counted
         self._replays = interp.memo.moments
         self._current: list[Moment] = []
+        self.paused = 0
+        """Around how many runs we are of which only the result counts: what they do is part of one call."""
         self._settled = bool(interp.learned.walks)  # by the interpreter from which this one learned
         self._callers: dict[Hashable, list[tuple[Walk, bool]]] | None = None
         self._evidence: dict[Hashable, Evidence | None] = {}
@@ -136,7 +138,7 @@ class Account:
             self._add(moment)
 
     def _add(self, moment: Moment) -> None:
-        if len(self._current) < MAX_MOMENTS:
+        if len(self._current) < MAX_MOMENTS and not self.paused:
             self._current.append(moment)
 
 

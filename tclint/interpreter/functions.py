@@ -256,7 +256,7 @@ class Functions:
                 graphs.repeat(frame, memo.effects[key])
             if key in memo.deeds:
                 self._interp.recordings.repeat(memo.deeds[key])
-            return known
+            return known if region is not None else known.fresh()
         if key is None:
             key = plain
             again = True

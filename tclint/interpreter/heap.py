@@ -7,7 +7,7 @@ here, so that whoever has the object sees it. Compiled code does not look here: 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import execute, parameters
@@ -83,6 +83,18 @@ class Heap:
         else:
             self._state[(instance.identity, name)] = value
             self.change()
+
+    def rename(self, renamed: Callable[[Value], Value]) -> bool:
+        """What objects hold has changed in place: whether any of them holds it."""
+        found = False
+        for place in [*self._first, *(place for place in self._state if place not in self._first)]:
+            held = self._held(place)
+            assert held is not None
+            new = renamed(held)
+            if new is not held:
+                self._state[place] = new
+                found = True
+        return found
 
     def _held(self, place: tuple[int, str]) -> Value | None:
         value = self._state.get(place)
