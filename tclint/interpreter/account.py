@@ -7,7 +7,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.sources.roles import is_test
-from tclint.values import UNKNOWN, Const, Evidence, FunctionValue, Instance, Value
+from tclint.interpreter.readings import read_by
+from tclint.values import UNKNOWN, Const, Evidence, FunctionValue, Instance, Scalar, Value
 from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, StatePlace, Walk, Write
 
 if TYPE_CHECKING:
@@ -90,7 +91,17 @@ class Account:
             closure = target.closure
             cells = {name: closure[name] for name in sorted(target.function.free_names() & closure.keys())}
         made = self._interp.heap.made_with(target)
-        self._add(Call(code, frame.module.path, node, tuple(args), dict(keywords), frame.modes, cells, made))
+        given = tuple(self._as_passed(value, target) for value in args)
+        named = {name: self._as_passed(value, target) for name, value in keywords.items()}
+        self._add(Call(code, frame.module.path, node, given, named, frame.modes, cells, made))
+
+    def _as_passed(self, value: Value, target: Value) -> Value:
+        """An argument as it is at this moment: objects with what they hold, and numbers that were read out of a tensor."""
+        if isinstance(value, Scalar) and value.source == "data" and value.type in ("int", "float"):
+            return Scalar(value.type, "read", value.origin)
+        if isinstance(value, Instance) and value.identity:
+            return self._interp.heap.as_held(value, read_by(target, value.cls))
+        return value
 
     def write(self, frame: Frame, node: ast.AST, place: StatePlace, value: Value, again: str = "") -> None:
         """Eager code binds something that compiled code may read. What constructors bind is no change."""

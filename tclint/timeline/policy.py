@@ -8,6 +8,7 @@ it is kept by source and updated only when something is compiled.
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -116,6 +117,8 @@ def _parts(place: str, guarded: Guarded, call: int) -> Iterator[tuple[str, _Atom
     if isinstance(guarded, Varies):
         # Any numbers will do that differ from each other, and are none of the special ones.
         value = call + 2 if guarded.type == "int" else call + 2.5
+        if guarded.type == "bool":  # of which any two may be alike: thrown by the place and the call
+            value = bool(zlib.crc32(f"{place} {call}".encode()) >> 7 & 1)
         guarded = Number(value, guarded.place, guarded.burned)
     if isinstance(guarded, Exact):
         yield f"type({place})", Exact(type(guarded.key).__name__)

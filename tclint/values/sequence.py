@@ -227,7 +227,9 @@ class Seq(Value):
 
     def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
         if self.items is not None:
-            return self.items[:most], len(self.items) <= most
+            if len(self.items) <= most or most < 2:
+                return self.items[:most], len(self.items) <= most
+            return (*self.items[: most - 1], self.items[-1]), False  # the last one may be another: what is left over
         if self.counted is None:
             return super().turns(frame, node, most, later)
         start, step = self.counted

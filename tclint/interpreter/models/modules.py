@@ -17,8 +17,8 @@ from tclint.torch_facts import calls, facts, returns, sizes, traits
 from tclint.values import (
     ARRAY,
     BOOL,
+    GRADIENT_UNKNOWN,
     INT,
-    NEEDS_GRAD,
     NONE,
     PARAMETER,
     PROVEN,
@@ -126,7 +126,8 @@ def _sized(frame: Frame, func: Object, given: Value, result: Tensor) -> Tensor:
     if shape is None:
         return result
     exact = given.exact if given.dtype == "f" else ""
-    flags = result.flags | (NEEDS_GRAD if frame.grad is not False and sizes.held(func.name, func.made) else 0)
+    # Its parameters may be frozen.
+    flags = result.flags | (GRADIENT_UNKNOWN if frame.grad is not False else 0)
     return result.with_(shape=shape, strides=given.strides, exact=exact, flags=flags)
 
 
