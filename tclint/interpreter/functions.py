@@ -350,7 +350,7 @@ class Functions:
         if region is None:
             frame.constructing = function.name == "__init__" or (caller is not None and caller.constructing)
             for decorator in function.decorators:
-                enter_mode(frame, decorator)
+                enter_mode(frame, decorator, True)
         elif not self._emitter.quiet:
             self._interp.results.reach_function(region.site, function)
         self._emitter.emit(events.Enter, frame, body)

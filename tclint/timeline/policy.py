@@ -118,7 +118,7 @@ def _parts(place: str, guarded: Guarded, call: int) -> Iterator[tuple[str, _Atom
         # Any numbers will do that differ from each other, and are none of the special ones.
         value = call + 2 if guarded.type == "int" else call + 2.5
         if guarded.type == "bool":  # of which any two may be alike: thrown by the place and the call
-            value = bool(zlib.crc32(f"{place} {call}".encode()) >> 7 & 1)
+            value = bool(zlib.crc32(f"{place} {call}".encode()) * 2654435761 >> 29 & 1)
         guarded = Number(value, guarded.place, guarded.burned)
     if isinstance(guarded, Exact):
         yield f"type({place})", Exact(type(guarded.key).__name__)

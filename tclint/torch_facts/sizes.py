@@ -29,7 +29,9 @@ def of_several(name: str, first: Layout, args: Arguments, keywords: Mapping[str,
         sizes = rule(first.sizes, args, keywords) if rule is not None else None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         return None  # a call that torch refuses, or one that we cannot read
-    plain = all(isinstance(each, Layout) and each.strides is None for each in (first, *args) if isinstance(each, Layout))
+    plain = all(
+        isinstance(each, Layout) and each.strides is None for each in (first, *args) if isinstance(each, Layout)
+    )
     return Layout(sizes, None if plain else UNKNOWN_STRIDES) if sizes is not None else None
 
 

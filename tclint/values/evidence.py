@@ -11,6 +11,7 @@ from typing import Final
 
 from tclint.timeline import guarded, policy
 from tclint.values.constant import TRUE
+from tclint.values.instance import Instance
 from tclint.values.moments import GROWS, Call, Mode, StatePlace, Walk, Write, spot
 from tclint.values.tensor import Tensor
 from tclint.values.value import Value
@@ -147,6 +148,20 @@ class Evidence:
     def distinct(self, name: str) -> int:
         """How many different values a parameter takes. What is not known differs from nothing."""
         return self.argument(name, burned=True).programs
+
+    def held(self, cls: object, attribute: str) -> Variation:
+        """What an attribute costs that is burnt in, where it differs between the objects of a class that are arguments."""
+        best = _NOTHING
+        for name, values in self.values.items():
+            if len(values) != len(self.rows) or not all(isinstance(v, Instance) and v.cls is cls for v in values):
+                continue
+            fields = [(v.fields or {}).get(attribute) for v in values if isinstance(v, Instance)]
+            told = [_told(field.guarded(), "argument", True) for field in fields if field is not None]
+            place = f"{name}.{attribute}"
+            count = len(policy.programs([{place: each} for each in told], self._policy))
+            if len(told) == len(values) and count > best.programs:
+                best = Variation(count, self._passed(place, told))
+        return best
 
     def lengths(self, name: str) -> int:
         """How many different lengths, keys or orders of keys a container argument takes."""
@@ -300,7 +315,7 @@ class Evidence:
                 for mode in moment.modes:
                     if ("autocast" if mode.name == "autocast" else "grad") in blamed:
                         given.setdefault(id(mode.node), set()).add(mode.arguments)
-                        several = len(given[id(mode.node)]) > 1
+                        several = len(given[id(mode.node)]) > 1 or mode.decorates
                         found[id(mode.node)] = moment if several else mode
         return tuple(found.values())
 
