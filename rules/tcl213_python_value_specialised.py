@@ -136,8 +136,8 @@ class PythonValueSpecialised(Rule):
         if not costs.hazard or not blamed or not evidence.together(others).hazard:
             return
         name = max(blamed, key=lambda name: len(costs.blames(name)))
-        node = _first_read(function, name, evidence.values[name])
-        if node is not None:
+        if _first_read(function, name, evidence.values[name]) is not None:
+            node = header(event.node)
             what = f"`{name}` is guarded by what it holds, and that differs from call to call ({evidence.shown(name)})"
             yield self._finding(event, what, node)
 

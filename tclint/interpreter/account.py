@@ -6,8 +6,8 @@ import ast
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tclint.sources.roles import is_test
 from tclint.interpreter.readings import read_by
+from tclint.sources.roles import is_test
 from tclint.values import UNKNOWN, Const, Evidence, FunctionValue, Instance, Scalar, Value
 from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, StatePlace, Walk, Write
 

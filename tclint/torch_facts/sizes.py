@@ -112,8 +112,10 @@ _SEVERAL: Final[dict[str, Callable[[Sizes, Arguments, Mapping[str, Any]], Sizes 
     "cdist": _cdist,
     **dict.fromkeys(("conv1d", "conv2d", "conv3d"), _convolved),
     **dict.fromkeys(
-        ("cross_entropy", "mse_loss", "l1_loss", "smooth_l1_loss", "nll_loss", "huber_loss")
-        + ("binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"),
+        (
+            "cross_entropy mse_loss l1_loss smooth_l1_loss nll_loss huber_loss kl_div binary_cross_entropy "
+            "binary_cross_entropy_with_logits"
+        ).split(),
         _loss,
     ),
 }
@@ -179,7 +181,7 @@ def _windows(sizes: Sizes, channels: Any, kernel: Sequence[Any], given: Mapping[
     """The sizes after a window has gone over the last dimensions."""
     rank = len(kernel)
     if given.get("padding", 0) == "same":
-        return (*sizes[:-rank], *sizes[-rank:])[: -rank - 1] + (channels, *sizes[-rank:])
+        return (*sizes[: -rank - 1], channels, *sizes[-rank:])
     stride, dilation = _each(given.get("stride", 1), rank), _each(given.get("dilation", 1), rank)
     padding = _each(given.get("padding", 0), rank)
     moved: list[int | None] = []
