@@ -1,8 +1,8 @@
 """What happens while code is interpreted, and who listens to it."""
 
+from tclint.events.graphs import GRADIENTS, Rebound, Refusal, Refused, Reuse, Stale
 from tclint.events.kinds import (
-    EVENTS,
-    GRADIENTS,
+    KINDS,
     Assert,
     Attribute,
     Branch,
@@ -18,16 +18,15 @@ from tclint.events.kinds import (
     ModuleEvent,
     Operation,
     ProgramCall,
-    Rebound,
     Return,
-    Reuse,
-    Stale,
     Store,
     Subscript,
     With,
     span_of,
     subject,
 )
+
+EVENTS: tuple[type[Event], ...] = (*KINDS, Reuse, Rebound, Refused)
 
 __all__ = [
     "EVENTS",
@@ -48,6 +47,8 @@ __all__ = [
     "Operation",
     "ProgramCall",
     "Rebound",
+    "Refusal",
+    "Refused",
     "Return",
     "Reuse",
     "Stale",
