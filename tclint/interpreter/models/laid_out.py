@@ -82,7 +82,7 @@ def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keyw
         if len(laid) == 2 and isinstance(last, Tensor):
             laid[-1] = last.with_(exact="int64", flags=last.flags & ~(NEEDS_GRAD | GRADIENT_UNKNOWN))
         return Seq("tuple", tuple(laid))
-    if not isinstance(result, Tensor) or tensor.flags & ARRAY:
+    if not isinstance(result, Tensor) or (tensor.flags & ARRAY and name not in _ALIKE):
         return result
     given = [*args, *keywords.values()]
     others = [value for value in given if isinstance(value, Tensor)]
@@ -112,6 +112,10 @@ def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keyw
     if layout is None:
         return result
     return result.with_(shape=layout.sizes, strides=layout.strides, flags=result.flags & ~PARAMETER)
+
+
+_ALIKE: Final = ("add", "eq")
+"""Arithmetic and comparisons are the same for arrays."""
 
 
 def _formatted(layout: Layout, keywords: Keywords) -> Layout:
