@@ -351,7 +351,7 @@ class Functions:
             for decorator in function.decorators:
                 enter_mode(frame, decorator)
         elif not self._emitter.quiet:
-            self._interp.results.reach_function(region.site, function)
+            self._interp.results.reach_function(region.site, function, parameters.told(function, env))
         self._emitter.emit(events.Enter, frame, body)
         if isinstance(body, ast.Lambda):
             return evaluate(frame, body.body)
