@@ -299,7 +299,8 @@ def _proved(
     options = replace(verification.options_from(project.settings, *how), executor="", keep=True)
 
     def ask(findings: Sequence[Finding], about: proof.Inquiry) -> VerifyReport:
-        return verify(findings, replace(options, root=about.root, record=about.record, compare=about.compare))
+        asked = replace(options, root=about.root, record=about.record, compare=about.compare)
+        return verification.heeded(verify(findings, asked), options)
 
     try:
         found = proof.prove(project, ask, unsafe=unsafe)
