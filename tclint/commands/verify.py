@@ -22,7 +22,7 @@ from tclint.model.report import Report
 from tclint.model.settings import Settings
 from tclint.output.lines import shown
 from tclint.run import cachedir
-from tclint.verify.factories import mistakes
+from tclint.verify.makers import mistakes
 from tclint.verify.options import VerifyOptions
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
 

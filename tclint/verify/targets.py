@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from tclint.model.finding import Compiled, Effect, Finding
 from tclint.verify.claims import claim_of
-from tclint.verify.factories import key_of
 from tclint.verify.job import Candidate, Goal, Job
+from tclint.verify.makers import key_of
 from tclint.verify.options import VerifyOptions
 from tclint.verify.spans import outline
 

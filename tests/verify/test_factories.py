@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tclint import cli
-from tclint.verify.factories import key_of, mistakes
+from tclint.verify.makers import key_of, mistakes
 
 MODEL = """
     import torch

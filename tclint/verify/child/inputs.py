@@ -14,8 +14,8 @@ import torch
 
 from tclint.verify import usage
 from tclint.verify.child.load import find, load
-from tclint.verify.factories import key_of
 from tclint.verify.job import Candidate, Job
+from tclint.verify.makers import key_of
 from tclint.verify.registered import registered
 
 
