@@ -273,6 +273,7 @@ def _linted(project: Project, *, ends: bool = False) -> Report:
 
 def _watch(opened: Callable[[], Project], turn: Callable[[Project], None]) -> int:
     from tclint.commands import watch
+    from tclint.output.words import plural
 
     def lint(project: Project) -> None:
         started = time.perf_counter()
@@ -280,7 +281,7 @@ def _watch(opened: Callable[[], Project], turn: Callable[[Project], None]) -> in
             print("\x1b[2J\x1b[H", end="")
         turn(project)
         sys.stdout.flush()
-        say(f"watching {len(project.files)} files ({time.perf_counter() - started:.2f} s); Ctrl-C ends it")
+        say(f"watching {plural(len(project.files), 'file')} ({time.perf_counter() - started:.2f} s); Ctrl-C ends it")
 
     watch.watch(opened, lint, lambda error: say(f"error: {error}"))
     return 0
