@@ -1,7 +1,7 @@
 """What happens while code is interpreted, and who listens to it."""
 
+from tclint.events.broken import Break, GraphBreak
 from tclint.events.kinds import (
-    EVENTS,
     GRADIENTS,
     Assert,
     Attribute,
@@ -35,6 +35,7 @@ __all__ = [
     "Assert",
     "Attribute",
     "Branch",
+    "Break",
     "Call",
     "Compile",
     "CompiledCall",
@@ -43,6 +44,7 @@ __all__ = [
     "Event",
     "Feature",
     "Format",
+    "GraphBreak",
     "Loop",
     "ModuleEvent",
     "Operation",
@@ -57,3 +59,27 @@ __all__ = [
     "span_of",
     "subject",
 ]
+
+EVENTS: tuple[type[Event], ...] = (
+    Branch,
+    Call,
+    ProgramCall,
+    CompiledCall,
+    GraphBreak,
+    Reuse,
+    Rebound,
+    Attribute,
+    Store,
+    Subscript,
+    Operation,
+    Loop,
+    Return,
+    Assert,
+    Format,
+    With,
+    Define,
+    Feature,
+    Enter,
+    Compile,
+    ModuleEvent,
+)

@@ -451,30 +451,6 @@ class ModuleEvent(Event):
         return self.frame.module.tree
 
 
-EVENTS: tuple[type[Event], ...] = (
-    Branch,
-    Call,
-    ProgramCall,
-    CompiledCall,
-    Reuse,
-    Rebound,
-    Attribute,
-    Store,
-    Subscript,
-    Operation,
-    Loop,
-    Return,
-    Assert,
-    Format,
-    With,
-    Define,
-    Feature,
-    Enter,
-    Compile,
-    ModuleEvent,
-)
-
-
 def span_of(module: Module, node: ast.AST) -> Span:
     """The span of a node in characters (ast counts UTF-8 bytes)."""
     line: int = getattr(node, "lineno", 1)
