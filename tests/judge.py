@@ -387,7 +387,7 @@ def cuda_outcome(path: Path) -> dict[str, str]:
                 outcome, detail = "skip", str(inductor)
             elif inductor.get("cudagraph_partitions", 1) > 1:
                 outcome, detail = "partition", str(inductor)
-            elif sizes.recorded >= 3:
+            elif sizes.recorded > 3:
                 outcome, detail = "rerecord", f"a CUDA graph for each of {sizes.recorded} sizes"
             elif max(recordings.values(), default=0) > 3:
                 outcome, detail = "rerecord", f"one function was recorded {max(recordings.values())} times"

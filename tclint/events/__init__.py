@@ -1,8 +1,9 @@
 """What happens while code is interpreted, and who listens to it."""
 
 from tclint.events.broken import Break, GraphBreak
+from tclint.events.graphs import GRADIENTS, Rebound, Refusal, Refused, Reuse, Stale
 from tclint.events.kinds import (
-    GRADIENTS,
+    KINDS,
     Assert,
     Attribute,
     Branch,
@@ -18,16 +19,15 @@ from tclint.events.kinds import (
     ModuleEvent,
     Operation,
     ProgramCall,
-    Rebound,
     Return,
-    Reuse,
-    Stale,
     Store,
     Subscript,
     With,
     span_of,
     subject,
 )
+
+EVENTS: tuple[type[Event], ...] = (*KINDS, GraphBreak, Reuse, Rebound, Refused)
 
 __all__ = [
     "EVENTS",
@@ -50,6 +50,8 @@ __all__ = [
     "Operation",
     "ProgramCall",
     "Rebound",
+    "Refusal",
+    "Refused",
     "Return",
     "Reuse",
     "Stale",
@@ -59,27 +61,3 @@ __all__ = [
     "span_of",
     "subject",
 ]
-
-EVENTS: tuple[type[Event], ...] = (
-    Branch,
-    Call,
-    ProgramCall,
-    CompiledCall,
-    GraphBreak,
-    Reuse,
-    Rebound,
-    Attribute,
-    Store,
-    Subscript,
-    Operation,
-    Loop,
-    Return,
-    Assert,
-    Format,
-    With,
-    Define,
-    Feature,
-    Enter,
-    Compile,
-    ModuleEvent,
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any
 
 from tclint.events.queries import Queries
 from tclint.model.finding import Span
@@ -211,45 +211,6 @@ class CompiledCall(Event):
         return self.frame.interp.account.evidence(self.callee.code, site.dynamic, site.test)
 
 
-GRADIENTS: Final = ".grad"
-"""The name of a `Reuse` of gradients that a backward pass adds to."""
-
-
-class Reuse(Event):
-    """A name is read that holds the output of a CUDA graph which has run again since."""
-
-    __slots__ = ("name", "value")
-    kind = "reuse"
-
-    def __init__(self, frame: Frame, node: ast.AST, name: str, value: Tensor) -> None:
-        super().__init__(frame, node)
-        self.name = name
-        self.value = value
-
-
-Stale = Literal["input", "number", "parameter", "module", "mode", "rate", "carried", "dropped", "warmed"]
-"""What a graph captured by hand has of something that is bound anew."""
-
-
-class Rebound(Event):
-    """Something that a graph captured by hand has read is bound anew before a replay, which does not see it.
-
-    `what` says how: an `input`, a `number`, a `parameter` or a `module` is bound; the `mode` of a module or a learning
-    `rate` is set; a tensor is `carried` from one replay to the next by a binding within the capture; gradients that a
-    captured backward pass writes are `dropped`; a state that the capture changes was changed by its warm-up (`warmed`).
-    """
-
-    __slots__ = ("replay", "value", "what")
-    kind = "rebound"
-
-    def __init__(self, frame: Frame, node: ast.AST, what: Stale, value: Value, replay: int) -> None:
-        super().__init__(frame, node)
-        self.what = what
-        self.value = value
-        self.replay = replay
-        """The line of the replay."""
-
-
 class Attribute(Event):
     """An attribute of a value outside the program is read."""
 
@@ -449,6 +410,28 @@ class ModuleEvent(Event):
     @property
     def node(self) -> ast.Module:  # type: ignore[override]
         return self.frame.module.tree
+
+
+KINDS: tuple[type[Event], ...] = (
+    Branch,
+    Call,
+    ProgramCall,
+    CompiledCall,
+    Attribute,
+    Store,
+    Subscript,
+    Operation,
+    Loop,
+    Return,
+    Assert,
+    Format,
+    With,
+    Define,
+    Feature,
+    Enter,
+    Compile,
+    ModuleEvent,
+)
 
 
 def span_of(module: Module, node: ast.AST) -> Span:

@@ -10,6 +10,7 @@ from tclint import events
 from tclint.events.broken import seen_from
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.modes import ask_gradients, set_mode, train
+from tclint.interpreter.streams import wait
 from tclint.torch_facts import callers
 from tclint.values import TRUE, FunctionValue, Instance, Object, Scalar, Seq, Tensor, Union, Value
 
@@ -88,6 +89,7 @@ class Emitter:
         if frame.region is None:
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
+                wait(frame, node, name, args)
             train(frame, node, name, keywords, receiver)
             if name == "Tensor.requires_grad_" and receiver is not None:
                 ask_gradients(frame, node, receiver, args[0] if args else TRUE)

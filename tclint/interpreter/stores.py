@@ -132,7 +132,7 @@ def _attribute(
         freeze(frame, receiver, value)
         ask_gradients(frame, statement, receiver, value)
     elif target.attr == "grad" and frame.region is None:
-        frame.interp.graph_memory.drop_gradients()
+        frame.interp.graph_memory.drop_gradients(filled=isinstance(value, Tensor))
         frame.interp.recordings.do("drop", None, frame, statement, value)
     if frame.region is None and not frame.constructing:
         again, told = _again(statement, value), value

@@ -410,8 +410,8 @@ def _cudagraph(judging: _Judge) -> Verdict:
     hint = "register an example whose calls run this line with @tclint.example"
     touching = [run for run in runs if judging.touches(run.covered.get(path, ()))]
     for run in touching:
-        if run.calls > 1:
-            words = f"{run.calls} steps kept and read again: the values are those of eager mode ({run.label})"
+        if run.graph_runs > 1:
+            words = f"{run.graph_runs} steps kept and read again: the values are those of eager mode ({run.label})"
             return judging.verdict(Outcome.REFUTED, words, run)
     for run in touching:
         # What one call gave is still there: only a second one could overwrite it.

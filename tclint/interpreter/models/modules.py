@@ -8,7 +8,7 @@ from typing import Final
 from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.evaluate import lookup
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import objects
+from tclint.interpreter.models import hooks, objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.measured import joined, value_of
 from tclint.interpreter.models.results import first_tensor
@@ -98,11 +98,13 @@ def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Valu
 def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     frame.interp.recordings.run(frame, owner_of(func), node)
     if func.name == _SEQUENTIAL and isinstance(func.args, Seq):
-        return _sequential(frame, node, func.args, args)
-    if func.name == _SEQUENTIAL:
-        return UNKNOWN  # of modules that nobody knows
-    result = module_call(frame, node, func.name, args, keywords)
-    frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
+        result = _sequential(frame, node, func.args, args)
+    elif func.name == _SEQUENTIAL:
+        result = UNKNOWN  # of modules that nobody knows
+    else:
+        result = module_call(frame, node, func.name, args, keywords)
+        frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
+    hooks.run(frame, node, func, args, result)
     return result
 
 
@@ -147,6 +149,7 @@ def _method(
 ) -> Value | None:
     if name == "compile":
         return _compile_in_place(frame, node, receiver, args, keywords)
+    handle = hooks.register(frame, node, receiver, name, args)
     shared = calls.key_of(f"torch.nn.Module.{name}") is not None
     full = f"torch.nn.Module.{name}" if shared else f"{receiver.name}.{name}"
     if name in _SELF:
@@ -159,21 +162,21 @@ def _method(
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, held)
         return held
     elements = receiver.args
-    if isinstance(elements, Seq):
+    if isinstance(elements, Seq) and handle is UNKNOWN:
         result, changed = elements.method(frame, node, name, args)
         if changed is not None:
             rebind(frame, node, receiver.with_args(changed))
             _note_container(frame, node, receiver, changed)
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, result)
         return result
-    if isinstance(elements, Dict):
+    if isinstance(elements, Dict) and handle is UNKNOWN:
         result, changed = elements.method(name, args, keywords)
         if changed is not None:
             rebind(frame, node, receiver.with_args(changed))
         return result
     if shared and name not in facts.named("registers a backward hook"):
-        frame.interp.emitter.call(frame, node, full, args, keywords, receiver, UNKNOWN)
-        return UNKNOWN
+        frame.interp.emitter.call(frame, node, full, args, keywords, receiver, handle)
+        return handle
     return None
 
 
@@ -230,7 +233,7 @@ def method_of_instance(
     """A method that every nn.Module has, of an object of the program."""
     if name == "compile":
         return _compile_in_place(frame, node, receiver, args, keywords)
-    result: Value = UNKNOWN
+    result: Value = hooks.register(frame, node, receiver, name, args)
     if name in _SELF:
         result = receiver
     elif (held := _tensors(frame, node, name)) is not None:

@@ -42,6 +42,7 @@ from tclint.values import (
     RAW,
     SIZE,
     SPARSE,
+    STATIC_OUT,
     STR,
     STRIDED,
     TRUE,
@@ -413,9 +414,19 @@ def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Ar
         if name == "requires_grad_" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if isinstance(node.func.value, ast.Name) and isinstance(result, Tensor):
                 frame.set(node.func.value.id, result)
+        if tensor.flags & STATIC_OUT and _reads_values(name, result):
+            frame.interp.recordings.do("use", tensor.site, frame, node, tensor)
     prefix = "ndarray." if tensor.flags & ARRAY else "Tensor."
     frame.interp.emitter.call(frame, node, prefix + name, args, keywords, tensor, result)
     return result
+
+
+def _reads_values(name: str, result: Value) -> bool:
+    """Whether a method needs what a tensor holds: its result is a tensor of its own, or waits for the device."""
+    if f"Tensor.{name}" in facts.named("waits for the device"):
+        return True
+    fresh = isinstance(result, Tensor) and not result.flags & STATIC_OUT
+    return fresh and not traits.is_in_place(name) and not name.startswith("new_")
 
 
 def _read_out(frame: Frame, tensor: Tensor, result: Value) -> Value:

@@ -416,7 +416,7 @@ def _unreached(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
 
 def _tells_of_graphs(run: Run) -> bool:
     """Whether a run answers for the CUDA-graph findings that it reaches: one call that went well overwrites nothing."""
-    return run.calls > 1 or run.graphs is None or run.graphs.outcome != "fine"
+    return run.graph_runs > 1 or run.graphs is None or run.graphs.outcome != "fine"
 
 
 def _imported(setup: Setup) -> set[str]:
