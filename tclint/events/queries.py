@@ -63,7 +63,7 @@ class Learned(Protocol):
 class Account(Protocol):
     """What eager code does to compiled callables, moment by moment."""
 
-    def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool) -> Evidence | None: ...
+    def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool, path: str) -> Evidence | None: ...
 
 
 class Interpretation(Protocol):

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from tclint.model.finding import Step
+from tclint.sources.tree import own
 from tclint.values import Origin, Region, Value, join
 
 if TYPE_CHECKING:
@@ -110,6 +111,16 @@ class Frame:
         return not self.maybe and len(self.blocks) - once == self.walked
 
     @property
+    def walks(self) -> bool:
+        """Whether loops here are walked turn by turn: in eager code, and where one object is being built."""
+        return self.region is None and (not self.constructing or self.interp.heap.building)
+
+    @property
+    def yielding(self) -> bool:
+        """Whether the function is a generator."""
+        return self.function is not None and self.function.node_index(_yields)
+
+    @property
     def rare(self) -> bool:
         """Whether only an unusual run gets here."""
         return RARE in self.env
@@ -164,6 +175,10 @@ class Frame:
     def set_path(self, path: str, value: Value) -> None:
         self.env[path] = value
         self.paths.add(path.partition(".")[0])
+
+
+def _yields(function: ast.AST) -> bool:
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own(function))
 
 
 def join_env(a: Env | None, b: Env | None) -> Env | None:

@@ -225,7 +225,8 @@ class Functions:
         region_key = region.key if region is not None else None
         if region is None and frame is not None:
             recordings = self._interp.recordings
-            region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure), recordings.seen)
+            seen = graphs.seen_by(value.closure), recordings.seen
+            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, *seen)
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         heap = self._interp.heap
@@ -257,7 +258,7 @@ class Functions:
                 graphs.repeat(frame, memo.effects[key])
             if key in memo.deeds:
                 self._interp.recordings.repeat(memo.deeds[key])
-            return known
+            return known if region is not None else known.fresh()
         if key is None:
             key = plain
             again = True
@@ -355,7 +356,7 @@ class Functions:
         if region is None:
             frame.constructing = function.name == "__init__" or (caller is not None and caller.constructing)
             for decorator in function.decorators:
-                enter_mode(frame, decorator)
+                enter_mode(frame, decorator, True)
         elif not self._emitter.quiet:
             self._interp.results.reach_function(region.site, function)
         self._emitter.emit(events.Enter, frame, body)

@@ -31,7 +31,7 @@ from tclint.values import (
 from tclint.values.constant import is_none
 from tclint.values.graph import is_graph
 from tclint.values.moments import COUNTED_UP, GROWS, StatePlace
-from tclint.values.place import is_place, path_of, put_back
+from tclint.values.place import is_place, path_of, put_back, rename
 
 
 def store(
@@ -200,6 +200,7 @@ def _subscript(
             frame.set(place, updated)
         else:
             put_back(frame, target.value, updated)
+        rename(frame, receiver, updated)
 
 
 def _inner_subscript(
@@ -220,6 +221,7 @@ def _inner_subscript(
     updated = receiver.with_item(index, value)
     if updated is not receiver:
         put_back(frame, target.value, updated)
+        rename(frame, receiver, updated)
 
 
 def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, statement: ast.AST, quiet: bool) -> None:
