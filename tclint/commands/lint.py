@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tclint import __version__, output
+from tclint.commands.environment import clean_env_option
 from tclint.commands.narrow import add_ignores, compared, narrowed
 from tclint.commands.options import CONTEXT, complete_paths, complete_rules, config_options, here, listed, say
 from tclint.commands.show import Show
@@ -60,6 +61,7 @@ class _Lint(click.Command):
 @click.option("--confirmed-only", is_flag=True, help="With --verify: keep what was confirmed.")
 @click.option("--verify-timeout", type=float, metavar="SECONDS", help="With --verify: time for one target.")
 @click.option("--verify-python", metavar="FILE", help="With --verify: the interpreter that has torch.")
+@clean_env_option
 @click.option("--output-file", "-o", metavar="FILE", help="Write to a file instead of stdout.")
 @click.option(
     "--select",

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import click
 
+from tclint.commands.environment import clean_env_option
 from tclint.commands.options import here, say
 from tclint.commands.show import Show
 from tclint.model import codec
@@ -194,6 +195,7 @@ def _end_on_sigterm() -> None:
     "--all", "everything", is_flag=True, help="Run also what no finding speaks of, and tell what lint missed."
 )
 @click.option("--scaffold", metavar="FILE", help="Write an @tclint.example for every target that could not be run.")
+@clean_env_option
 @click.option("--allow-rules", is_flag=True, default=None, help="Run the rules that the configuration file names.")
 def command(
     arguments: tuple[str, ...],
