@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tclint import __version__, output
+from tclint.commands.environment import clean_env_option
 from tclint.commands.narrow import add_ignores, compared, narrowed
 from tclint.commands.options import CONTEXT, complete_paths, complete_rules, config_options, here, listed, say
 from tclint.commands.show import Show
@@ -60,6 +61,7 @@ class _Lint(click.Command):
 @click.option("--confirmed-only", is_flag=True, help="With --verify: keep what was confirmed.")
 @click.option("--verify-timeout", type=float, metavar="SECONDS", help="With --verify: time for one target.")
 @click.option("--verify-python", metavar="FILE", help="With --verify: the interpreter that has torch.")
+@clean_env_option
 @click.option("--output-file", "-o", metavar="FILE", help="Write to a file instead of stdout.")
 @click.option(
     "--select",
@@ -273,6 +275,7 @@ def _linted(project: Project, *, ends: bool = False) -> Report:
 
 def _watch(opened: Callable[[], Project], turn: Callable[[Project], None]) -> int:
     from tclint.commands import watch
+    from tclint.output.words import plural
 
     def lint(project: Project) -> None:
         started = time.perf_counter()
@@ -280,7 +283,7 @@ def _watch(opened: Callable[[], Project], turn: Callable[[Project], None]) -> in
             print("\x1b[2J\x1b[H", end="")
         turn(project)
         sys.stdout.flush()
-        say(f"watching {len(project.files)} files ({time.perf_counter() - started:.2f} s); Ctrl-C ends it")
+        say(f"watching {plural(len(project.files), 'file')} ({time.perf_counter() - started:.2f} s); Ctrl-C ends it")
 
     watch.watch(opened, lint, lambda error: say(f"error: {error}"))
     return 0
@@ -299,7 +302,8 @@ def _proved(
     options = replace(verification.options_from(project.settings, *how), executor="", keep=True)
 
     def ask(findings: Sequence[Finding], about: proof.Inquiry) -> VerifyReport:
-        return verify(findings, replace(options, root=about.root, record=about.record, compare=about.compare))
+        asked = replace(options, root=about.root, record=about.record, compare=about.compare)
+        return verification.heeded(verify(findings, asked), options)
 
     try:
         found = proof.prove(project, ask, unsafe=unsafe)

@@ -89,6 +89,11 @@ def _identity(value: Instance | Object) -> tuple[object, ...]:
     return (value.name, value.origin.line)
 
 
+def is_frozen(frame: Frame, value: Value) -> bool:
+    """Whether `requires_grad_(False)` was called on a module."""
+    return isinstance(value, (Instance, Object)) and _identity(value) in frame.interp.learned.frozen
+
+
 def freeze(frame: Frame, receiver: Value, wanted: Value) -> None:
     """`module.requires_grad_(False)`, and the same for every tensor of `module.parameters()`."""
     if not isinstance(wanted, Const) or not isinstance(wanted.value, bool) or frame.maybe or frame.region is not None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint.program import Class, Function, FunctionPlace, Module
 
 if TYPE_CHECKING:
+    from tclint.events import Break
     from tclint.interpreter.frame import Frame
     from tclint.interpreter.overwrites import Effect
     from tclint.interpreter.recordings import Deed
@@ -142,6 +143,8 @@ class Memo:
     """What a call that is remembered did to graphs captured by hand, and to what they read."""
     effects: dict[Any, tuple[Effect, ...]] = field(default_factory=dict)
     """What a function did to the memory of CUDA graphs, by function and arguments."""
+    breaks: dict[Any, Break] = field(default_factory=dict)
+    """Where the graph breaks in a function, by function and arguments."""
     attributes: dict[Any, dict[str, Value]] = field(default_factory=dict)
     """What constructors gave instances, by their keys."""
     shared_setup: dict[Any, Value] = field(default_factory=dict)
@@ -162,6 +165,7 @@ class Memo:
         parts = (self.results, self.contexts, self.moments, self.effects, self.deeds, self.attributes, self.stateful)
         for part in parts:
             part.clear()
+        self.breaks.clear()
         self.shared_setup.clear()
         self.class_values.clear()
         self.function_values.clear()

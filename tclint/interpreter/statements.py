@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 
 from tclint import events
-from tclint.interpreter import captures, exceptions, expressions, hints, modes, stores
+from tclint.interpreter import captures, exceptions, expressions, hints, modes, stores, streams
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
@@ -190,6 +190,8 @@ def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Cal
         if graph is not None:
             captures.start(frame, graph, node)
     frame.capturing = capturing or any(g is not None for g in graphs)
+    for item in items:
+        streams.enter(frame, item.context_expr, item.context_expr)
     eager = any(modes.runs_eagerly(frame, item.context_expr) for item in items)
     frame.interp.graph_memory.paused += eager
     frame.blocks.append("with")

@@ -31,7 +31,7 @@ from tclint.values import (
 from tclint.values.constant import is_none
 from tclint.values.graph import is_graph
 from tclint.values.moments import COUNTED_UP, GROWS, StatePlace
-from tclint.values.place import is_place, path_of, put_back
+from tclint.values.place import is_place, path_of, put_back, rename
 
 
 def store(
@@ -132,7 +132,7 @@ def _attribute(
         freeze(frame, receiver, value)
         ask_gradients(frame, statement, receiver, value)
     elif target.attr == "grad" and frame.region is None:
-        frame.interp.graph_memory.drop_gradients()
+        frame.interp.graph_memory.drop_gradients(filled=isinstance(value, Tensor))
         frame.interp.recordings.do("drop", None, frame, statement, value)
     if frame.region is None and not frame.constructing:
         again, told = _again(statement, value), value
@@ -200,6 +200,7 @@ def _subscript(
             frame.set(place, updated)
         else:
             put_back(frame, target.value, updated)
+        rename(frame, receiver, updated)
 
 
 def _inner_subscript(
@@ -220,6 +221,7 @@ def _inner_subscript(
     updated = receiver.with_item(index, value)
     if updated is not receiver:
         put_back(frame, target.value, updated)
+        rename(frame, receiver, updated)
 
 
 def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, statement: ast.AST, quiet: bool) -> None:

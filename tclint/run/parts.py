@@ -342,7 +342,11 @@ class PartRunner:
         absolute = self._absolute
         # File by file: a fix reads the whole file, and not all trees stay in memory.
         for finding, rule, event in sorted(dispatcher.found.values(), key=lambda f: f[0].path):
-            if not self.settings.ignored_in(absolute.get(finding.path, finding.path), finding.code, finding.name):
+            place = absolute.get(finding.path, finding.path)
+            held = self.settings.at(place)
+            if self.settings.nearer and not held.selects(rule.code, rule.name, rule.default):
+                continue
+            if not held.ignored_in(place, finding.code, finding.name):
                 found.append(Found(self._with_fix(dispatcher, finding, rule, event), _copy_of(finding, event)))
         # What all parts start from is told once, by the part that found it.
         given = self.main.learned.sites if interp is not self.main else {}
@@ -361,7 +365,9 @@ class PartRunner:
         )
 
     def _with_fix(self, dispatcher: Dispatcher, finding: Finding, rule: Rule, event: Event) -> Finding:
-        if not self.settings.fixes or RANK[finding.confidence.value] < RANK[self.settings.min_confidence]:
+        if not self.settings.fixes or RANK[finding.confidence.value] < min(
+            RANK[held.min_confidence] for held in self.settings.everywhere()
+        ):
             return finding
         # Several parts reach a place in the same way; the repair is the same too.
         key = (finding.code, finding.path, finding.span, finding.message, finding.confidence, finding.labels)

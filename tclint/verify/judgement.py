@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tclint.model.finding import Effect, Finding, Step
+from tclint.output.words import plural
 from tclint.verify.claims import Claim, claim_of, is_about, is_varied
 from tclint.verify.heard import Break, Fault, Frame, Heard, Run
 from tclint.verify.spans import Outline
@@ -307,7 +308,7 @@ def _recompile(judging: _Judge) -> Verdict:
             if not most and not judging.touches(run.traced.get(path, ())):
                 words = "nothing that holds this line was compiled in these calls"
                 return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
-            over = f" over {run.calls} calls" if run.calls else ""  # a trace does not count them
+            over = f" over {plural(run.calls, 'call')}" if run.calls else ""  # a trace does not count them
             words = f"compiled {_times(most)}{over} ({run.label}), as a correct program is"
             return judging.verdict(Outcome.REFUTED, words, run)
     return _untraced(judging, runs)
@@ -370,7 +371,7 @@ def _recompile_words(frame: Frame, run: Run) -> str:
     reasons = list(dict.fromkeys(_guard(reason) for reason in frame.reasons))
     told = "; ".join(reasons[:3]) or "no guard was named"
     limit = ", then gave up (recompile limit)" if frame.limit else ""
-    over = f" over {run.calls} calls" if run.calls else ""  # a trace does not count them
+    over = f" over {plural(run.calls, 'call')}" if run.calls else ""  # a trace does not count them
     over += f" ({run.label})" if not run.chosen else ""
     return f"{own_name(frame.name)} was compiled {_times(frame.compiles)}{over}{limit}: {told}"
 
@@ -410,8 +411,8 @@ def _cudagraph(judging: _Judge) -> Verdict:
     hint = "register an example whose calls run this line with @tclint.example"
     touching = [run for run in runs if judging.touches(run.covered.get(path, ()))]
     for run in touching:
-        if run.calls > 1:
-            words = f"{run.calls} steps kept and read again: the values are those of eager mode ({run.label})"
+        if run.graph_runs > 1:
+            words = f"{plural(run.graph_runs, 'step')} kept and read again: the values are those of eager mode ({run.label})"
             return judging.verdict(Outcome.REFUTED, words, run)
     for run in touching:
         # What one call gave is still there: only a second one could overwrite it.

@@ -189,6 +189,9 @@ def test_cuda_graphs_that_are_fine_refute() -> None:
     assert verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), fine).outcome is Outcome.REFUTED
     once = heard(experiment="cudagraphs", graphs=Graphs("fine"), calls=1)
     assert verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), once).outcome is Outcome.INCONCLUSIVE
+    own_loop = heard(experiment="cudagraphs", graphs=Graphs("fine", runs=6), calls=1)
+    found = verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), own_loop)
+    assert (found.outcome, found.words.partition(":")[0]) == (Outcome.REFUTED, "6 steps kept and read again")
     assert verdict(finding_on("m.py", 14, Effect.CUDAGRAPH), fine).outcome is Outcome.NOT_REACHED
 
 

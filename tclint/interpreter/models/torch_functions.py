@@ -98,6 +98,13 @@ def _object(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
     return Object(name, frame.origin(node))
 
 
+def _stream(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """In eager code streams and events are told apart by where they are made."""
+    if frame.region is not None:
+        return function(frame, node, name, args, keywords)
+    return Object("torch.cuda.Event" if name.endswith("Event") else "torch.cuda.Stream", frame.origin(node))
+
+
 def _unknown(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     return UNKNOWN
 
@@ -127,6 +134,7 @@ BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(("torch.cond", "torch.func.functional_call"), _unknown),
     **dict.fromkeys(facts.named("is a context that Dynamo enters"), _object),
     **dict.fromkeys(("torch.cuda.CUDAGraph", "torch.Generator", *_SCALERS), _object),
+    **dict.fromkeys(facts.named("gives a stream or an event"), _stream),
     "torch.is_tensor": _is_tensor,
     "torch.where": _where,
 }
