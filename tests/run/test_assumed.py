@@ -424,6 +424,7 @@ def test_a_path_is_no_input_of_compiled_code(project: Project) -> None:
     assert report.findings
     assert {f.confidence.value for f in report.findings if f.line > 9} == {"low"}
 
+
 def test_a_call_that_says_nothing_of_its_arguments_leaves_the_forward_to_its_signature(project: Project) -> None:
     """A loss that another one calls with what it finds in a dict is entered as if nobody called it."""
     loss = """
