@@ -358,7 +358,7 @@ class Functions:
             for decorator in function.decorators:
                 enter_mode(frame, decorator, True)
         elif not self._emitter.quiet:
-            told = parameters.told(function, env)
+            told = parameters.told(function, frame.env)
             self._interp.results.reach_function(region.site, function, told)
         self._emitter.emit(events.Enter, frame, body)
         if isinstance(body, ast.Lambda):
