@@ -1,6 +1,6 @@
 """What happens while code is interpreted, and who listens to it."""
 
-from tclint.events.graphs import GRADIENTS, Rebound, Refusal, Refused, Reuse, Stale
+from tclint.events.graphs import GRADIENTS, Rebound, Refusal, Refused, Rerun, Reuse, Stale
 from tclint.events.kinds import (
     KINDS,
     Assert,
@@ -26,7 +26,7 @@ from tclint.events.kinds import (
     subject,
 )
 
-EVENTS: tuple[type[Event], ...] = (*KINDS, Reuse, Rebound, Refused)
+EVENTS: tuple[type[Event], ...] = (*KINDS, Reuse, Rerun, Rebound, Refused)
 
 __all__ = [
     "EVENTS",
@@ -49,6 +49,7 @@ __all__ = [
     "Rebound",
     "Refusal",
     "Refused",
+    "Rerun",
     "Return",
     "Reuse",
     "Stale",

@@ -253,6 +253,9 @@ class Functions:
                 self._interp.results.again(region.site, key)
             if key in memo.effects:
                 graphs.repeat(frame, memo.effects[key])
+                if region is None and frame is not None and node is not None:
+                    if any(effect.kind == "run" for effect in memo.effects[key]):
+                        self._emitter.emit(events.Rerun, frame, node)
             if key in memo.deeds:
                 self._interp.recordings.repeat(memo.deeds[key])
             return known
