@@ -358,7 +358,8 @@ class Functions:
             for decorator in function.decorators:
                 enter_mode(frame, decorator, True)
         elif not self._emitter.quiet:
-            self._interp.results.reach_function(region.site, function)
+            told = parameters.told(function, frame.env)
+            self._interp.results.reach_function(region.site, function, told)
         self._emitter.emit(events.Enter, frame, body)
         if isinstance(body, ast.Lambda):
             return evaluate(frame, body.body)
