@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
+from tclint.values import Tensor
 
 
 class GrowingCache(Rule):
@@ -62,6 +63,9 @@ class GrowingCache(Rule):
                 continue
             if not (_rebinds(function.node, name, node) or event.evidence.fed_back(name)):
                 continue
+            shapes = event.evidence.shapes(name)
+            if len(shapes) == sum(isinstance(value, Tensor) for value in values) and len(set(shapes)) == 1:
+                continue  # a state that stays as it is
             yield self.finding(
                 event,
                 f"`{name}` starts as None and grows by concatenation ({event.evidence.places}): a program for None, one for"

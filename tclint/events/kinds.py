@@ -208,7 +208,7 @@ class CompiledCall(Event):
     def evidence(self) -> Evidence | None:
         """What is known of the calls of the callable, of which this is one."""
         site = self.callee.site
-        return self.frame.interp.account.evidence(self.callee.code, site.dynamic, site.test)
+        return self.frame.interp.account.evidence(self.callee.code, site.dynamic, site.test, site.path)
 
 
 class Attribute(Event):
@@ -393,7 +393,8 @@ class Compile(Event):
             target = target.target
         code = code_of(target, self.frame.module.path, getattr(self.node, "lineno", 0))
         dynamic = given.value if isinstance(given, Const) else None
-        return self.frame.interp.account.evidence(code, dynamic, is_test(self.frame.module.path))
+        path = self.frame.module.path
+        return self.frame.interp.account.evidence(code, dynamic, is_test(path), path)
 
 
 class ModuleEvent(Event):

@@ -324,7 +324,8 @@ class Objects:
         keywords: Mapping[str, Value],
         open_ended: bool,
     ) -> Value:
-        if frame.region is None and instance.key in self._learned.compiled_instances:
+        paused = self._interp.graph_memory.paused
+        if frame.region is None and not paused and instance.key in self._learned.compiled_instances:
             compiled = Compiled(instance, self._learned.compiled_instances[instance.key])
             return self._interp.compile_sites.call(frame, node, compiled, args, keywords, open_ended)
         self._interp.recordings.run(frame, owner_of(instance), node)

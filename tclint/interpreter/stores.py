@@ -32,7 +32,7 @@ from tclint.values import (
 from tclint.values.constant import is_none
 from tclint.values.graph import is_graph
 from tclint.values.moments import COUNTED_UP, GROWS, StatePlace
-from tclint.values.place import is_place, path_of, put_back
+from tclint.values.place import is_place, path_of, put_back, rename
 
 
 def store(
@@ -219,6 +219,7 @@ def _subscript(
             frame.set(place, updated)
         else:
             put_back(frame, target.value, updated)
+        rename(frame, receiver, updated)
 
 
 def _inner_subscript(
@@ -239,6 +240,7 @@ def _inner_subscript(
     updated = receiver.with_item(index, value)
     if updated is not receiver:
         put_back(frame, target.value, updated)
+        rename(frame, receiver, updated)
 
 
 def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, statement: ast.AST, quiet: bool) -> None:

@@ -8,7 +8,8 @@ it is kept by source and updated only when something is compiled.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -32,6 +33,18 @@ class Policy:
     dynamic_attributes: bool = False
     """`allow_unspec_int_on_nn_module`."""
     limit: int = LIMIT
+
+    @staticmethod
+    def of(dynamic: object, settings: Collection[str] = ()) -> Policy:
+        """The policy of a compile site; `settings` are the switches of Dynamo that are on, or off as `not name`."""
+        asked = dynamic if isinstance(dynamic, bool) else None
+        return Policy(
+            True if asked is None and "not assume_static_by_default" in settings else asked,
+            "not automatic_dynamic_shapes" not in settings,
+            "specialize_int" in settings,
+            "specialize_float" in settings,
+            "allow_unspec_int_on_nn_module" in settings,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +117,8 @@ def _parts(place: str, guarded: Guarded, call: int) -> Iterator[tuple[str, _Atom
     if isinstance(guarded, Varies):
         # Any numbers will do that differ from each other, and are none of the special ones.
         value = call + 2 if guarded.type == "int" else call + 2.5
+        if guarded.type == "bool":  # of which any two may be alike: thrown by the place and the call
+            value = bool(zlib.crc32(f"{place} {call}".encode()) * 2654435761 >> 29 & 1)
         guarded = Number(value, guarded.place, guarded.burned)
     if isinstance(guarded, Exact):
         yield f"type({place})", Exact(type(guarded.key).__name__)
