@@ -105,8 +105,7 @@ def _takes_turns(event: Store) -> bool:
     value = _source(event, node.value)
     if isinstance(value, ast.Subscript):
         pool = event.ask.evaluate(value.value)
-        known = isinstance(pool, (Seq, Dict)) and bool(pool.items)
-        return known and len(pool.items or ()) <= FEW  # type: ignore[union-attr]
+        return isinstance(pool, (Seq, Dict)) and 0 < len(pool.items or ()) <= FEW
     if not isinstance(value, (ast.Call, ast.BinOp, ast.UnaryOp)):
         return False
     names = {text(node.targets[0]), text(node.value)}

@@ -88,7 +88,7 @@ class CudagraphRerecord(Rule):
                     yield self._finding(event, f"a Python {value.type} that varies is passed to a CUDA-graph callable")
                     return
             if isinstance(value, (Seq, Dict)) and event.evidence is not None:
-                name = f"argument {argument}" if isinstance(argument, int) else argument
+                name = f"argument {argument}" if isinstance(argument, int) else str(argument)
                 many = event.evidence.lengths(name)
                 if many > _STATIC:
                     said = event.evidence.shown(name)

@@ -148,7 +148,7 @@ def _is_sized_by_values(name: str, args: Args, keywords: Keywords) -> bool:
     answer = calls.answer(facts.canonical(name), facts.NEWEST) if keywords else None
     placed = [*args]
     for burned in answer.burned if answer is not None else ():
-        if burned.position == len(placed) and burned.keyword in keywords:
+        if burned.position == len(placed) and burned.keyword is not None and burned.keyword in keywords:
             placed.append(keywords[burned.keyword])
     return len(placed) == len(args) or traits.is_sized_by_values(name, way_of(placed[1:], keywords))
 
