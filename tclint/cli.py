@@ -88,6 +88,10 @@ def main(argv: Sequence[str] | None = None, *, ends: bool = False) -> int:
 def _run(args: list[str], ends: bool) -> int:
     from tclint.commands.index import load_command, split_command
 
+    if any(arg.startswith("@") for arg in args):
+        from tclint.commands.argfile import expanded
+
+        args = expanded(args)
     name, rest = split_command(args)
     if rest and rest == args:
         _check_command(args[0])
