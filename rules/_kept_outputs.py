@@ -451,6 +451,15 @@ def _name_reads(module: Module) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
+def attribute_reads(root: ast.AST) -> dict[str, list[tuple[int, int]]]:
+    """Where a function reads attributes of names, by how that is written: `self.state`."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for node in nodes(root):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
+            found.setdefault(f"{node.value.id}.{node.attr}", []).append((node.lineno, node.col_offset))
+    return found
+
+
 def _same(value: Value, tensor: Tensor) -> bool:
     """Whether a value holds the output that a later one is, a backward pass or a run between them."""
     held = value.contains(OWNED)
