@@ -14,7 +14,7 @@ from dataclasses import replace
 import click
 
 from tclint.commands.environment import clean_env_option
-from tclint.commands.options import here, say
+from tclint.commands.options import here, listed, say
 from tclint.commands.show import Show
 from tclint.model import codec
 from tclint.model.errors import UserError
@@ -194,6 +194,9 @@ def _end_on_sigterm() -> None:
 @click.option(
     "--all", "everything", is_flag=True, help="Run also what no finding speaks of, and tell what lint missed."
 )
+@click.option("--select", multiple=True, callback=listed, metavar="RULES", help="Ask only about these rules.")
+@click.option("--output-file", "-o", metavar="FILE", help="Write the report to a file instead of stdout.")
+@click.option("--quiet", "-q", is_flag=True, help="The judged findings only: no progress, no summary.")
 @click.option("--scaffold", metavar="FILE", help="Write an @tclint.example for every target that could not be run.")
 @clean_env_option
 @click.option("--allow-rules", is_flag=True, default=None, help="Run the rules that the configuration file names.")
@@ -212,6 +215,9 @@ def command(
     confirmed_only: bool,
     output_format: str,
     everything: bool,
+    select: list[str] | None,
+    output_file: str | None,
+    quiet: bool,
     scaffold: str | None,
     allow_rules: bool | None,
 ) -> int:
@@ -224,13 +230,17 @@ def command(
     from tclint.verify import verify, verify_program, verify_trace, write_repro
 
     stream = output_format == JSONL
-    show = Show("full" if stream else output_format)
+    if stream and output_file is not None:
+        raise click.UsageError(
+            "--output-format jsonl writes each verdict as it is reached, to stdout: no --output-file"
+        )
+    show = Show("full" if stream else output_format, output_file, quiet=quiet)
     program = _program(arguments)
     paths = ["."] if program or not arguments else arguments
     project = Project.open(
         paths,
         cwd=here(),
-        overrides={"no-cache": True} if no_cache else None,
+        overrides={**({"no-cache": True} if no_cache else {}), **({"select": select} if select else {})},
         say=say,
         allow_rules=allow_rules,
     )
@@ -249,10 +259,11 @@ def command(
         answers = verify_trace(claims, trace_dir, options)
     else:
         _end_on_sigterm()
-        progress = _progress(False)
+        progress = _progress(quiet)
+        heard = None if quiet else _lines(progress)
         also = project.reported if everything else ()
         answers = heeded(
-            verify(claims, options, progress, _json_line if stream else _lines(progress), also),
+            verify(claims, options, progress, _json_line if stream else heard, also),
             options,
         )
     if repro_dir is not None:
@@ -275,7 +286,7 @@ def command(
         )
     report = judged(report, answers, confirmed_only)
     if stream:
-        for line in report.notes:
+        for line in () if quiet else report.notes:
             say(line)
     else:
         show(report, project)

@@ -1,7 +1,7 @@
 """What happens while code is interpreted, and who listens to it."""
 
 from tclint.events.broken import Break, GraphBreak
-from tclint.events.graphs import GRADIENTS, Rebound, Refusal, Refused, Reuse, Stale
+from tclint.events.graphs import GRADIENTS, Rebound, Refusal, Refused, Rerun, Reuse, Stale
 from tclint.events.kinds import (
     KINDS,
     Assert,
@@ -27,7 +27,7 @@ from tclint.events.kinds import (
     subject,
 )
 
-EVENTS: tuple[type[Event], ...] = (*KINDS, GraphBreak, Reuse, Rebound, Refused)
+EVENTS: tuple[type[Event], ...] = (*KINDS, GraphBreak, Reuse, Rerun, Rebound, Refused)
 
 __all__ = [
     "EVENTS",
@@ -52,6 +52,7 @@ __all__ = [
     "Rebound",
     "Refusal",
     "Refused",
+    "Rerun",
     "Return",
     "Reuse",
     "Stale",

@@ -256,6 +256,9 @@ class Functions:
                     self._emitter.broke(frame, node, memo.breaks[key], value, env)
             if key in memo.effects:
                 graphs.repeat(frame, memo.effects[key])
+                if region is None and frame is not None and node is not None:
+                    if any(effect.kind == "run" for effect in memo.effects[key]):
+                        self._emitter.emit(events.Rerun, frame, node)
             if key in memo.deeds:
                 self._interp.recordings.repeat(memo.deeds[key])
             return known if region is not None else known.fresh()

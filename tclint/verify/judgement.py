@@ -9,6 +9,7 @@ from tclint.model.finding import Effect, Finding, Step
 from tclint.output.words import plural
 from tclint.verify.claims import Claim, claim_of, is_about, is_varied
 from tclint.verify.heard import Break, Fault, Frame, Heard, Run
+from tclint.verify.makers import wanted
 from tclint.verify.spans import Outline
 from tclint.verify.trace import own_name
 from tclint.verify.verdict import Missed, Outcome, Verdict
@@ -59,7 +60,7 @@ class _Judge:
             device=self.heard.device,
             dtype=run.dtype if run else "",
             inputs=run.source if run else "",
-            hint=hint,
+            hint=wanted(hint, run.source) if run else hint,
         )
 
     def here(self, path: str, line: int) -> bool:
@@ -289,7 +290,9 @@ def _recompile(judging: _Judge) -> Verdict:
         if run.fault is not None and _fault_here(judging, run.fault):
             return judging.verdict(Outcome.CONFIRMED, fault_words(run.fault)[0], run, stack=run.fault.stack)
     # Made-up calls refute only what they varied; a sequence that somebody chose is the program's own.
-    telling = [run for run in runs if run.chosen or is_varied(run.varied, claim)]
+    # The same call over and over refutes nothing that is said about arguments.
+    own = not claim.kinds and all(name.startswith("self.") for name in claim.names)
+    telling = [run for run in runs if (run.chosen and (own or not run.alike)) or is_varied(run.varied, claim)]
     reached = [
         run for run in runs if judging.touches(run.traced.get(path, ())) or judging.touches(run.covered.get(path, ()))
     ]
@@ -298,7 +301,8 @@ def _recompile(judging: _Judge) -> Verdict:
         return judging.verdict(Outcome.INCONCLUSIVE, words, other[0], hint=_VARY)
     if reached and not any(run in telling for run in reached):
         what = ", ".join(claim.names) or ", ".join(sorted(claim.kinds)) or "what the finding speaks of"
-        words = f"the calls that could be made up do not vary {what}"
+        whose = "these calls" if reached[0].chosen else "the calls that could be made up"
+        words = f"{whose} do not vary {what}"
         return judging.verdict(Outcome.INCONCLUSIVE, words, reached[0], hint=_VARY)
     for run in telling:
         if run in reached:

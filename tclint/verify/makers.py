@@ -29,6 +29,14 @@ def key_of(path: str, name: str, factories: Iterable[str]) -> str | None:
     return max(ranked)[1] if ranked else None
 
 
+def wanted(hint: str, source: str) -> str:
+    """What would help, where the inputs came from `source`: who has named a factory writes no example beside it."""
+    if not source.startswith("factory ") or not hint.startswith("register an example whose calls "):
+        return hint
+    what = hint.removeprefix("register an example whose calls ").removesuffix(" with @tclint.example")
+    return f"let {source} give calls that {what}"
+
+
 def mistakes(factories: Mapping[str, str], folders: Iterable[str]) -> list[str]:
     """What can be seen to be wrong without importing anything, key by key: `folders` are where imports start from.
 
