@@ -78,7 +78,7 @@ class RnnInRegion(Rule):
         if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
             return
         given = [*zip(node.args, event.args[len(event.args) - len(node.args) :], strict=False)]
-        given += [(k.value, event.keywords[k.arg]) for k in node.keywords if k.arg in event.keywords]
+        given += [(k.value, event.keywords[k.arg]) for k in node.keywords if k.arg and k.arg in event.keywords]
         for argument, value in given:
             if isinstance(argument, ast.Attribute) and _is_network(value):
                 yield from self._read(event, value, argument)
