@@ -227,6 +227,11 @@ class Queries:
             yield frame
             frame = frame.parent
 
+    def runs_eagerly(self) -> bool:
+        """Whether a graph break in a block has sent this function to eager: what it calls is compiled by itself."""
+        broken = self._frame.broken
+        return broken is not None and broken.eager
+
     def in_one_call(self) -> bool:
         """Whether compiled code is looked at for one call of it that eager code makes, not for all calls together."""
         outermost = [self._frame, *self.callers()][-1]
