@@ -23,6 +23,9 @@ _CHECKS: Final = facts.named("checks its errors on the host")
 _FORBIDDEN: Final = facts.named("is not allowed in a capture")
 _COUNTS: Final = facts.named("counts its steps on the host")
 _SIZED: Final = frozenset(calls.breaking_with("GB0036"))
+_ASKS: Final = facts.named("asks on the host where error_if_nonfinite is True")
+_CHECKPOINTS: Final = facts.named("runs a function under a checkpoint")
+_VALIDATED: Final = facts.named("validates its parameters on the host")
 _BEGINS: Final = "torch.cuda.CUDAGraph.capture_begin"
 
 
@@ -173,6 +176,13 @@ def _waits(event: Call) -> str:
         return ""
     if event.name in _FORBIDDEN:
         return f"`{event.method}()` is not allowed"
+    if event.name in _ASKS and _is(event.keywords.get("error_if_nonfinite"), True):
+        return "`error_if_nonfinite=True` waits for the device"
+    if event.name in _CHECKPOINTS and not _is(event.keywords.get("preserve_rng_state"), False):
+        return "a checkpoint asks for the state of the generator (`preserve_rng_state=False` does not), which is not allowed"
+    if event.name in _VALIDATED and not _is(event.keywords.get("validate_args"), False):
+        on = not event.ask.of_file(_validates_nothing)
+        return f"`{event.method}` looks at its parameters on the host (`validate_args=False` does not)" if on else ""
     if event.name in _CHECKS:
         return f"`{event.method}` reads on the host whether it has worked, and waits for the device"
     if event.name.removesuffix(".step") in _COUNTS:
@@ -195,6 +205,14 @@ def _waits(event: Call) -> str:
     if isinstance(event.result, Tensor) and event.result.flags & DATA_SIZED:
         return f"`{event.method}` has a result whose size depends on values: it waits for the device"
     return ""
+
+
+def _is(value: Value | None, wanted: bool) -> bool:
+    return isinstance(value, Const) and value.value is wanted
+
+
+def _validates_nothing(module: Module) -> bool:
+    return b"set_default_validate_args(False)" in module.data
 
 
 def _registers(module: Module) -> bool:

@@ -1,6 +1,7 @@
 """What happens while code is interpreted, and who listens to it."""
 
-from tclint.events.graphs import GRADIENTS, Rebound, Refusal, Refused, Reuse, Stale
+from tclint.events.broken import Break, GraphBreak
+from tclint.events.graphs import GRADIENTS, Rebound, Refusal, Refused, Rerun, Reuse, Stale
 from tclint.events.kinds import (
     KINDS,
     Assert,
@@ -26,7 +27,7 @@ from tclint.events.kinds import (
     subject,
 )
 
-EVENTS: tuple[type[Event], ...] = (*KINDS, Reuse, Rebound, Refused)
+EVENTS: tuple[type[Event], ...] = (*KINDS, GraphBreak, Reuse, Rerun, Rebound, Refused)
 
 __all__ = [
     "EVENTS",
@@ -34,6 +35,7 @@ __all__ = [
     "Assert",
     "Attribute",
     "Branch",
+    "Break",
     "Call",
     "Compile",
     "CompiledCall",
@@ -42,6 +44,7 @@ __all__ = [
     "Event",
     "Feature",
     "Format",
+    "GraphBreak",
     "Loop",
     "ModuleEvent",
     "Operation",
@@ -49,6 +52,7 @@ __all__ = [
     "Rebound",
     "Refusal",
     "Refused",
+    "Rerun",
     "Return",
     "Reuse",
     "Stale",

@@ -27,6 +27,13 @@ class Reuse(Event):
         self.value = value
 
 
+class Rerun(Event):
+    """A function is called that runs a CUDA graph, with what it was called with before: its events are not told again."""
+
+    __slots__ = ()
+    kind = "rerun"
+
+
 Stale = Literal["input", "number", "parameter", "module", "mode", "rate", "carried", "dropped", "warmed", "empty"]
 """What a graph captured by hand has of something that is bound anew."""
 

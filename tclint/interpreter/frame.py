@@ -12,6 +12,7 @@ from tclint.values import Origin, Region, Value, join
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tclint.events import Break
     from tclint.interpreter.machine import Interpreter
     from tclint.program import Class, Function, Module
     from tclint.values.moments import Mode
@@ -30,6 +31,7 @@ class Frame:
     __slots__ = (
         "blocks",
         "breaks",
+        "broken",
         "budget",
         "call_node",
         "capturing",
@@ -97,6 +99,7 @@ class Frame:
         # False under no_grad, True where nothing around turns gradients off, None where the caller is not in sight.
         self.grad: bool | None = parent.grad if parent is not None else (None if self.cls is not None else True)
         self.modes: tuple[Mode, ...] = parent.modes if parent is not None else ()
+        self.broken: Break | None = None  # the first graph break in it, as its caller sees it
         self.constructing = False
         self.capturing: bool = parent is not None and parent.capturing  # in a CUDA-graph capture by hand
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it

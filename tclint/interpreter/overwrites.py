@@ -222,6 +222,16 @@ class GraphMemory:
         self._gradients = None
         self._filled = filled
 
+    @property
+    def gradients(self) -> tuple[Tensor | None, bool]:
+        """What parameters hold: gradients of a graph, or whether those of the program."""
+        return self._gradients, self._filled
+
+    def keep_gradients(self, held: tuple[Tensor | None, bool]) -> None:
+        """One arm of a branch that is taken now and then has dropped gradients: in the other turns they are still there."""
+        if self._gradients is None:
+            self._gradients, self._filled = held
+
     def gradient(self, origin: Origin) -> Tensor | None:
         """What a parameter holds after the backward pass of a graph."""
         return self._gradients.with_(origin=origin) if self._gradients is not None else None

@@ -15,6 +15,7 @@ from tclint import events
 from tclint.interpreter.bindings import Place, owner_of, root_of
 from tclint.interpreter.frame import Frame
 from tclint.program import Module
+from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import TRUE, UNKNOWN, Const, Instance, Object, Tensor, Value, tensor_of
 from tclint.values.constant import is_none
@@ -23,6 +24,15 @@ from tclint.values.graph import is_graph
 _MAX_DEEDS: Final = 256
 _BEFORE: Final = frozenset({"capture", "change", "write", "mode", "hook", "unhook"})
 """What matters before anything is captured."""
+_LOOPS: Final = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_ROWS: Final = facts.methods("parts a tensor along a dimension") | {
+    "list",
+    "tuple",
+    "iter",
+    "reversed",
+    "enumerate",
+    "zip",
+}
 _NUMBERS: Final = frozenset({"int", "float", "bool", "number", "str"})
 
 
@@ -335,13 +345,16 @@ class Recordings:
             return ""
         if old is None:
             ran = place.kind == "attribute" and place.owner in recorded.ran
-            return "parameter" if ran and tensor_of(bound.value) is not None else ""
+            return "parameter" if ran and (place.name == "*" or tensor_of(bound.value) is not None) else ""
         if old.python_type in _NUMBERS:
             return "" if isinstance(old, Const) and old.key == bound.value.key else "number"
         tensor = tensor_of(old)
         if tensor is not None:
             new = tensor_of(bound.value)
-            if tensor.origin.node in self._written or new is not None and new.origin.node is tensor.origin.node:
+            made = tensor.origin.node
+            if made in self._written:
+                return ""
+            if new is not None and new.origin.node is made and not _makes_several(made, bound.frame, recorded.frame):
                 return ""
             return "parameter" if place.of_module else "input"
         if isinstance(old, (Instance, Object)):
@@ -355,6 +368,26 @@ def _lasts(place: Place, frame: Frame) -> bool:
     """Whether a place outlives the capture: an attribute, a global, or a name of the function that captures."""
     function = frame.function
     return place.kind != "name" or function is not None and place.owner == (function.module.path, function.qualname)
+
+
+def _makes_several(made: ast.AST | None, *frames: Frame | None) -> bool:
+    """Whether one place of the program makes several tensors: in a loop, or as the rows of another one."""
+    if isinstance(made, ast.Call) and isinstance(made.func, (ast.Name, ast.Attribute)):
+        name = made.func.id if isinstance(made.func, ast.Name) else made.func.attr
+        if name in _ROWS:
+            return True
+    for frame in frames:
+        while frame is not None:
+            if made in frame.module.index(_in_loops):
+                return True
+            frame = frame.parent
+    return False
+
+
+def _in_loops(module: Module) -> frozenset[ast.AST]:
+    """The calls of a file that run once for every turn of a loop."""
+    loops = (node for node in nodes(module.tree) if isinstance(node, _LOOPS))
+    return frozenset(node for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call))
 
 
 def _is_another_call(place: Place, bound: Frame, captured: Frame | None) -> bool:

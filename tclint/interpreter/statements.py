@@ -100,6 +100,7 @@ def _if(frame: Frame, node: ast.If) -> None:
     held = heap.state() if undecided and frame.region is None else None
     memory = frame.interp.graph_memory
     before = memory.branch()
+    gradients = memory.gradients
     if then is not None:
         frame.env = then
         run_block(frame, node.body)
@@ -121,6 +122,8 @@ def _if(frame: Frame, node: ast.If) -> None:
         left |= frame.dead
         frame.dead = False
     memory.join(ends)
+    if undecided and any(isinstance(part, ast.Mod) for part in ast.walk(node.test)):
+        memory.keep_gradients(gradients)  # `if step % 4 == 0:` is surely not taken in every turn
     if not left:
         # Where one arm returns, what follows is the other arm.
         frame.maybe -= undecided

@@ -139,7 +139,7 @@ class PartRunner:
             files.append(EnteredFile(module.problem, roots, entered, module.path in self.alone))
         for module, file in zip(modules, files, strict=True):
             if file.alone:
-                self._enter(interp, examples, module, file.roots_left(interp.results.reached))
+                self._enter(interp, examples, module, file.roots_left(interp.results.known))
         return Entered(files, self._finish(interp))
 
     def outermost(self, roots: Iterable[Root]) -> tuple[int, ...]:
@@ -178,7 +178,7 @@ class PartRunner:
     def _enter_class(self, interp: Interpreter, examples: Examples, cls: Class, region: Region) -> None:
         own = cls.methods.get("forward")
         method = own or interp.classes.find_method(cls, "forward")
-        if method is None or (own is not None and place_of(own) in interp.results.reached):
+        if method is None or (own is not None and interp.results.knows(place_of(own))):
             return
         dispatcher = interp.emitter.dispatcher
         before = dict(dispatcher.found)
@@ -361,6 +361,7 @@ class PartRunner:
             {k: set(v) for k, v in results.reach.items()},
             set(results.whole),
             dict(results.unresolved),
+            set(results.blind),
         )
 
     def _with_fix(self, dispatcher: Dispatcher, finding: Finding, rule: Rule, event: Event) -> Finding:

@@ -174,7 +174,7 @@ class Plan:
             module.problem = file.problem
         self.assumed = any(file.roots for file in files)
         results = [each.result for each in entered]
-        reached: set[FunctionPlace] = sites.result.reached.union(*(r.reached for r in results))
+        reached: set[FunctionPlace] = sites.result.reached.union(*(r.reached - r.blind for r in results))
         rest = {
             module.path: ordinals
             for module, file in zip(modules, files, strict=True)

@@ -104,6 +104,8 @@ class Run:
     """What changed between the calls: "size", an argument's name, an attribute as `self.name`."""
     chosen: bool = True
     """The calls are a sequence that somebody chose: the program, or an example. False where they were made up."""
+    alike: bool = False
+    """No argument had another size, layout, type or plain value in one call than in another."""
 
     @property
     def graph_runs(self) -> int:

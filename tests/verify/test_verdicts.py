@@ -163,6 +163,26 @@ def test_settling_is_no_recompile() -> None:
     assert verdict(finding_on("m.py", 3, Effect.RECOMPILE), recompiles(3, 3)).outcome is Outcome.REFUTED
 
 
+def test_the_same_call_over_and_over_refutes_nothing_about_arguments() -> None:
+    sized = replace(finding_on("m.py", 3, Effect.RECOMPILE), message="`x` comes in several sizes")
+    alike = replace(recompiles(1).runs[0], alike=True, source="factory makers:make")
+    found = verdict(sized, Heard(runs=(alike,)))
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert found.words == "these calls do not vary x"
+    assert found.hint == "let factory makers:make give calls that differ as the program's do"
+    assert verdict(sized, Heard(runs=(replace(alike, alike=False),))).outcome is Outcome.REFUTED
+    # What a module does to itself happens in every call.
+    own = replace(sized, message="`self.step` is written in every call")
+    assert verdict(own, Heard(runs=(alike,))).outcome is Outcome.REFUTED
+
+
+def test_an_example_is_asked_for_where_there_is_no_factory() -> None:
+    found = verdict(finding_on("m.py", 40), heard(covered={"m.py": (3,)}))
+    assert found.hint == "register an example whose calls run this line with @tclint.example"
+    found = verdict(finding_on("m.py", 40), heard(covered={"m.py": (3,)}, source="factory makers:make"))
+    assert found.hint == "let factory makers:make give calls that run this line"
+
+
 def test_another_functions_recompile_does_not_confirm() -> None:
     assert verdict(finding_on("m.py", 12, Effect.RECOMPILE), recompiles(5)).outcome is Outcome.REFUTED
 

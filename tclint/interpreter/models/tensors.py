@@ -310,6 +310,8 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
 def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Value:
     """`tensor[index]`: an alias for basic indices, a copy for index tensors, a data-sized copy for a boolean mask."""
     origin = frame.origin(node)
+    if tensor.conf <= USED and isinstance(index_value, Const) and isinstance(index_value.value, str):
+        return UNKNOWN  # a name said that it is a tensor, and it is none
     parts = (
         list(index_value.items)
         if isinstance(index_value, Seq) and index_value.kind == "tuple" and (index_value.items is not None)
