@@ -59,7 +59,7 @@ def test_the_closest_of_two_projects_is_meant() -> None:
         found = program.find(module(program, f"{folder}/train.py"), "utils")
         assert found is not None
         assert found.path == f"{folder}/utils.py"
-    assert program.paths_by_name()["utils"] == ["a/utils.py", "b/utils.py"]
+    assert set(program.paths) == {module.path for module in program.modules}
 
 
 @pytest.mark.parametrize(
