@@ -41,6 +41,8 @@ def _expr(frame: Frame, node: ast.Expr) -> None:
 
 def _assign(frame: Frame, node: ast.Assign) -> None:
     value = expressions.evaluate(frame, node.value)
+    if type(node.value) is ast.YieldFrom:
+        frame.interp.emitter.feature(frame, node.value, "value of yield from")
     for target in node.targets:
         stores.store(frame, target, value, node)
 
@@ -329,6 +331,8 @@ def _match(frame: Frame, node: ast.Match) -> None:
     of_class = next((p for c in node.cases for p in ast.walk(c.pattern) if isinstance(p, ast.MatchClass)), None)
     if of_class is not None and of_class is node.cases[0].pattern:
         frame.interp.emitter.feature(frame, of_class, "match of a class")
+    elif isinstance(node.cases[0].pattern, ast.MatchMapping):
+        frame.interp.emitter.feature(frame, node.cases[0].pattern, "match of a dict")
     before = frame.env
     after: Env | None = None
     exhaustive = False

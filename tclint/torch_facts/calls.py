@@ -140,7 +140,8 @@ def verdict(name: str, release: str, arguments: Kinds = (), keywords: Keywords =
         return None
     if key.partition("#")[0] in _CONTAINERS and not _of_such(found, arguments):
         return Verdict("never")  # the method of another class, under the name of the one it is like
-    fitting = forms(key, release, arguments, keywords) or found.forms
+    # An error says something about the very arguments: other ways of calling may be right.
+    fitting = forms(key, release, arguments, keywords) or [form for form in found.forms if form.outcome != "raises"]
     breaking = [form for form in fitting if form.fails]
     if not breaking:
         return Verdict("never")
@@ -159,7 +160,10 @@ def verdict(name: str, release: str, arguments: Kinds = (), keywords: Keywords =
 def _of_such(found: Answer, arguments: Kinds) -> bool:
     """Whether some form has a receiver like the one that is given, where that is known."""
     receiver = arguments[0] if arguments else None
-    return receiver is None or any(f.arguments and _could_be(f.arguments[0].kind, receiver) for f in found.forms)
+    if receiver is None:
+        return True
+    likes = [form.arguments[0].kind for form in found.forms if form.arguments]
+    return any(each.name == receiver.name and each.type_name == receiver.type_name for each in likes)
 
 
 def _reads_tensor(form: Form) -> bool:
