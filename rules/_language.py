@@ -44,6 +44,10 @@ def of_call(event: Call) -> str | None:
         return _of_class(event, value, event.method)
     if isinstance(event.receiver, Object) and event.receiver.name == ENUM:
         return f"method of an {_ENUM}"
+    if isinstance(event.node, ast.Call) and event.method == "__call__" and not _made(event, event.node.func):
+        return f"call of a {event.name.removesuffix('.__call__')} that was made outside"
+    if event.name == "dataclasses.replace" and isinstance(event.node, ast.Call) and event.node.args:
+        return f"{event.name} of what was made here" if _made(event, event.node.args[0]) else None
     if not isinstance(value, Instance):
         return _of_form(event, value)
     if event.name == "builtins.vars" and not event.ask.is_nn_module(value.cls):
@@ -95,6 +99,11 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     if isinstance(event.receiver, Seq) and event.receiver.kind == "generator":
         return f"{event.method}() of a generator"
     return None
+
+
+def _made(event: Event, node: ast.expr) -> bool:
+    """Whether compiled code makes what an expression gives: on the spot, or under a name of the function."""
+    return isinstance(node, ast.Call) or (isinstance(node, ast.Name) and event.ask.local(node.id) is not None)
 
 
 _EXTREME: Final = {"min": "max"}
@@ -176,6 +185,8 @@ def of_write(event: Store) -> str | None:
     """What is written: an attribute of a tensor, an item of what is outside the program."""
     if event.target == "subscript" and isinstance(event.receiver, External):
         return f"write of an item of {event.receiver.name}"
+    if event.target == "attribute" and isinstance(event.receiver, External):
+        return f"write of an attribute of {event.receiver.name}"
     if event.target != "attribute" or tensor_of(event.receiver) is None:
         return None
     if event.name == "grad":

@@ -63,7 +63,7 @@ class ScalarExtraction(Rule):
             return
         if name.startswith(("Tensor.", "ndarray.")):
             receiver = tensor_of(event.receiver) if event.receiver else None
-            verdict = self.verdict(event)
+            verdict = self.verdict(event) if name.startswith("Tensor.") else None
             traced = verdict.breaks if verdict is not None else "always"
             if traced != "never" and (receiver is None or not receiver.is_known_number):
                 # A release may trace it for one dtype and not for another.

@@ -111,6 +111,7 @@ class UnsupportedPython(Rule):
         "list.close",
         "super.__init__",
         "dataclasses.fields",
+        "dataclasses.replace",
     )
 
     def on_define(self, event: Define) -> Iterator[Finding]:

@@ -59,7 +59,7 @@ def breaks(program: Program, path: Path) -> bool:
             logger.handlers, logger.propagate = [Ear() if "graph_breaks" in name else logging.NullHandler()], False
     path.write_text(program.source)
     space: dict[str, Any] = {"__name__": "asked"}
-    exec(compile(program.source, str(path), "exec"), space)
+    exec(compile(program.source, str(path), "exec", dont_inherit=True), space)
     model, x = space["Model"](), torch.ones(4, 8)
     model(x)
     try:

@@ -17,6 +17,7 @@ from tclint.values import (
     NONE,
     UNKNOWN,
     ClassValue,
+    Dict,
     External,
     FunctionValue,
     Instance,
@@ -66,6 +67,8 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     runs = memory.runs
     value = expressions.evaluate(frame, node.value)
     old = memory.later(old, runs)
+    if type(node.op) is ast.BitOr and type(old) is Dict and tensor_of(old.element()) is not None:
+        frame.interp.emitter.feature(frame, node, "|= of a dict with tensors")
     result = binary(frame, node, type(node.op).__name__, old, value)
     tensor = tensor_of(old)
     if tensor is not None and isinstance(result, Tensor):

@@ -140,8 +140,10 @@ def verdict(name: str, release: str, arguments: Kinds = (), keywords: Keywords =
         return None
     if key.partition("#")[0] in _CONTAINERS and not _of_such(found, arguments):
         return Verdict("never")  # the method of another class, under the name of the one it is like
-    # An error says something about the very arguments: other ways of calling may be right.
-    fitting = forms(key, release, arguments, keywords) or [form for form in found.forms if form.outcome != "raises"]
+    fitting = forms(key, release, arguments, keywords)
+    if not fitting or None in (*arguments, *keywords.values()):
+        # An error says something about the very arguments: others, or some that nobody knows, may be right.
+        fitting = tuple(form for form in fitting or found.forms if form.outcome != "raises")
     breaking = [form for form in fitting if form.fails]
     if not breaking:
         return Verdict("never")
