@@ -68,7 +68,7 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     if event.name in ("builtins.max", "builtins.min") and "default" in event.keywords:
         walked = isinstance(value, Seq) and value.kind == "generator"
         return "max() with a default" if walked else None
-    if event.name in ("builtins.max", "builtins.min", "builtins.sorted") and (key := event.keywords.get("key")):
+    if event.name in facts.named("takes a key") and (key := event.keywords.get("key")):
         what = "tensors" if _holds_tensors(value) else "plain values"
         whose = "" if isinstance(key, FunctionValue) else " that is no function of the program"
         return f"{_EXTREME.get(event.method, event.method)}() of {what} with a key{whose}"
@@ -107,15 +107,15 @@ def _made(event: Event, node: ast.expr) -> bool:
 
 
 _EXTREME: Final = {"min": "max"}
-_ENDLESS: Final = {"itertools.count": 2, "itertools.repeat": 1, "itertools.cycle": 1}
-"""What never ends, with up to so many arguments."""
+_ENDLESS: Final = facts.named("never ends")
 
 
 def _of_endless(event: Call) -> bool:
     """Whether an argument is made on the spot by what never ends."""
     given = event.node.args if isinstance(event.node, ast.Call) else ()
     made = [(event.ask.evaluate(each.func), len(each.args)) for each in given if isinstance(each, ast.Call)]
-    return any(isinstance(maker, External) and many <= _ENDLESS.get(maker.name, -1) for maker, many in made)
+    times = "itertools.repeat"  # with a second argument it does end
+    return any(isinstance(m, External) and m.name in _ENDLESS and (n < 2 or m.name != times) for m, n in made)
 
 
 def _holds_tensors(value: Value | None) -> bool:
@@ -129,7 +129,7 @@ def _part_of_dict(event: Event, node: ast.AST) -> str:
     """`values` where this is `d.values()` of a dict, or a call of it."""
     made = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else node
     function = made.func if isinstance(made, ast.Call) and not made.args else None
-    if not isinstance(function, ast.Attribute) or function.attr not in ("keys", "values", "items"):
+    if not isinstance(function, ast.Attribute) or function.attr not in facts.named("gives a view of a dict"):
         return ""
     return function.attr if isinstance(event.ask.evaluate(function.value), Dict) else ""
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
+from tclint.torch_facts import facts
 from tclint.values import Const, Scalar, Seq, Value
+
+_OF_NOTHING: Final = frozenset(facts.named("fails where it is given nothing"))
+_OF_NUMBERS: Final = frozenset(facts.named("fails where it is given a number"))
 
 
 def tell(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
@@ -17,8 +22,8 @@ def tell(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], keywords
 
 
 def _fails(name: str, value: Value) -> bool:
-    if name in ("max", "min", "next"):
+    if f"builtins.{name}" in _OF_NOTHING:
         return isinstance(value, Seq) and value.items == ()
-    if name in ("len", "list", "tuple", "iter", "sum"):
+    if f"builtins.{name}" in _OF_NUMBERS:
         return isinstance(value, (Const, Scalar)) and value.python_type in ("int", "float", "bool")
     return False
