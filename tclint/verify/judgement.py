@@ -182,11 +182,9 @@ def _graph_break(judging: _Judge) -> Verdict:
             where = judging.finding.span
             if judging.outlines(judging.finding.path).is_conditional(where.line, where.column):
                 # A line is traced as a whole: whether the right side of its `and` ran, nobody told.
-                words = (
-                    "its line was traced without a break, but what is flagged stands behind a condition on that line"
-                )
+                words = f"what is flagged stands behind a condition on its line ({run.label or 'one call'})"
                 hint = "register an example whose calls run it with @tclint.example"
-                return judging.verdict(Outcome.NOT_REACHED, f"{words} ({run.label or 'one call'})", run, hint=hint)
+                return judging.verdict(Outcome.NOT_REACHED, words, run, hint=hint)
             return judging.verdict(Outcome.REFUTED, f"traced without a break ({run.label or 'one call'})", run)
     return _untraced(judging, runs)
 
