@@ -216,6 +216,10 @@ class Queries:
         """The compile sites found so far."""
         return tuple(self._frame.interp.learned.sites.values())
 
+    def this_run(self) -> object:
+        """Tells this run of the function from others: the same thing for all events of one run."""
+        return self._frame
+
     def callers(self) -> Iterator[Frame]:
         """Who called this function, who called that one, and so on outwards."""
         frame = self._frame.parent
