@@ -102,6 +102,8 @@ def changing(event: Event, node: ast.AST) -> tuple[str, Variation] | None:
                 varied = attribute_change(event, owner, part.attr, burned=True)
                 if not varied.hazard:
                     varied = object_difference(event, owner, part.attr)
+                if not varied.hazard and event.evidence is not None:
+                    varied = event.evidence.held(owner.cls, part.attr)
                 if varied.hazard:
                     return ast.unparse(part), varied
     wanted = {id(part) for part in ast.walk(node)}

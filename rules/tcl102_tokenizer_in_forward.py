@@ -41,8 +41,9 @@ class TokenizerInForward(Rule):
             def forward(self, input_ids):
                 return input_ids == self._image_token_id
 
-    Fix: read the id once in `__init__` and compare with the integer. Wrong only where the vocabulary changes
-    afterwards. `--fix` adds the line to `__init__`, where the tokenizer is set there once and nowhere else.
+    Fix: read the id once in `__init__` and compare with the integer. `--unsafe-fixes` adds the line to `__init__`, where
+    the tokenizer is set there once and nowhere else. Wrong where the vocabulary changes afterwards
+    (`tokenizer.add_tokens(...)`): the number would stay the old one.
 
     Ignore it where the tokenizer is your own traceable Python class.
     """
@@ -84,4 +85,5 @@ class TokenizerInForward(Rule):
         if not isinstance(node, (ast.Attribute, ast.Call)):
             return None
         note = "wrong where the vocabulary changes after the module is built"
-        return read_once_in_init(event, node, Applicability.SAFE, note)
+        # Nothing in the source shows that no token is ever added: that is for the user to know.
+        return read_once_in_init(event, node, Applicability.UNSAFE, note)

@@ -1,15 +1,15 @@
-"""TCL201: an expanded tensor crosses into compiled code."""
+"""TCL201: an expanded tensor crosses into compiled code, or lives across a graph break."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from tclint.events import CompiledCall, Event
+from tclint.events import CompiledCall, Event, GraphBreak, ProgramCall
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.ruleset.rule import Rule
-from tclint.values import EXPANDED, Tensor, Value
+from tclint.values import EXPANDED, Evidence, FunctionValue, Scalar, Tensor, Value
 
 
 class ExpandBatchStride(Rule):
@@ -39,18 +39,23 @@ class ExpandBatchStride(Rule):
             position_ids = torch.arange(x.shape[1]).unsqueeze(0).repeat(x.shape[0], 1)
             return block(x, position_ids)
 
-    Fix: `repeat` or `.contiguous()`. It copies: worth it for small tensors such as position ids and masks. `--fix`
-    writes `repeat` for `unsqueeze(k).expand(…)` over that dimension, `.contiguous()` otherwise.
+    The same happens without a second compile call where the graph breaks while the tensor is alive: the function that breaks, or the
+    rest of it, is compiled by itself and takes the tensor as an input, with a guard on its strides. A break in a loop or a `with`
+    sends the whole function to eager: then every function that it calls is compiled by itself. There the break is the
+    cause: without it nothing crosses, and `repeat` alone saves no program, because a batch of 1 is a program of its own anyway.
+
+    Fix: `repeat` or `.contiguous()`; across a graph break, mend the break. It copies: worth it for small tensors such as position ids and masks. `--fix`
+    writes `repeat` for `unsqueeze(k).expand(…)` over that dimension, `.contiguous()` otherwise; nothing where a break is to blame.
 
     Ignore it where the batch is never 1.
     """
 
     code, name = "TCL201", "expand-batch-stride"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
-    scope = "eager"
+    scope = "any"
 
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
-        if event.callee.site.dynamic is True:
+        if event.compiled or event.callee.site.dynamic is True:
             return
         values = (*event.args, *event.keywords.values())
         expanded = [t for v in values if (t := _expanded(v)) is not None]
@@ -68,7 +73,47 @@ class ExpandBatchStride(Rule):
                 help="use repeat, or .contiguous() before the call",
             )
 
+    def on_graph_break(self, event: GraphBreak) -> Iterator[Finding]:
+        crossing: list[Value] = []
+        if event.function is not None and not event.at.eager:
+            read = event.function.function.node_index(_read)
+            crossing += [value for name, value in event.given.items() if name in read]
+        if event.resumes:
+            line = getattr(event.node, "end_lineno", 0)
+            for name, last in event.ask.of_scope(_read).items():
+                if last > line and (value := event.ask.local(name)) is not None:
+                    crossing.append(value)
+        where = "" if event.at.path == event.module.path else f"{event.at.path}:"
+        yield from self._crossing(event, crossing, f"alive across the graph break at {where or 'line '}{event.at.line}")
+
+    def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
+        """A call from a function that a break in a block has sent to eager: what it calls is compiled by itself."""
+        if event.compiled and isinstance(event.function, FunctionValue) and event.ask.runs_eagerly():
+            given = [*event.args, *event.keywords.values()]
+            yield from self._crossing(event, given, "handed on by a function that a graph break has sent to eager")
+
+    def _crossing(self, event: Event, values: Sequence[Value], how: str) -> Iterator[Finding]:
+        tensors = [tensor for value in values if (tensor := _expanded(value)) is not None]
+        made_here = event.ask.of_scope(_expansions) if tensors else {}
+        if not made_here or event.ask.in_one_call():
+            return  # what the calls are together is known where the region itself is looked at
+        for node in dict.fromkeys(made_here.get(id(tensor.origin.node)) for tensor in tensors):
+            confidence = _varies(event, _grown(node)) if node is not None else None
+            if node is None or confidence is None:
+                continue
+            yield self.finding(
+                event,
+                f"`expand` over a size that may be 1, {how}: what comes after it is guarded on strides that differ"
+                " between batch 1 and more",
+                node=node,
+                confidence=confidence,
+                severity=Severity.LOW,
+                help="mend the break: then nothing crosses; or use repeat, whose strides do not tell",
+            )
+
     def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, (GraphBreak, ProgramCall)):
+            return None
         node = node_at(event, finding.span, ast.Call)
         if node is None:
             return None
@@ -93,6 +138,80 @@ def _expands(node: object) -> bool:
 
 def _expanded(value: Value) -> Tensor | None:
     return value if isinstance(value, Tensor) and value.flags & EXPANDED else None
+
+
+def _read(node: ast.AST) -> dict[str, int]:
+    """The names that a function reads, each with the last line where it does."""
+    found: dict[str, int] = {}
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+            found[each.id] = max(found.get(each.id, 0), each.lineno)
+    return found
+
+
+def _expansions(node: ast.AST) -> dict[int, ast.Call]:
+    """The calls of a function that expand something, by their identity."""
+    return {id(each): each for each in ast.walk(node) if isinstance(each, ast.Call) and _expands(each)}
+
+
+def _grown(node: ast.Call) -> list[ast.expr]:
+    """The sizes of `x.unsqueeze(0).expand(b, -1)` that are surely new: of a dimension made for it, or the ones that are
+    written out where others are kept. Who writes all of them down may repeat the sizes that are there."""
+    func = node.func
+    sizes = list(node.args)
+    if not isinstance(func, ast.Attribute) or any(isinstance(a, ast.Starred) for a in sizes):
+        return []
+    kept = [a for a in sizes if ast.unparse(a) == "-1"]
+    if kept:
+        return [a for a in sizes if a not in kept]
+    return [sizes[at] for at in _made(func.value) if -len(sizes) <= at < len(sizes)]
+
+
+def _made(node: ast.expr) -> list[int]:
+    """The dimensions that `x.unsqueeze(0)` or `x[None, :]` makes."""
+    if isinstance(node, ast.Subscript):
+        index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if any(isinstance(i, ast.Constant) and i.value is ... for i in index):
+            return []
+        return [at for at, i in enumerate(index) if isinstance(i, ast.Constant) and i.value is None]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "unsqueeze":
+        at = node.args[0] if len(node.args) == 1 else None
+        return [at.value] if isinstance(at, ast.Constant) and isinstance(at.value, int) else []
+    return []
+
+
+def _varies(event: Event, sizes: list[ast.expr]) -> Confidence | None:
+    """How sure it is that one of the sizes is 1 in some calls and more in others; None where it is not so."""
+    found: Confidence | None = None
+    for node in sizes:
+        size = event.ask.evaluate(node)
+        if not isinstance(size, Scalar) or size.source != "size":
+            continue
+        taken = _taken(event.evidence, size) if event.evidence is not None else None
+        if taken is None:
+            found = found or Confidence.MEDIUM
+        elif any(1 in each and len(each) > 1 for each in taken):
+            return Confidence.HIGH
+    return found
+
+
+def _taken(evidence: Evidence, size: Scalar) -> list[set[int]] | None:
+    """What a size is in the calls seen; one that has no name here may be one of any argument. None where nobody knows."""
+    calls = len(evidence.rows)
+    if size.ref is not None:
+        known = evidence.sizes(*size.ref)
+        return [set(known)] if known and len(known) == calls else None
+    found: list[set[int]] = []
+    for name in evidence.values:
+        shapes = evidence.shapes(name)
+        if shapes and len(shapes) < calls:
+            return None
+        for dim in range(max(map(len, shapes), default=0)):
+            known = evidence.sizes(name, dim)
+            if len(known) < calls:
+                return None
+            found.append(set(known))
+    return found or None
 
 
 def _repeat(node: ast.Call) -> tuple[ast.Attribute, list[ast.expr | None]] | None:

@@ -136,8 +136,8 @@ class PythonValueSpecialised(Rule):
         if not costs.hazard or not blamed or not evidence.together(others).hazard:
             return
         name = max(blamed, key=lambda name: len(costs.blames(name)))
-        node = _first_read(function, name, evidence.values[name])
-        if node is not None:
+        if _first_read(function, name, evidence.values[name]) is not None:
+            node = header(event.node)
             what = f"`{name}` is guarded by what it holds, and that differs from call to call ({evidence.shown(name)})"
             yield self._finding(event, what, node)
 
@@ -334,6 +334,8 @@ def _shape_of(value: Guarded) -> Hashable:
 def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.expr | None:
     """Where a function reads a parameter first; of an object a field that differs."""
     fields = _differing(values)
+    if not any(isinstance(n, ast.Attribute) and n.attr in fields and _is_of(n, name) for n in ast.walk(function)):
+        fields = set()  # read by a method of its own
     found: list[ast.expr] = []
     for node in ast.walk(function):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
@@ -342,6 +344,10 @@ def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.ex
         elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and not fields:
             found.append(node)
     return min(found, key=lambda node: (node.lineno, node.col_offset), default=None)
+
+
+def _is_of(node: ast.Attribute, name: str) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == name
 
 
 def _differing(values: Sequence[Value]) -> set[Hashable]:

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from tclint.events import GRADIENTS, Call, CompiledCall, Event, Return, Reuse, Store
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity, Span
-from tclint.rules._kept_outputs import KEEPING_CALLS, Kept, KeptOutputs, function_name, line_of
+from tclint.rules._kept_outputs import KEEPING_CALLS, Kept, KeptOutputs, attribute_reads, function_name, line_of
 from tclint.ruleset.rule import Rule
-from tclint.values import Tensor
+from tclint.sources.tree import text
+from tclint.values import INPUT, PARAMETER, Instance, Tensor
 
 
 class CudagraphOutputEscape(Rule):
@@ -26,6 +27,9 @@ class CudagraphOutputEscape(Rule):
     All graphs share that memory: an output is gone when another compiled callable runs, also one that it is handed to. In
     training it is kept until the backward pass, and no longer; the gradients which that pass leaves in `.grad` are outputs too, so
     adding them up over several calls fails. Where nothing needs gradients (a plain function, a frozen module) it is as under `no_grad`.
+
+    What compiled code leaves in an attribute (`self.state = new`) is an output as well: reading it in the next call fails. Buffers that
+    are written in place (`self.state.copy_(new)`) are not.
 
     Bad::
 
@@ -63,7 +67,7 @@ class CudagraphOutputEscape(Rule):
 
     code, name = "TCL301", "cudagraph-output-escape"
     effect, severity = Effect.CUDAGRAPH, Severity.HIGH
-    scope = "eager"
+    scope = "any"
     calls = (*KEEPING_CALLS, "torch.cuda.make_graphed_callables.__call__")
 
     def __init__(self) -> None:
@@ -73,10 +77,12 @@ class CudagraphOutputEscape(Rule):
         """Where the output of each finding is kept, for the fix: it may be told by a later event."""
 
     def on_store(self, event: Store) -> Iterator[Finding]:
+        if event.compiled:
+            return self._carried(event)
         return self._findings(event, self._outputs.at_store(event))
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        return self._findings(event, self._outputs.at_call(event))
+        return self._findings(event, self._outputs.at_call(event)) if not event.compiled else iter(())
 
     def on_reuse(self, event: Reuse) -> Iterator[Finding]:
         return self._findings(event, self._outputs.at_reuse(event))
@@ -85,7 +91,27 @@ class CudagraphOutputEscape(Rule):
         return self._findings(event, self._outputs.at_compiled_call(event))
 
     def on_return(self, event: Return) -> Iterator[Finding]:
-        return self._findings(event, self._outputs.at_return(event))
+        return self._findings(event, self._outputs.at_return(event)) if not event.compiled else iter(())
+
+    def _carried(self, event: Store) -> Iterator[Finding]:
+        """Compiled code leaves a tensor on an object and reads it in the next call: that is an output, which this call frees."""
+        node, value = event.node, event.value
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if not event.cudagraphs or event.site is None or event.augmented or not isinstance(target, ast.Attribute):
+            return
+        if not isinstance(event.receiver, Instance) or not isinstance(value, Tensor):
+            return
+        if value.flags & (INPUT | PARAMETER) or event.enclosing is None or event.unlikely:
+            return
+        last = (node.end_lineno or 0, node.end_col_offset or 0)  # type: ignore[attr-defined]
+        if any(read < last for read in event.ask.of_scope(attribute_reads).get(text(target), ())):
+            yield self.finding(
+                event,
+                f"the compiled code keeps a tensor in `{text(target)}` and reads it in the next call: it is an output of the CUDA "
+                "graph, which that call overwrites",
+                confidence=Confidence.HIGH,
+                help=f"write it in place: register a buffer, and `{text(target)}.copy_(…)`",
+            )
 
     def _findings(self, event: Event, kept: Iterator[Kept]) -> Iterator[Finding]:
         for at, tensor, what in kept:

@@ -12,7 +12,7 @@ from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
 from tclint.torch_facts import traits
-from tclint.values import INPUT, PARAMETER, Const, Instance, Object, Tensor, tensor_of
+from tclint.values import INPUT, PARAMETER, PINNED, Const, Instance, Object, Tensor, tensor_of
 
 _IN_PLACE: Final = frozenset(n for n in traits.in_place() if n not in ("Tensor.requires_grad_", "Tensor.detach_"))
 _IN_PLACE_FUNCTIONS: Final = frozenset(n.replace("Tensor.", "torch.") for n in _IN_PLACE)
@@ -24,7 +24,7 @@ class InputMutation(Rule):
     `x += 1`, `x.add_(1)`, `x[0] = 0`, `buf.copy_(y)`, `torch.mm(a, b, out=buf)`, `nn.ReLU(inplace=True)` on an argument (or a view
     of one), or on a tensor that the function takes from outside: a global, a variable of the function around it, an attribute of
     an object that is no module. In default mode it costs a copy; with CUDA graphs the graph is skipped. Parameters,
-    buffers and other tensors of the module may be changed.
+    buffers and other tensors of the module may be changed, and tensors that `torch._dynamo.mark_static_address` was called on.
 
     Bad::
 
@@ -74,7 +74,7 @@ class InputMutation(Rule):
         return functional_form(event)
 
     def _check(self, event: Event, tensor: Tensor | None, what: str, node: ast.expr | None) -> Iterator[Finding]:
-        if tensor is None or tensor.flags & PARAMETER or not event.cudagraphs:
+        if tensor is None or tensor.flags & (PARAMETER | PINNED) or not event.cudagraphs:
             return
         if tensor.flags & INPUT:
             changed = f"the input `{tensor.base}`"

@@ -32,7 +32,8 @@ class CaptureInputRebound(Rule):
     The same holds for what a step leaves to the next: a state that the capture binds (`h = cell(x, h)`) starts anew with every
     replay; a warm-up that changes the state in place has stepped it already; `zero_grad()` before a replay takes the
     gradients away that a captured backward pass writes. Where only some rows of an input are written
-    (`static_x[:n].copy_(x)`) and all rows of the output are read, the others are of an earlier batch.
+    (`static_x[:n].copy_(x)`) and all rows of the output are read, the others are of an earlier batch. Before the first replay
+    an output holds nothing: a capture computes nothing.
 
     Bad::
 
@@ -151,6 +152,10 @@ _SAID: Final[dict[Stale, tuple[str, str]]] = {
         "the gradients are dropped before the replay at line {line}, which writes those it was captured with: the parameters "
         "hold none, and the optimizer does nothing",
         "zero_grad() before the capture only, or zero_grad(set_to_none=False)",
+    ),
+    "empty": (
+        "an output of the captured graph is read before its first replay (line {line}): a capture computes nothing",
+        "replay() once after the capture",
     ),
     "warmed": (
         "the warm-up changes what every replay goes on from (line {line}): the captured steps start from a state that was "

@@ -45,7 +45,8 @@ class CaptureNoWarmup(Rule):
         for capture in captures(event.node):
             before = _called_before(capture.function, capture.block.lineno)
             called = {n for n in capture.called if not _needs_no_handle(event.node, n)}
-            if not called or called & before or any("warm" in name.lower() for name in before):
+            handed = _handed_before(capture.function, capture.block.lineno)
+            if not called or called & (before | handed) or any("warm" in name.lower() for name in before):
                 continue
             if any(_warmed(scope, call, capture, called) for scope, call in calls_of(event.node, capture.function)):
                 continue
@@ -61,6 +62,17 @@ class CaptureNoWarmup(Rule):
 
 def _called_before(scope: Scope, line: int) -> set[str]:
     return {text(node.func) for node in ast.walk(scope) if isinstance(node, ast.Call) and node.lineno < line}
+
+
+def _handed_before(scope: Scope, line: int) -> set[str]:
+    """What is passed to functions of the program before: those may run it."""
+    return {
+        text(argument)
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Call) and node.lineno < line and not text(node.func).startswith("torch.")
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords))
+        if isinstance(argument, (ast.Name, ast.Attribute))
+    }
 
 
 def _warmed(scope: Scope, call: ast.Call, capture: Capture, called: set[str]) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from tclint.events import Branch, Call, Event, Format, ModuleEvent, Store, Subscript
+from tclint.events import Branch, Call, Event, Format, ModuleEvent, Refusal, Refused, Store, Subscript
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Module
 from tclint.rules._captures import TRIGGERS, captures
@@ -20,8 +20,12 @@ _SYNCS: Final = frozenset(name.partition(".")[2] for name in _WAITS if name.star
 _BUILDS: Final = facts.named("copies from the host")
 _CHANGES: Final = (*facts.named("draws a number on the host"), *facts.named("reads a clock"))
 _CHECKS: Final = facts.named("checks its errors on the host")
+_FORBIDDEN: Final = facts.named("is not allowed in a capture")
 _COUNTS: Final = facts.named("counts its steps on the host")
 _SIZED: Final = frozenset(calls.breaking_with("GB0036"))
+_ASKS: Final = facts.named("asks on the host where error_if_nonfinite is True")
+_CHECKPOINTS: Final = facts.named("runs a function under a checkpoint")
+_VALIDATED: Final = facts.named("validates its parameters on the host")
 _BEGINS: Final = "torch.cuda.CUDAGraph.capture_begin"
 
 
@@ -31,8 +35,11 @@ class SyncInCapture(Rule):
     `.item()`, `.cpu()`, `torch.cuda.synchronize()`, a tensor in a string, a tensor built on or copied from the host fail during
     capture; so do `step()` of an optimizer that counts its steps on the host (`torch.optim.Adam` without `capturable=True`) or of
     a `GradScaler`, solvers that check their result (`torch.linalg.solve`; `solve_ex` does not), generators that the graph
-    does not know, and `capture_begin()` on the default stream. Python
-    statements run once, at capture, and never at replay: a counter stays where it was, `random.random()` gives one number for ever.
+    does not know, and `capture_begin()` on the default stream. What a module's hooks do is captured too. Work on a side stream
+    has to be waited for before the capture ends. Python statements run once, at capture, and never at replay: a counter stays where it was, `random.random()` gives one number for ever.
+
+    `make_graphed_callables` raises for a module with hooks or with parameters that its forward does not use, for samples that
+    are no tensors, and under autocast with its cache; what it gives raises for other sizes than the sample's, and for keywords.
 
     Bad::
 
@@ -63,6 +70,7 @@ class SyncInCapture(Rule):
     scope = "eager"
     calls = (
         *_WAITS,
+        *_FORBIDDEN,
         *("Tensor.to", "Tensor.cuda"),
         *_SIZED,
         *_BUILDS,
@@ -85,6 +93,10 @@ class SyncInCapture(Rule):
         what = _waits(event)
         if what:
             yield self._finding(event, event.node, what)
+
+    def on_refused(self, event: Refused) -> Iterator[Finding]:
+        said, to_do = _REFUSED[event.why]
+        yield self.finding(event, said.format(about=event.about), confidence=Confidence.HIGH, help=to_do)
 
     def on_format(self, event: Format) -> Iterator[Finding]:
         if event.capturing and isinstance(event.value, Tensor):
@@ -122,6 +134,36 @@ class SyncInCapture(Rule):
         )
 
 
+_REFUSED: Final[dict[Refusal, tuple[str, str]]] = {
+    "hooks": (
+        "`make_graphed_callables` raises: the module has hooks",
+        "register them after make_graphed_callables, or remove them before",
+    ),
+    "autocast": (
+        "`make_graphed_callables` raises under autocast, which keeps its casts from one call to the next",
+        "torch.autocast(…, cache_enabled=False)",
+    ),
+    "numbers": ("`make_graphed_callables` raises: a sample is no tensor", "pass tensors, and bind numbers before"),
+    "unused": (
+        "`make_graphed_callables` raises: the forward does not use `{about}`, whose parameters need gradients",
+        "allow_unused_input=True, or requires_grad_(False) for what is not used",
+    ),
+    "sizes": (
+        "a graphed callable is called with {about}: a CUDA graph has one size",
+        "pad the input to the size of the sample, or drop_last=True in the loader",
+    ),
+    "keywords": (
+        "a graphed callable takes arguments by position only, and raises for `{about}=`",
+        "pass them by position, in the order of the samples",
+    ),
+    "unjoined": (
+        "work on a side stream that the capture does not wait for again: it raises when it ends (unjoined work)",
+        "torch.cuda.current_stream().wait_stream(side) before the capture ends",
+    ),
+}
+"""Why torch raises, and what to do."""
+
+
 def _waits(event: Call) -> str:
     """Why a call of eager code cannot be captured; nothing where it can."""
     if event.name in ("Tensor.to", "Tensor.cuda"):
@@ -132,6 +174,15 @@ def _waits(event: Call) -> str:
             if not (isinstance(asynchronous, Const) and asynchronous.value is True):
                 return f"`.{event.method}()` copies a tensor of the host, and waits for it"
         return ""
+    if event.name in _FORBIDDEN:
+        return f"`{event.method}()` is not allowed"
+    if event.name in _ASKS and _is(event.keywords.get("error_if_nonfinite"), True):
+        return "`error_if_nonfinite=True` waits for the device"
+    if event.name in _CHECKPOINTS and not _is(event.keywords.get("preserve_rng_state"), False):
+        return "a checkpoint asks for the state of the generator (`preserve_rng_state=False` does not), which is not allowed"
+    if event.name in _VALIDATED and not _is(event.keywords.get("validate_args"), False):
+        on = not event.ask.of_file(_validates_nothing)
+        return f"`{event.method}` looks at its parameters on the host (`validate_args=False` does not)" if on else ""
     if event.name in _CHECKS:
         return f"`{event.method}` reads on the host whether it has worked, and waits for the device"
     if event.name.removesuffix(".step") in _COUNTS:
@@ -154,6 +205,14 @@ def _waits(event: Call) -> str:
     if isinstance(event.result, Tensor) and event.result.flags & DATA_SIZED:
         return f"`{event.method}` has a result whose size depends on values: it waits for the device"
     return ""
+
+
+def _is(value: Value | None, wanted: bool) -> bool:
+    return isinstance(value, Const) and value.value is wanted
+
+
+def _validates_nothing(module: Module) -> bool:
+    return b"set_default_validate_args(False)" in module.data
 
 
 def _registers(module: Module) -> bool:

@@ -7,12 +7,13 @@ import itertools
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Attribute, CompiledCall, Store
+from tclint.events import Attribute, CompiledCall, Rerun, Store
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.program import Function
+from tclint.rules._moves import Moves
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import names_read, nodes, text
-from tclint.values import PARAMETER, UNKNOWN, Const, Instance, Scalar, Seq, Tensor, tensor_of
+from tclint.torch_facts import facts
+from tclint.values import PARAMETER, UNKNOWN, Const, Dict, Instance, Object, Scalar, Seq, Tensor, tensor_of
 
 _DYNAMIC: Final = 2
 """The sizes that one program for all sizes is recorded for before that is a habit."""
@@ -63,10 +64,7 @@ class CudagraphRerecord(Rule):
         super().__init__()
         self._passed: dict[tuple[object, ...], list[object]] = {}
         """The numbers and shapes that a call passes, by its place and the argument: a loop passes one after the other."""
-        self._running: set[Function | None] = set()
-        """The functions that run a graph."""
-        self._moved: dict[Function | None, list[Store]] = {}
-        """By function, where parameters are moved."""
+        self._moves = Moves()
         self._read: set[tuple[str, str, str]] = set()
         """The attributes that graphs read and eager code binds."""
 
@@ -78,9 +76,8 @@ class CudagraphRerecord(Rule):
     def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
         if not event.callee.site.cudagraphs or not isinstance(event.node, ast.Call):
             return
-        self._running.add(event.enclosing)
-        for moved in self._moved.pop(event.enclosing, ()):
-            yield self._finding(moved, "a parameter is moved to another address (`.data = …`)")
+        for moved in self._moves.at_run(event):
+            yield self._finding(moved, _moved(moved))
         goes_on = any(first <= event.node.lineno <= last for first, last in event.ask.of_scope(_counting_loops))
         limit = _DYNAMIC if event.callee.site.dynamic is True else _STATIC
         place = (event.module.path, event.node.lineno, event.node.col_offset, event.callee.key)
@@ -89,6 +86,13 @@ class CudagraphRerecord(Rule):
                 made = value.type == "float" and not value.source and _made_in_loop(event, argument)
                 if value.source in ("counted", "random") or made:
                     yield self._finding(event, f"a Python {value.type} that varies is passed to a CUDA-graph callable")
+                    return
+            if isinstance(value, (Seq, Dict)) and event.evidence is not None:
+                name = f"argument {argument}" if isinstance(argument, int) else str(argument)
+                many = event.evidence.lengths(name)
+                if many > _STATIC:
+                    said = event.evidence.shown(name)
+                    yield self._finding(event, f"a CUDA-graph callable gets a container of {many} lengths ({said})")
                     return
             seen = self._passed.setdefault((*place, argument), [])
             if isinstance(value, Const) and type(value.value) in (int, float) and value.value not in seen:
@@ -123,35 +127,29 @@ class CudagraphRerecord(Rule):
                 yield self._finding(event, "an input of a CUDA-graph callable grows in every call", grown)
                 return
 
-    def on_store(self, event: Store) -> Iterator[Finding]:
-        if event.compiled or event.constructing or event.augmented:
-            return
-        if event.target == "attribute" and isinstance(event.receiver, Instance):
-            if _place(event.receiver, event.name) in self._read and tensor_of(event.value) is not None:
-                held = tensor_of(event.ask.attributes(event.receiver).get(event.name, UNKNOWN))
-                if (
-                    held is not None
-                    and event.ask.is_nn_module(event.receiver.cls)
-                    and self._runs_in_loop(event)
-                    and not _few(event)
-                ):
-                    yield self._finding(event, f"`.{event.name}` is bound to another tensor, at another address")
-            return
-        receiver = tensor_of(event.receiver)
-        if event.target == "attribute" and event.name == "data" and receiver is not None and receiver.flags & PARAMETER:
-            if event.blocks and not any(s.cudagraphs for s in event.ask.sites() if s.path == event.module.path):
-                return
-            # What a function writes that runs no graph is set-up, unless one that does calls it in a loop.
-            if self._runs_in_loop(event):
-                yield self._finding(event, "a parameter is moved to another address (`.data = …`)")
-            elif event.blocks:
-                self._moved.setdefault(event.enclosing, []).append(event)
+    def on_rerun(self, event: Rerun) -> Iterator[Finding]:
+        for moved in self._moves.at_run(event):
+            yield self._finding(moved, _moved(moved))
 
-    def _runs_in_loop(self, event: Store) -> bool:
-        """Whether this happens again and again, in a loop of a function that runs a graph."""
-        if any(b in _LOOPS for b in event.blocks) and event.enclosing in self._running:
-            return True
-        return any(f.function in self._running and any(b in _LOOPS for b in f.blocks) for f in event.ask.callers())
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        if event.compiled or event.constructing or event.augmented or event.target != "attribute":
+            return
+        if self._binds_parameter(event) and self._moves.at_store(event):
+            yield self._finding(event, _moved(event))
+
+    def _binds_parameter(self, event: Store) -> bool:
+        """Whether a parameter or buffer that a graph reads is bound to another tensor, or its memory is."""
+        owner, tensor = event.receiver, tensor_of(event.receiver)
+        if event.name == "data" and tensor is not None:
+            return bool(tensor.flags & PARAMETER)
+        if tensor_of(event.value) is None:
+            return False
+        if isinstance(owner, Object):
+            return owner.kind == "module" and event.name in facts.named("is a parameter or buffer of torch's modules")
+        if not isinstance(owner, Instance) or not event.ask.is_nn_module(owner.cls):
+            return False
+        held = tensor_of(event.ask.attributes(owner).get(event.name, UNKNOWN))
+        return held is not None and _place(owner, event.name) in self._read
 
     def _finding(self, event: CompiledCall | Store, what: str, node: ast.AST | None = None) -> Finding:
         return self.finding(
@@ -231,12 +229,10 @@ def _sized_at_random(event: CompiledCall, value: Tensor) -> bool:
     return any(isinstance(size := event.ask.local(name), Scalar) and size.source == "random" for name in names)
 
 
-def _few(event: Store) -> bool:
-    """Whether the loop around goes over a few things that are written out: a recording for each is no habit."""
-    line = getattr(event.node, "lineno", 0)
-    around = [n for n in event.ask.of_scope(_loops) if n.lineno <= line <= (n.end_lineno or 0)]
-    items = [event.ask.evaluate(n.iter) for n in around if isinstance(n, ast.For)]
-    return any(isinstance(i, Seq) and i.items is not None and len(i.items) <= _STATIC for i in items)
+def _moved(event: Store) -> str:
+    if event.name == "data":
+        return "a parameter is moved to another address (`.data = …`)"
+    return f"`.{event.name}` is bound to another tensor, at another address"
 
 
 def _place(owner: Instance, name: str) -> tuple[str, str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
-from tclint.values import Scalar, Tensor, Union, Value
+from tclint.values import UNKNOWN, Scalar, Tensor, Union, Value
 
 
 class SymboolIsCausal(Rule):
@@ -33,7 +33,8 @@ class SymboolIsCausal(Rule):
     Fix: pass a Python flag (`is_prefill`) from the caller, or take the branch with `if`, which guards on the
     comparison.
 
-    Where neither `dynamic=True` nor a marked input is in sight the confidence is low.
+    Who compares sizes expects that they differ from call to call, so it is said wherever the program compiles the code, unless the
+    calls in sight all pass the same sizes. Where nothing in the program compiles it, the confidence is low.
     """
 
     code, name = "TCL507", "symbool-is-causal"
@@ -45,12 +46,10 @@ class SymboolIsCausal(Rule):
         value = event.keywords.get("is_causal")
         if value is None or not _symbolic(value):
             return
-        dynamic = event.site is not None and event.site.dynamic is True
-        marked = any(_marked(v) for v in (*event.args[:3], *event.keywords.values()))
         yield self.finding(
             event,
             "`is_causal` is a comparison of sizes: with dynamic shapes a SymBool, on which Dynamo breaks the graph",
-            confidence=Confidence.HIGH if dynamic or marked else Confidence.LOW,
+            confidence=_likely(event),
             help="pass a Python bool from the caller",
         )
 
@@ -59,6 +58,28 @@ def _symbolic(value: Value) -> bool:
     if isinstance(value, Union):
         return any(_symbolic(o) for o in value.options)
     return isinstance(value, Scalar) and value.type == "bool" and value.source == "size"
+
+
+def _likely(event: Call) -> Confidence:
+    """How sure it is that a size is dynamic here."""
+    if event.site is None:
+        return Confidence.LOW
+    if isinstance(event.site.dynamic, bool):
+        return Confidence.HIGH if event.site.dynamic else Confidence.LOW
+    if any(_marked(v) for v in (*event.args[:3], *event.keywords.values())):
+        return Confidence.HIGH
+    if event.evidence is None:
+        return Confidence.LOW if event.ask.in_one_call() else Confidence.MEDIUM
+    given = [v for values in event.evidence.values.values() for v in values]
+    if any(map(_marked, given)):
+        return Confidence.HIGH
+    shapes = [event.evidence.shapes(name) for name in event.evidence.values]
+    if any(len(set(each)) > 1 for each in shapes):
+        return Confidence.HIGH
+    known = all(
+        isinstance(v.shape, tuple) and None not in v.shape if isinstance(v, Tensor) else v is not UNKNOWN for v in given
+    )
+    return Confidence.LOW if known else Confidence.MEDIUM
 
 
 def _marked(value: Value) -> bool:

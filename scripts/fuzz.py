@@ -2,6 +2,7 @@
 
     python scripts/fuzz.py --seed 1 --count 100000      # as long as you like; a failing program is kept in --keep
     python scripts/fuzz.py --seed 1 --seconds 3600
+    python scripts/fuzz.py --seed 1 --count 1000000 --wide   # a hundred programs to a project, linted once: two hundred a second
 
 Half of the programs are made by a small grammar, half are real files of installed libraries with some of their lines, words
 and bytes changed. What must hold for each of them: the run ends within 20 s; nothing of tclint fails (TCL905, TCL906);
@@ -88,12 +89,13 @@ _HEAD: Final = "import os, random, time\nfrom functools import partial\nimport t
 class Grammar:
     """Python that mostly parses, and says something about torch."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, most: int = 6) -> None:
         self.rng = rng
+        self.most = most
 
     def program(self) -> str:
         parts = [_HEAD]
-        for _ in range(self.rng.randint(1, 6)):
+        for _ in range(self.rng.randint(1, self.most)):
             parts.append(self.rng.choice([self.function, self.function, self.module, self.top])())
         return "\n".join(parts)
 
@@ -294,6 +296,14 @@ def programs(seed: int) -> Iterator[bytes]:
         number += 1
 
 
+def small_programs(seed: int) -> Iterator[bytes]:
+    """Programs of the grammar only, of a function or a class each."""
+    number = 0
+    while True:
+        yield Grammar(random.Random(f"{seed} small {number}"), most=1).program().encode()
+        number += 1
+
+
 # --- what must hold -------------------------------------------------------------------------------------------------
 
 
@@ -436,6 +446,24 @@ class Fuzzer:
             first = first or found
             _same(name, first, found)
 
+    def feed_wide(self, batch: Sequence[bytes]) -> None:
+        """Many small programs as one project, linted once; one that fails is found by linting each of them alone."""
+        before = len(self.failures)
+        self.seen += len(batch)
+        self._guarded(f"programs up to {self.seen}", batch, functools.partial(self._wide, batch))
+        if len(self.failures) > before:
+            for number, data in enumerate(batch):
+                name = f"program {self.seen - len(batch) + number}"
+                self._guarded(name, [data], lambda data=data: _sound(self._project(data).lint()))
+
+    def _wide(self, batch: Sequence[bytes]) -> None:
+        for number, data in enumerate(batch):
+            (self.folder / f"m{number}.py").write_bytes(data)
+        how = {**_SETTINGS, "no-cache": True, "jobs": 1}
+        report = Project.open(["."], cwd=str(self.folder), isolated=True, overrides=how).lint()
+        _sound(report)
+        self.findings += len(report.findings)
+
 
 def _sound(report: Report) -> None:
     for finding in report.findings:
@@ -450,14 +478,22 @@ def _same(name: str, one: Report, other: Report) -> None:
 
 
 def run(
-    seed: int, folder: Path, *, count: int = 0, seconds: float = 0.0, size: int = 8, keep: Path | None = None
+    seed: int,
+    folder: Path,
+    *,
+    count: int = 0,
+    seconds: float = 0.0,
+    size: int = 8,
+    keep: Path | None = None,
+    wide: bool = False,
 ) -> Fuzzer:
     """Feed programs until a number of them or a time is reached."""
     fuzzer = Fuzzer(folder, keep=keep)
-    made = programs(seed)
+    made, size = (small_programs(seed), 100) if wide else (programs(seed), size)
+    feed = fuzzer.feed_wide if wide else fuzzer.feed
     end = time.monotonic() + seconds
     while (not count or fuzzer.seen < count) and (not seconds or time.monotonic() < end):
-        fuzzer.feed([next(made) for _ in range(size)])
+        feed([next(made) for _ in range(size)])
     return fuzzer
 
 
@@ -466,11 +502,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=0.0)
+    parser.add_argument("--wide", action="store_true")
     parser.add_argument("--keep", type=Path, default=Path("fuzz-failures"))
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tclint-fuzz-") as folder:
         started = time.monotonic()
-        done = run(given.seed, Path(folder), count=given.count, seconds=given.seconds, keep=given.keep)
+        done = run(given.seed, Path(folder), count=given.count, seconds=given.seconds, keep=given.keep, wide=given.wide)
         took = time.monotonic() - started
     for failure in done.failures:
         print(failure)

@@ -393,11 +393,30 @@ def configuration_page() -> str:
         "# Configuration",
         "",
         "In `pyproject.toml` under `[tool.tclint]`, or in `tclint.toml` at the top level (there without the prefix). The file "
-        "closest above the first path given is read, and only that one; `--config FILE` names another, `--isolated` reads "
+        "closest above a file holds for it, and only that one; `--config FILE` names one for all, `--isolated` reads "
         "none. The command line wins over the file. An unknown key is an error that names the file, the line and the nearest "
         "known key. `tclint config` shows the settings in effect and where each came from.",
         "",
         "Relative paths and globs start from the folder of the configuration file.",
+        "",
+        "## Several projects in one run",
+        "",
+        "`tclint .` in a repository of several projects, or a hook that names files of all of them: each file is held to the "
+        "configuration nearest to it. Nothing is inherited from a configuration further up, and a folder that has none "
+        "above it has the defaults.",
+        "",
+        "| what | whose word counts |",
+        "|-|-|",
+        "| `select`, `ignore`, `extend-select`, `per-file-ignores`, `min-confidence`, `severity`, `exclude`, `extend-exclude` | "
+        "the configuration nearest to the file |",
+        "| `target-torch`, `rules`, `packs`, `assume-compiled`, `compile-functions`, `tokenizers`, `cudagraph`, "
+        "`require-compile-wrapper` | the same; these decide how the program is read, so files that differ in them are read in "
+        "turn, each time with the code of all projects linked |",
+        "| `src` | all of them together |",
+        "| `jobs`, `cache-dir`, `no-cache`, `respect-gitignore`, `verify` | the configuration nearest to the first path: they "
+        "belong to the run |",
+        "",
+        "`tclint --show-settings PATHS` and `tclint config PATH` say which one it is.",
         "",
     ]
     for key, default in make_readme._keys(Settings()):

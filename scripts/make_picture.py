@@ -3,8 +3,8 @@
     python scripts/make_picture.py            # write
     python scripts/make_picture.py --check    # only say whether it is current
 
-The output is real: the command runs in a terminal of its own over a copy of fixtures/demo. The copy lacks only the
-marks that the tests read (`# expect: …`). The picture asks for no font from the net.
+The output is real: the command runs in a terminal of its own over a copy of fixtures/demo. The picture asks for no font
+from the net.
 """
 
 from __future__ import annotations
@@ -58,8 +58,6 @@ def output() -> str:
     with tempfile.TemporaryDirectory() as folder:
         demo = Path(folder, "demo")
         shutil.copytree(ROOT / "fixtures" / "demo", demo, ignore=shutil.ignore_patterns("__pycache__", ".tclint_cache"))
-        for path in demo.rglob("*.py"):
-            path.write_text(re.sub(r" *# expect:.*", "", path.read_text(encoding="utf-8")), encoding="utf-8")
         return _in_terminal([sys.executable, "-m", "tclint", *ARGUMENTS], demo)
 
 

@@ -31,8 +31,9 @@ The docstring is the rule's page. Class attributes are its facts:
 
 Its methods listen to events: `on_branch`, `on_call`, `on_program_call`, `on_compiled_call`, `on_attribute`, `on_store`,
 `on_subscript`, `on_operation`, `on_loop`, `on_return`, `on_assert`, `on_format`, `on_with`, `on_define`, `on_feature`, `on_enter`,
-`on_compile`, `on_reuse`, `on_rebound`, `on_module`. Each is handed an event of the class of that name, with the abstract values at
-hand (`Tensor`, `Const`, `Scalar`, `Seq` …), and yields findings made with `self.finding(event, message)`. What else is known
+`on_compile`, `on_graph_break`, `on_reuse`, `on_rerun`, `on_rebound`, `on_refused`, `on_module`. Each is handed an event of the
+class of that name, with the abstract values at hand (`Tensor`, `Const`, `Scalar`, `Seq` …), and yields findings made with
+`self.finding(event, message)`. What else is known
 there the event's `ask` tells (`event.ask.attributes(instance)`, see `Queries`). `fix(finding, event)` may give a `Fix`,
 whose edits `Place(event)` helps to make.
 
@@ -69,11 +70,14 @@ from tclint.events import (
     Event,
     Feature,
     Format,
+    GraphBreak,
     Loop,
     ModuleEvent,
     Operation,
     ProgramCall,
     Rebound,
+    Refused,
+    Rerun,
     Return,
     Reuse,
     Stale,
@@ -156,6 +160,7 @@ __all__ = [
     "Fix",
     "Format",
     "FunctionValue",
+    "GraphBreak",
     "Instance",
     "Label",
     "Loop",
@@ -167,7 +172,9 @@ __all__ = [
     "ProgramCall",
     "Queries",
     "Rebound",
+    "Refused",
     "Report",
+    "Rerun",
     "Return",
     "Reuse",
     "Rule",

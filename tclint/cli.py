@@ -12,12 +12,19 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from tclint import __version__
+try:
+    from tclint import __version__
+except ImportError:
+    # Another package on the index, a linter of Tcl, is called tclint too: its __init__.py lies in the place of ours.
+    __version__ = ""
 
 
 def run() -> NoReturn:
     """The process `tclint`: like `main`, and gone at once. Giving back millions of nodes one by one takes seconds."""
     _open_closed()
+    if not __version__:
+        print(_MIXED, file=sys.stderr)
+        sys.exit(2)
     signal.signal(signal.SIGTERM, _terminate)
     code = main(ends=True)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -33,6 +40,10 @@ def run() -> NoReturn:
     os._exit(code)
 
 
+_MIXED = (
+    f"tclint: error: {os.path.dirname(__file__)} holds files of two packages, of torch-compile-lint and of the linter of Tcl "
+    "that is called tclint: pip uninstall tclint torch-compile-lint, then pip install torch-compile-lint"
+)
 _told_to_end = False
 
 
@@ -88,6 +99,10 @@ def main(argv: Sequence[str] | None = None, *, ends: bool = False) -> int:
 def _run(args: list[str], ends: bool) -> int:
     from tclint.commands.index import load_command, split_command
 
+    if any(arg.startswith("@") for arg in args):
+        from tclint.commands.argfile import expanded
+
+        args = expanded(args)
     name, rest = split_command(args)
     if rest and rest == args:
         _check_command(args[0])

@@ -94,9 +94,6 @@ class Session:
         ignore = shutil.ignore_patterns("__pycache__", ".tclint_cache")
         shutil.copytree(ROOT / "fixtures" / "demo", self.cwd, ignore=ignore)
         shutil.copytree(ROOT / "fixtures" / "vendor", folder / "vendor", ignore=ignore)
-        for path in self.cwd.rglob("*.py"):
-            # The marks are for the tests; no user has them.
-            path.write_text(re.sub(r" *# expect:.*", "", path.read_text(encoding="utf-8")), encoding="utf-8")
         commands = folder / "bin"
         commands.mkdir()
         modules = {"tclint": " -m tclint", "pre-commit": " -m pre_commit", "python": "", "python3": ""}

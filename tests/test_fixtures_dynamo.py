@@ -155,13 +155,7 @@ def test_cudagraph_outcome(path: Path) -> None:
 
 
 def demo_lines(*codes: str) -> set[tuple[str, int]]:
-    root = FIXTURES / "demo"
-    return {
-        (str(path.relative_to(root)), e.line)
-        for path in root.rglob("*.py")
-        for e in expectations(path)
-        if e.code in codes
-    }
+    return {(path, line) for path, line, code in judge.demo_expectations() if code in codes}
 
 
 @cache

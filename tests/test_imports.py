@@ -48,7 +48,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.run.reading", "tclint.run.links", "tclint.run.memo"),
     ("tclint.run.parts",),
     ("tclint.run.workers",),
-    ("tclint.run.plan", "tclint.run.assemble"),
+    ("tclint.run.plan", "tclint.run.assemble", "tclint.run.domains"),
     ("tclint.run.engine",),
     ("tclint.run.fixing",),
     ("tclint.run.project",),

@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from tclint.commands.options import CONTEXT, config_options, here, say
+from tclint.model.settings import Settings
+from tclint.output.words import plural
 from tclint.run.project import Project, not_loaded
 from tclint.sources import configuration, files
 from tclint.sources.keys import KEYS
@@ -39,14 +41,7 @@ def command(
         say(line)
     from tclint.ruleset import packs
 
-    shown: dict[str, tuple[Any, str]] = {}
-    for key in KEYS:
-        value = getattr(settings, key.replace("-", "_"))
-        if key == "rules" and settings.withheld:
-            value = settings.withheld
-        if key == "cudagraph":
-            value = {each.name.replace("_", "-"): getattr(value, each.name) for each in fields(value)}
-        shown[key] = value, settings.source.get(key, "default")
+    shown = _shown(settings)
     roots = [files.shown(root, here()) or "." for root in Project.of(paths or (".",), settings, here()).import_roots]
     loaded = packs.chosen(settings.packs, untrusted=settings.untrusted)
     found = [(pack, pack in loaded) for pack in packs.installed()]
@@ -62,15 +57,48 @@ def command(
         }
         print(json.dumps(document, indent=2))
         return 0
-    print(f"# configuration: {settings.config_file or 'none found'}")
-    print(f"# root: {settings.root}")
-    for key, (value, origin) in shown.items():
-        print(f"{key} = {_toml(value)}  # {origin}")
+    print("\n".join(_lines(settings)))
     if roots:
         print(f"# imports start from {', '.join(roots)} too")
     for pack, on in found:
         print(f"# pack {pack}: {'loaded' if on else 'not loaded'}")
     return 0
+
+
+def told(project: Project, *, files: bool) -> int:
+    """`--show-files`: what a run would read and report. `--show-settings`: what holds for those files."""
+    if files:
+        print("".join(f"{path}\n" for path in project.reported), end="")
+        return 0
+    held = {id(settings): settings for settings in map(project.settings.at, _absolute(project))}
+    pages = []
+    for settings in held.values() or (project.settings,):
+        mine = sum(project.settings.at(path) is settings for path in _absolute(project))
+        pages.append("\n".join([f"# holds for {plural(mine, 'file')}", *_lines(settings)]))
+    print("\n\n".join(pages))
+    return 0
+
+
+def _absolute(project: Project) -> list[str]:
+    return [file.absolute for file in project.files if file.report]
+
+
+def _shown(settings: Settings) -> dict[str, tuple[Any, str]]:
+    """By key, the value in effect and where it comes from."""
+    shown: dict[str, tuple[Any, str]] = {}
+    for key in KEYS:
+        value = getattr(settings, key.replace("-", "_"))
+        if key == "rules" and settings.withheld:
+            value = settings.withheld
+        if key == "cudagraph":
+            value = {each.name.replace("_", "-"): getattr(value, each.name) for each in fields(value)}
+        shown[key] = value, settings.source.get(key, "default")
+    return shown
+
+
+def _lines(settings: Settings) -> list[str]:
+    head = [f"# configuration: {settings.config_file or 'none found'}", f"# root: {settings.root}"]
+    return head + [f"{key} = {_toml(value)}  # {origin}" for key, (value, origin) in _shown(settings).items()]
 
 
 def _toml(value: object) -> str:

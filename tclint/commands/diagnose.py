@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tclint.commands.environment import clean_env_option
 from tclint.commands.options import here, say
 from tclint.diagnose import plan
 from tclint.model import codec
@@ -50,6 +51,7 @@ _WIDTH = 120
 @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
 @click.option("--allow-rules", is_flag=True, default=None, help="Run the rules that the configuration file names.")
+@clean_env_option
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
 def command(
     target: str,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tclint import __version__, output
+from tclint.commands.environment import clean_env_option
 from tclint.commands.narrow import add_ignores, compared, narrowed
 from tclint.commands.options import CONTEXT, complete_paths, complete_rules, config_options, here, listed, say
 from tclint.commands.show import Show
@@ -43,6 +44,7 @@ class _Lint(click.Command):
 @click.option(
     "--diff", is_flag=True, help="Show what --fix would change, change nothing; exit 1 if there is something."
 )
+@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit 1 where something was fixed, even if nothing is left.")
 @click.option("--show-fixes", is_flag=True, help="List the fixes that were applied.")
 @click.option("--add-ignore", metavar="[=REASON]", help="Write a suppression for every finding.")
 @click.option("--baseline", metavar="FILE", help="Do not report the findings this file knows.")
@@ -60,6 +62,7 @@ class _Lint(click.Command):
 @click.option("--confirmed-only", is_flag=True, help="With --verify: keep what was confirmed.")
 @click.option("--verify-timeout", type=float, metavar="SECONDS", help="With --verify: time for one target.")
 @click.option("--verify-python", metavar="FILE", help="With --verify: the interpreter that has torch.")
+@clean_env_option
 @click.option("--output-file", "-o", metavar="FILE", help="Write to a file instead of stdout.")
 @click.option(
     "--select",
@@ -104,6 +107,8 @@ class _Lint(click.Command):
 )
 @click.option("--no-project", is_flag=True, help="Look at PATHS only, not at the project around them.")
 @click.option("--stdin-filename", metavar="FILE", help="The name of what comes on stdin (path '-').")
+@click.option("--show-files", is_flag=True, help="List the files that would be linted, and nothing else.")
+@click.option("--show-settings", is_flag=True, help="Show the settings that hold for them, and nothing else.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even with findings.")
 @click.option("--group", is_flag=True, help="By root cause: the same as --output-format grouped.")
 @click.option("--statistics", is_flag=True, help="Show how often each rule fired, not the findings.")
@@ -126,6 +131,8 @@ def command(
     project_root: str | None,
     no_project: bool,
     stdin_filename: str | None,
+    show_files: bool,
+    show_settings: bool,
     exit_zero: bool,
     group: bool,
     statistics: bool,
@@ -144,6 +151,7 @@ def command(
     fix_only: bool,
     diff: bool,
     show_fixes: bool,
+    exit_non_zero_on_fix: bool,
     add_ignore: str | None,
     baseline: str | None,
     diff_base: str | None,
@@ -203,6 +211,10 @@ def command(
 
         return _watch(opened, turn)
     project = opened()
+    if show_files or show_settings:
+        from tclint.commands import config
+
+        return config.told(project, files=show_files)
     if verbose:
         say(f"settings: {project.settings.config_file or 'defaults'}")
         say(f"files: {len(project.files)}, reported: {len(project.reported)}")
@@ -211,7 +223,7 @@ def command(
 
     if add_ignore is not None:
         project = project.held()
-    failed = False
+    failed = changed = False
     if fixes:
         from tclint.run.fixing import tell
 
@@ -226,10 +238,12 @@ def command(
         if diff:
             return 1 if done.fixed.contents else 0
         if fix_only:
-            return 2 if done.failed else 0
+            return 2 if done.failed else int(exit_non_zero_on_fix and bool(done.fixed.applied))
         report, project, failed = done.report, replace(project, files=done.files), bool(done.failed)
-    elif unsafe_fixes or show_fixes:
-        raise click.UsageError("--unsafe-fixes and --show-fixes need --fix, --fix-only or --diff")
+        changed = bool(done.fixed.applied)
+    elif unsafe_fixes or show_fixes or exit_non_zero_on_fix:
+        given_in_vain = "--unsafe-fixes, --show-fixes and --exit-non-zero-on-fix"
+        raise click.UsageError(f"{given_in_vain} need --fix, --fix-only or --diff")
     else:
         suggests = shows_fixes and output_format in output.SUGGESTS and not keeps_all
         ends = bool(click.get_current_context().obj) and not verify_ and not suggests
@@ -261,6 +275,8 @@ def command(
         show(report, project)
     if failed:
         return 2
+    if changed and exit_non_zero_on_fix:
+        return 1
     return 0 if exit_zero or not report.findings else 1
 
 
@@ -273,6 +289,7 @@ def _linted(project: Project, *, ends: bool = False) -> Report:
 
 def _watch(opened: Callable[[], Project], turn: Callable[[Project], None]) -> int:
     from tclint.commands import watch
+    from tclint.output.words import plural
 
     def lint(project: Project) -> None:
         started = time.perf_counter()
@@ -280,7 +297,7 @@ def _watch(opened: Callable[[], Project], turn: Callable[[Project], None]) -> in
             print("\x1b[2J\x1b[H", end="")
         turn(project)
         sys.stdout.flush()
-        say(f"watching {len(project.files)} files ({time.perf_counter() - started:.2f} s); Ctrl-C ends it")
+        say(f"watching {plural(len(project.files), 'file')} ({time.perf_counter() - started:.2f} s); Ctrl-C ends it")
 
     watch.watch(opened, lint, lambda error: say(f"error: {error}"))
     return 0
@@ -299,7 +316,8 @@ def _proved(
     options = replace(verification.options_from(project.settings, *how), executor="", keep=True)
 
     def ask(findings: Sequence[Finding], about: proof.Inquiry) -> VerifyReport:
-        return verify(findings, replace(options, root=about.root, record=about.record, compare=about.compare))
+        asked = replace(options, root=about.root, record=about.record, compare=about.compare)
+        return verification.heeded(verify(findings, asked), options)
 
     try:
         found = proof.prove(project, ask, unsafe=unsafe)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +17,7 @@ from tclint.run.project import Project
 
 if TYPE_CHECKING:
     from tclint.model.settings import Settings
+    from tclint.output.palette import Palette
     from tclint.ruleset.rule import Rule
 
 
@@ -21,18 +25,21 @@ if TYPE_CHECKING:
 @click.argument("what", nargs=-1, metavar="[CODE|NAME|GBxxxx]...", shell_complete=complete_rules)
 @click.option("--all", "everything", is_flag=True, help="Show the page of every rule.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours in the output.")
 @config_options
 def command(
     what: tuple[str, ...],
     everything: bool,
     output_format: str,
+    color: str,
     config_file: str | None,
     isolated: bool,
     allow_rules: bool | None,
 ) -> int:
     """Explain rules: by code, by prefix, by name, or by Dynamo's graph-break id. Without argument, list them."""
-    from tclint.output import write
+    from tclint.output import palette, write
 
+    paint = palette.Palette(palette.wants_color(color, sys.stdout, os.environ))
     project = Project.open((), cwd=here(), config=config_file, isolated=isolated, say=say, allow_rules=allow_rules)
     own = [NOTICES[word.upper()] for word in what if word.upper() in NOTICES]
     rest = [word for word in what if word.upper() not in NOTICES]
@@ -41,9 +48,9 @@ def command(
         objects = [*map(_rule_object, chosen), *({"code": n.code, "name": n.name, "page": n.page} for n in own)]
         text = json.dumps(objects, indent=2, ensure_ascii=False) + "\n"
     elif everything or what:
-        text = "\n\n".join([*map(_page, chosen), *map(_notice, own)]) + "\n"
+        text = "\n\n".join([*(_page(each, paint) for each in chosen), *(_notice(each, paint) for each in own)]) + "\n"
     else:
-        text = _table(chosen, project.settings)
+        text = _table(chosen, project.settings, paint)
     write.to_stdout(text, utf8=output_format == "json")
     return 0
 
@@ -68,20 +75,37 @@ def _doc(each: Rule) -> str:
     return inspect.cleandoc(type(each).__doc__ or "(this rule has no page yet)")
 
 
-def _page(each: Rule) -> str:
+def _page(each: Rule, paint: Palette) -> str:
     from tclint.output.words import ONE
 
-    traits = [each.severity.value, ONE[each.effect], "on by default" if each.default else "off by default"]
+    grave = paint.severity(each.severity.value, each.severity.value)
+    traits = [grave, ONE[each.effect], "on by default" if each.default else "off by default"]
     if each.torch:
         traits.append(f"torch {each.torch}")
     traits += each.graph_breaks
-    title = f"{each.code} {each.name}"
-    return f"{title}\n{'=' * len(title)}\n{' · '.join(traits)}\n\n{_doc(each)}{_changes(each)}"
+    return f"{_title(each, paint)}\n{' · '.join(traits)}\n\n{_painted(_doc(each), paint)}{_changes(each)}"
 
 
-def _notice(each: Notice) -> str:
+def _notice(each: Notice, paint: Palette) -> str:
+    return f"{_title(each, paint)}\ntclint's own · {each.short}\n\n{_painted(each.page, paint)}"
+
+
+def _title(each: Rule | Notice, paint: Palette) -> str:
     title = f"{each.code} {each.name}"
-    return f"{title}\n{'=' * len(title)}\ntclint's own · {each.short}\n\n{each.page}"
+    return f"{paint.bold(title)}\n{'=' * len(title)}"
+
+
+def _painted(page: str, paint: Palette) -> str:
+    """A page with its headings in bold and its code apart from the prose."""
+    lines = []
+    for line in page.split("\n"):
+        heading = re.match(r"[A-Z][\w -]*:(?=:?$| )", line)
+        if line.startswith("    "):
+            line = paint.gutter(line)
+        elif heading is not None:
+            line = paint.bold(heading[0]) + line[heading.end() :]
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _changes(each: Rule) -> str:
@@ -90,13 +114,13 @@ def _changes(each: Rule) -> str:
     return "\n\nOn some releases of torch only:\n" + "\n".join(rows) if rows else ""
 
 
-def _table(rules: Sequence[Rule], settings: Settings) -> str:
+def _table(rules: Sequence[Rule], settings: Settings, paint: Palette) -> str:
     from tclint.output.words import ONE
 
     longest = max((len(each.name) for each in rules), default=0)
     rows = []
     for each in rules:
         on = "on " if settings.selects(each.code, each.name, each.default) else "off"
-        what = f"{each.severity.value} · {ONE[each.effect]}"
-        rows.append(f"{each.code}  {on}  {each.name:<{longest}}  {what}\n")
+        what = f"{paint.severity(each.severity.value, each.severity.value)} · {ONE[each.effect]}"
+        rows.append(f"{paint.bold(each.code)}  {on}  {each.name:<{longest}}  {what}\n")
     return "".join(rows)

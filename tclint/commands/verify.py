@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import click
 
-from tclint.commands.options import here, say
+from tclint.commands.environment import clean_env_option
+from tclint.commands.options import here, listed, say
 from tclint.commands.show import Show
 from tclint.model import codec
 from tclint.model.errors import UserError
@@ -22,6 +23,7 @@ from tclint.model.report import Report
 from tclint.model.settings import Settings
 from tclint.output.lines import shown
 from tclint.run import cachedir
+from tclint.verify.makers import mistakes
 from tclint.verify.options import VerifyOptions
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
 
@@ -38,7 +40,10 @@ def options_from(settings: Settings, device: str | None, timeout: float | None, 
         # Children inherit it: where packages lie that the flagged modules import.
         known = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
         os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*extra, *known]))
-    factories = table.get("factories", {})
+    factories: dict[str, str] = table.get("factories", {})
+    where = f"{settings.source.get('verify', 'configuration')}: verify.factories: "
+    if wrong := mistakes(factories, (base, *settings.src, os.path.join(base, "src"), *extra, here())):
+        raise UserError("; ".join(where + each for each in wrong))
     kept = None if settings.no_cache else cachedir.opened(settings)  # the linting run has told why there is none
     return VerifyOptions(
         device=device or str(table.get("device", "cpu")),
@@ -46,7 +51,8 @@ def options_from(settings: Settings, device: str | None, timeout: float | None, 
         memory_mb=int(table.get("memory", 0)),
         jobs=settings.jobs or 1,
         python=python or str(table.get("python", sys.executable)),
-        factories=factories if isinstance(factories, dict) else {},
+        factories=factories,
+        factories_at=where,
         executor=str(table.get("executor", "")),
         cache_dir=None if kept is None else kept.path,
     )
@@ -57,7 +63,8 @@ def check(report: Report, options: VerifyOptions, confirmed_only: bool = False, 
     from tclint.verify import verify
 
     show = _progress(quiet)
-    return judged(report, verify(_claims(report), options, show, _lines(show) if show else None), confirmed_only)
+    answers = verify(_claims(report), options, show, _lines(show) if show else None)
+    return judged(report, heeded(answers, options), confirmed_only)
 
 
 def _claims(report: Report) -> list[Finding]:
@@ -65,10 +72,14 @@ def _claims(report: Report) -> list[Finding]:
     return [f for f in report.findings if not f.code.startswith("TCL9")]
 
 
-def judged(report: Report, answers: VerifyReport, confirmed_only: bool, config_file: str | None = None) -> Report:
+def heeded(answers: VerifyReport, options: VerifyOptions) -> VerifyReport:
+    """Refuse answers that were given without a factory which the configuration names: they answer another question."""
     if answers.bad_factories:
-        where = f"{config_file + ': ' if config_file else ''}[tool.tclint.verify.factories] "
-        raise UserError("; ".join(where + broken for broken in answers.bad_factories))
+        raise UserError("; ".join(options.factories_at + broken for broken in answers.bad_factories))
+    return answers
+
+
+def judged(report: Report, answers: VerifyReport, confirmed_only: bool) -> Report:
     findings: list[Finding] = []
     verdicts = {_place(v.finding): v for v in answers.verdicts}
     for finding in report.findings:
@@ -183,7 +194,11 @@ def _end_on_sigterm() -> None:
 @click.option(
     "--all", "everything", is_flag=True, help="Run also what no finding speaks of, and tell what lint missed."
 )
+@click.option("--select", multiple=True, callback=listed, metavar="RULES", help="Ask only about these rules.")
+@click.option("--output-file", "-o", metavar="FILE", help="Write the report to a file instead of stdout.")
+@click.option("--quiet", "-q", is_flag=True, help="The judged findings only: no progress, no summary.")
 @click.option("--scaffold", metavar="FILE", help="Write an @tclint.example for every target that could not be run.")
+@clean_env_option
 @click.option("--allow-rules", is_flag=True, default=None, help="Run the rules that the configuration file names.")
 def command(
     arguments: tuple[str, ...],
@@ -200,6 +215,9 @@ def command(
     confirmed_only: bool,
     output_format: str,
     everything: bool,
+    select: list[str] | None,
+    output_file: str | None,
+    quiet: bool,
     scaffold: str | None,
     allow_rules: bool | None,
 ) -> int:
@@ -212,13 +230,17 @@ def command(
     from tclint.verify import verify, verify_program, verify_trace, write_repro
 
     stream = output_format == JSONL
-    show = Show("full" if stream else output_format)
+    if stream and output_file is not None:
+        raise click.UsageError(
+            "--output-format jsonl writes each verdict as it is reached, to stdout: no --output-file"
+        )
+    show = Show("full" if stream else output_format, output_file, quiet=quiet)
     program = _program(arguments)
     paths = ["."] if program or not arguments else arguments
     project = Project.open(
         paths,
         cwd=here(),
-        overrides={"no-cache": True} if no_cache else None,
+        overrides={**({"no-cache": True} if no_cache else {}), **({"select": select} if select else {})},
         say=say,
         allow_rules=allow_rules,
     )
@@ -237,9 +259,13 @@ def command(
         answers = verify_trace(claims, trace_dir, options)
     else:
         _end_on_sigterm()
-        progress = _progress(False)
+        progress = _progress(quiet)
+        heard = None if quiet else _lines(progress)
         also = project.reported if everything else ()
-        answers = verify(claims, options, progress, _json_line if stream else _lines(progress), also)
+        answers = heeded(
+            verify(claims, options, progress, _json_line if stream else heard, also),
+            options,
+        )
     if repro_dir is not None:
         from tclint.verify import NotConfirmed
 
@@ -258,9 +284,9 @@ def command(
             if count
             else "nothing to fill in"
         )
-    report = judged(report, answers, confirmed_only, project.settings.config_file)
+    report = judged(report, answers, confirmed_only)
     if stream:
-        for line in report.notes:
+        for line in () if quiet else report.notes:
             say(line)
     else:
         show(report, project)

@@ -1,8 +1,9 @@
 """What happens while code is interpreted, and who listens to it."""
 
+from tclint.events.broken import Break, GraphBreak
+from tclint.events.graphs import GRADIENTS, Rebound, Refusal, Refused, Rerun, Reuse, Stale
 from tclint.events.kinds import (
-    EVENTS,
-    GRADIENTS,
+    KINDS,
     Assert,
     Attribute,
     Branch,
@@ -18,10 +19,7 @@ from tclint.events.kinds import (
     ModuleEvent,
     Operation,
     ProgramCall,
-    Rebound,
     Return,
-    Reuse,
-    Stale,
     Store,
     Subscript,
     With,
@@ -29,12 +27,15 @@ from tclint.events.kinds import (
     subject,
 )
 
+EVENTS: tuple[type[Event], ...] = (*KINDS, GraphBreak, Reuse, Rerun, Rebound, Refused)
+
 __all__ = [
     "EVENTS",
     "GRADIENTS",
     "Assert",
     "Attribute",
     "Branch",
+    "Break",
     "Call",
     "Compile",
     "CompiledCall",
@@ -43,11 +44,15 @@ __all__ = [
     "Event",
     "Feature",
     "Format",
+    "GraphBreak",
     "Loop",
     "ModuleEvent",
     "Operation",
     "ProgramCall",
     "Rebound",
+    "Refusal",
+    "Refused",
+    "Rerun",
     "Return",
     "Reuse",
     "Stale",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tclint.model.finding import RANK, Finding
+from tclint.events.broken import Break, GraphBreak, seen_from
+from tclint.model.finding import RANK, Confidence, Effect, Finding
 from tclint.model.report import Problem
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ class Dispatcher:
             try:
                 for finding in handler(event) or ():
                     self.record(finding, rule, event)
+                    if finding.effect is Effect.GRAPH_BREAK and event.compiled:
+                        self.broke(finding, event)
             except Exception as error:
                 self.crashed(rule, event.module.path, getattr(event.node, "lineno", 1), error)
 
@@ -101,6 +104,18 @@ class Dispatcher:
         old = self.found.get(key)
         if old is None or RANK[finding.confidence.value] > RANK[old[0].confidence.value]:
             self.found[key] = (finding, rule, event)
+
+    def broke(self, finding: Finding, event: Event) -> None:
+        """Tell who listens that the graph breaks here; those who called this function hear of it when it is done."""
+        site = event.site
+        if finding.confidence is Confidence.LOW or (site is not None and site.fullgraph is True):
+            return
+        frame = event.frame
+        at = Break(finding.path, finding.span.line, False)
+        frame.broken = seen_from(frame, at)
+        handlers = self.handlers(GraphBreak, frame.region, None)
+        if handlers:
+            self.dispatch(handlers, GraphBreak(frame, event.node, at))
 
     def crashed(self, rule: Rule, path: str, line: int, error: Exception) -> None:
         """A rule that throws costs one diagnostic for each file, not the run."""

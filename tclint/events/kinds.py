@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any
 
 from tclint.events.queries import Queries
 from tclint.model.finding import Span
@@ -208,46 +208,7 @@ class CompiledCall(Event):
     def evidence(self) -> Evidence | None:
         """What is known of the calls of the callable, of which this is one."""
         site = self.callee.site
-        return self.frame.interp.account.evidence(self.callee.code, site.dynamic, site.test)
-
-
-GRADIENTS: Final = ".grad"
-"""The name of a `Reuse` of gradients that a backward pass adds to."""
-
-
-class Reuse(Event):
-    """A name is read that holds the output of a CUDA graph which has run again since."""
-
-    __slots__ = ("name", "value")
-    kind = "reuse"
-
-    def __init__(self, frame: Frame, node: ast.AST, name: str, value: Tensor) -> None:
-        super().__init__(frame, node)
-        self.name = name
-        self.value = value
-
-
-Stale = Literal["input", "number", "parameter", "module", "mode", "rate", "carried", "dropped", "warmed"]
-"""What a graph captured by hand has of something that is bound anew."""
-
-
-class Rebound(Event):
-    """Something that a graph captured by hand has read is bound anew before a replay, which does not see it.
-
-    `what` says how: an `input`, a `number`, a `parameter` or a `module` is bound; the `mode` of a module or a learning
-    `rate` is set; a tensor is `carried` from one replay to the next by a binding within the capture; gradients that a
-    captured backward pass writes are `dropped`; a state that the capture changes was changed by its warm-up (`warmed`).
-    """
-
-    __slots__ = ("replay", "value", "what")
-    kind = "rebound"
-
-    def __init__(self, frame: Frame, node: ast.AST, what: Stale, value: Value, replay: int) -> None:
-        super().__init__(frame, node)
-        self.what = what
-        self.value = value
-        self.replay = replay
-        """The line of the replay."""
+        return self.frame.interp.account.evidence(self.callee.code, site.dynamic, site.test, site.path)
 
 
 class Attribute(Event):
@@ -432,7 +393,8 @@ class Compile(Event):
             target = target.target
         code = code_of(target, self.frame.module.path, getattr(self.node, "lineno", 0))
         dynamic = given.value if isinstance(given, Const) else None
-        return self.frame.interp.account.evidence(code, dynamic, is_test(self.frame.module.path))
+        path = self.frame.module.path
+        return self.frame.interp.account.evidence(code, dynamic, is_test(path), path)
 
 
 class ModuleEvent(Event):
@@ -451,13 +413,11 @@ class ModuleEvent(Event):
         return self.frame.module.tree
 
 
-EVENTS: tuple[type[Event], ...] = (
+KINDS: tuple[type[Event], ...] = (
     Branch,
     Call,
     ProgramCall,
     CompiledCall,
-    Reuse,
-    Rebound,
     Attribute,
     Store,
     Subscript,

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tclint.model.finding import Step
 from tclint.program import Class, Function, Module, Program
 from tclint.values import CompileSite, Evidence, Instance, Region, Value
+
+if TYPE_CHECKING:
+    from tclint.events.broken import Break
 
 Index = TypeVar("Index")
 
@@ -60,7 +63,7 @@ class Learned(Protocol):
 class Account(Protocol):
     """What eager code does to compiled callables, moment by moment."""
 
-    def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool) -> Evidence | None: ...
+    def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool, path: str) -> Evidence | None: ...
 
 
 class Interpretation(Protocol):
@@ -122,6 +125,8 @@ class Frame(Protocol):
 
     @property
     def maybe(self) -> int: ...
+
+    broken: Break | None
 
     @property
     def constructing(self) -> bool: ...
@@ -211,12 +216,26 @@ class Queries:
         """The compile sites found so far."""
         return tuple(self._frame.interp.learned.sites.values())
 
+    def this_run(self) -> object:
+        """Tells this run of the function from others: the same thing for all events of one run."""
+        return self._frame
+
     def callers(self) -> Iterator[Frame]:
         """Who called this function, who called that one, and so on outwards."""
         frame = self._frame.parent
         while frame is not None:
             yield frame
             frame = frame.parent
+
+    def runs_eagerly(self) -> bool:
+        """Whether a graph break in a block has sent this function to eager: what it calls is compiled by itself."""
+        broken = self._frame.broken
+        return broken is not None and broken.eager
+
+    def in_one_call(self) -> bool:
+        """Whether compiled code is looked at for one call of it that eager code makes, not for all calls together."""
+        outermost = [self._frame, *self.callers()][-1]
+        return outermost.region is not None and outermost.call_node is not None
 
     def handed_over(self) -> bool:
         """Whether this is the very function that was handed to the operator which `event.inside` names."""

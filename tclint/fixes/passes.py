@@ -24,6 +24,9 @@ Lint = Callable[[Mapping[str, bytes]], Sequence[Finding]]
 Keep = Callable[[Finding, int], bool]
 """Whether a fix may be applied in a pass, counted from 0."""
 
+Tidy = Callable[[str, bytes], bytes]
+"""A file, by the path shown, without what its fixes left behind."""
+
 _Key = tuple[str, ...]
 _Scope = tuple[str, str]
 """A function: its file and its name."""
@@ -66,11 +69,19 @@ def applicable(finding: Finding, unsafe: bool) -> bool:
     return fix.applicability is Applicability.SAFE or (unsafe and fix.applicability is Applicability.UNSAFE)
 
 
-def run(lint: Lint, original: Callable[[str], bytes], *, unsafe: bool = False, keep: Keep | None = None) -> Fixed:
+def run(
+    lint: Lint,
+    original: Callable[[str], bytes],
+    *,
+    unsafe: bool = False,
+    keep: Keep | None = None,
+    tidy: Tidy | None = None,
+) -> Fixed:
     """Lint, apply what fits together, and again, until nothing changes or `PASSES` is reached.
 
     `original` gives the bytes of a file by the path shown. `keep` is asked about each fix before it is applied. What a
-    fix was made for is gone afterwards, and no other hazard has come: else it is not applied, and that is told.
+    fix was made for is gone afterwards, and no other hazard has come: else it is not applied, and that is told. `tidy`
+    takes out of a file what the fixes left without use.
     """
     search = _Search(lint({}), unsafe)
     while True:
@@ -83,6 +94,10 @@ def run(lint: Lint, original: Callable[[str], bytes], *, unsafe: bool = False, k
     if search.rounds > 1 and not fixed.passes:
         # What was linted last is what is left: here, all of it.
         lint({})
+    tidied = {path: tidy(path, data) for path, data in fixed.contents.items()} if tidy is not None else fixed.contents
+    if tidied != fixed.contents:
+        fixed.contents = dict(tidied)
+        lint(fixed.contents)
     fixed.rejected += search.rejected
     fixed.denied = frozenset(search.denied)
     for path in [p for p, data in fixed.contents.items() if data == original(p)]:

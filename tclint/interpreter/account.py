@@ -6,8 +6,9 @@ import ast
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tclint.interpreter.readings import read_by
 from tclint.sources.roles import is_test
-from tclint.values import UNKNOWN, Const, Evidence, FunctionValue, Instance, Value
+from tclint.values import UNKNOWN, Const, Evidence, FunctionValue, Instance, Scalar, Value
 from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, StatePlace, Walk, Write
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ class Account:
         self._counted = interp.learned.counted
         self._replays = interp.memo.moments
         self._current: list[Moment] = []
+        self.paused = 0
+        """Around how many runs we are of which only the result counts: what they do is part of one call."""
         self._settled = bool(interp.learned.walks)  # by the interpreter from which this one learned
         self._callers: dict[Hashable, list[tuple[Walk, bool]]] | None = None
         self._evidence: dict[Hashable, Evidence | None] = {}
@@ -39,16 +42,17 @@ class Account:
         """All entries have been walked: what is walked from here on is known already."""
         self._settled = True
 
-    def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool) -> Evidence | None:
-        """What is known of the calls of a compiled callable; arguments by position go by `argument 0`, …"""
-        key = (code, dynamic, in_test)
+    def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool, path: str) -> Evidence | None:
+        """What is known of the calls of a callable compiled in a file; arguments by position go by `argument 0`, …"""
+        settings = self._interp.options.dynamo.get(path, frozenset())
+        key = (code, dynamic, in_test, settings)
         if self._settled and key in self._evidence:
             return self._evidence[key]
         found: list[Evidence] = []
         for walk in self.walks(code, in_test):
             calls = (m for m in walk if isinstance(m, Call) and m.callee == code)
             rows = [{**{f"argument {i}": a for i, a in enumerate(c.args)}, **c.keywords} for c in calls]
-            found.append(Evidence(code, walk, rows, dynamic))
+            found.append(Evidence(code, walk, rows, dynamic, settings))
         best = max(found, key=lambda each: (each.mode.programs, *each.weight), default=None)
         if self._settled:
             self._evidence[key] = best
@@ -58,15 +62,32 @@ class Account:
         """The walks in which something is called; those of tests only for what is compiled in a test."""
         callers = self._callers
         if callers is None:
-            callers = {}
-            for begun, walk in self._walks.items():
-                tests = is_test(begun if isinstance(begun, str) else str(begun[0]))
-                for called in dict.fromkeys(moment.callee for moment in walk if isinstance(moment, Call)):
-                    callers.setdefault(called, []).append((walk, tests))
+            callers = self._find_callers()
             if self._settled:
                 self._callers = callers
         # What a test calls one after the other, no run of the program does.
         return [walk for walk, tests in callers.get(callee, ()) if in_test or not tests]
+
+    def _find_callers(self) -> dict[Hashable, list[tuple[Walk, bool]]]:
+        """By what is called, the walks in which it is, and whether those are of tests.
+
+        A function that was entered alone gives way to the run of a file that gets to the same calls: that knows with what.
+        """
+        callers: dict[Hashable, list[tuple[Walk, bool]]] = {}
+        whole: dict[Hashable, set[int]] = {}
+        for begun, walk in sorted(self._walks.items(), key=lambda each: not isinstance(each[0], str)):
+            tests = is_test(begun if isinstance(begun, str) else str(begun[0]))
+            places: dict[Hashable, set[int]] = {}
+            for moment in walk:
+                if isinstance(moment, Call):
+                    places.setdefault(moment.callee, set()).add(id(moment.node))
+            for called, where in places.items():
+                if isinstance(begun, str) and not tests:
+                    whole.setdefault(called, set()).update(where)
+                elif where <= whole.get(called, set()):
+                    continue
+                callers.setdefault(called, []).append((walk, tests))
+        return callers
 
     @property
     def length(self) -> int:
@@ -87,7 +108,17 @@ class Account:
             closure = target.closure
             cells = {name: closure[name] for name in sorted(target.function.free_names() & closure.keys())}
         made = self._interp.heap.made_with(target)
-        self._add(Call(code, frame.module.path, node, tuple(args), dict(keywords), frame.modes, cells, made))
+        given = tuple(self._as_passed(value, target) for value in args)
+        named = {name: self._as_passed(value, target) for name, value in keywords.items()}
+        self._add(Call(code, frame.module.path, node, given, named, frame.modes, cells, made))
+
+    def _as_passed(self, value: Value, target: Value) -> Value:
+        """An argument as it is at this moment: objects with what they hold, and numbers that were read out of a tensor."""
+        if isinstance(value, Scalar) and value.source == "data" and value.type in ("int", "float"):
+            return Scalar(value.type, "read", value.origin)
+        if isinstance(value, Instance) and value.identity:
+            return self._interp.heap.as_held(value, read_by(target, value.cls))
+        return value
 
     def write(self, frame: Frame, node: ast.AST, place: StatePlace, value: Value, again: str = "") -> None:
         """Eager code binds something that compiled code may read. What constructors bind is no change."""
@@ -135,7 +166,7 @@ class Account:
             self._add(moment)
 
     def _add(self, moment: Moment) -> None:
-        if len(self._current) < MAX_MOMENTS:
+        if len(self._current) < MAX_MOMENTS and not self.paused:
             self._current.append(moment)
 
 

@@ -114,6 +114,15 @@ def passed_as(frame: Frame, name: str) -> Iterator[Place]:
             yield from passed_as(parent, node.id)
 
 
+def entries(frame: Frame, holder: ast.expr, key: object) -> Iterator[Place]:
+    """The places of an entry of a dict: as this function names the dict, and as its callers do who hand it over."""
+    base = of_target(frame, holder)
+    if base is not None:
+        yield base._replace(name=f"{base.name}[{key!r}]")
+    for place in passed_as(frame, holder.id) if isinstance(holder, ast.Name) else ():
+        yield place._replace(name=f"{place.name}[{key!r}]")
+
+
 def root_of(frame: Frame, node: ast.expr) -> Tensor | None:
     """The tensor whose memory an expression is: `x` of `x[:n]`, `x.T`, `x.view(-1)`."""
     while not isinstance(node, ast.Name):

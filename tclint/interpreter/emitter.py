@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tclint import events
+from tclint.events.broken import seen_from
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.modes import ask_gradients, set_mode, train
+from tclint.interpreter.streams import wait
 from tclint.torch_facts import callers
-from tclint.values import TRUE, Instance, Object, Scalar, Seq, Tensor, Union, Value
+from tclint.values import TRUE, FunctionValue, Instance, Object, Scalar, Seq, Tensor, Union, Value
 
 if TYPE_CHECKING:
     from tclint.events.dispatch import Dispatcher
@@ -61,6 +63,15 @@ class Emitter:
         """Something of the language that has no event of its own, by its name in the facts."""
         self.emit(events.Feature, frame, node, name)
 
+    def broke(
+        self, frame: Frame, node: ast.AST | None, at: events.Break, function: FunctionValue, given: Mapping[str, Value]
+    ) -> None:
+        """The graph breaks in a function that compiled code calls."""
+        if self.quiet or node is None or frame.region is None:
+            return
+        frame.broken = seen_from(frame, at)
+        self.emit(events.GraphBreak, frame, node, at, function, given)
+
     def operation(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> None:
         self.emit(events.Operation, frame, node, operator, left, right)
 
@@ -78,6 +89,7 @@ class Emitter:
         if frame.region is None:
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
+                wait(frame, node, name, args)
             train(frame, node, name, keywords, receiver)
             if name == "Tensor.requires_grad_" and receiver is not None:
                 ask_gradients(frame, node, receiver, args[0] if args else TRUE)

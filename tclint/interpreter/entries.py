@@ -97,7 +97,8 @@ class Entries:
             calls = (m for m in walk if isinstance(m, Call) and m.callee == target.key)
             envs = (parameters.bind(self._interp, function, [*bound, *c.args], c.keywords, False) for c in calls)
             rows = [{name: value for name, value in env.items() if name in names} for env in envs]
-            found.append(Evidence(target.key, walk, rows, site.dynamic if site is not None else None))
+            dynamic, settings = (site.dynamic, site.settings) if site is not None else (None, frozenset[str]())
+            found.append(Evidence(target.key, walk, rows, dynamic, settings))
         return max(found, key=lambda each: each.weight, default=None)
 
     def by_signature(

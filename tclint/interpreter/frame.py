@@ -6,11 +6,13 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from tclint.model.finding import Step
+from tclint.sources.tree import own
 from tclint.values import Origin, Region, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tclint.events import Break
     from tclint.interpreter.machine import Interpreter
     from tclint.program import Class, Function, Module
     from tclint.values.moments import Mode
@@ -29,6 +31,7 @@ class Frame:
     __slots__ = (
         "blocks",
         "breaks",
+        "broken",
         "budget",
         "call_node",
         "capturing",
@@ -96,6 +99,7 @@ class Frame:
         # False under no_grad, True where nothing around turns gradients off, None where the caller is not in sight.
         self.grad: bool | None = parent.grad if parent is not None else (None if self.cls is not None else True)
         self.modes: tuple[Mode, ...] = parent.modes if parent is not None else ()
+        self.broken: Break | None = None  # the first graph break in it, as its caller sees it
         self.constructing = False
         self.capturing: bool = parent is not None and parent.capturing  # in a CUDA-graph capture by hand
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it
@@ -105,6 +109,16 @@ class Frame:
         """Whether this place is reached exactly once whenever the function is: in no loop but those walked turn by turn."""
         once = self.blocks.count("with") + self.blocks.count("try")
         return not self.maybe and len(self.blocks) - once == self.walked
+
+    @property
+    def walks(self) -> bool:
+        """Whether loops here are walked turn by turn: in eager code, and where one object is being built."""
+        return self.region is None and (not self.constructing or self.interp.heap.building)
+
+    @property
+    def yielding(self) -> bool:
+        """Whether the function is a generator."""
+        return self.function is not None and self.function.node_index(_yields)
 
     @property
     def rare(self) -> bool:
@@ -161,6 +175,10 @@ class Frame:
     def set_path(self, path: str, value: Value) -> None:
         self.env[path] = value
         self.paths.add(path.partition(".")[0])
+
+
+def _yields(function: ast.AST) -> bool:
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own(function))
 
 
 def join_env(a: Env | None, b: Env | None) -> Env | None:

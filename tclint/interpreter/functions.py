@@ -225,7 +225,8 @@ class Functions:
         region_key = region.key if region is not None else None
         if region is None and frame is not None:
             recordings = self._interp.recordings
-            region_key = ("eager", frame.grad, frame.capturing, graphs.seen_by(value.closure), recordings.seen)
+            seen = graphs.seen_by(value.closure), recordings.seen
+            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, *seen)
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         heap = self._interp.heap
@@ -251,11 +252,16 @@ class Functions:
                 self._interp.account.replay(key)
             elif not self._emitter.quiet:
                 self._interp.results.again(region.site, key)
+                if frame is not None and key in memo.breaks:
+                    self._emitter.broke(frame, node, memo.breaks[key], value, env)
             if key in memo.effects:
                 graphs.repeat(frame, memo.effects[key])
+                if region is None and frame is not None and node is not None:
+                    if any(effect.kind == "run" for effect in memo.effects[key]):
+                        self._emitter.emit(events.Rerun, frame, node)
             if key in memo.deeds:
                 self._interp.recordings.repeat(memo.deeds[key])
-            return known
+            return known if region is not None else known.fresh()
         if key is None:
             key = plain
             again = True
@@ -289,8 +295,10 @@ class Functions:
         counted = region is not None and region.site is not None and not self._emitter.quiet
         if counted:
             self._interp.results.begin()
+        given = dict(env) if region is not None else {}
+        inner = Frame(self._interp, function.module, function, env, region, frame, node, value.closure)
         try:
-            result = self._interpret(frame, node, value, env, region)
+            result = self._interpret(inner, value)
         except Exception as error:
             self._interp.results.failed(function, error)
             result = UNKNOWN
@@ -307,6 +315,10 @@ class Functions:
         memo.results[key] = result
         if region is None:
             self._interp.account.keep(key, begun)
+        elif inner.broken is not None:
+            memo.breaks[key] = inner.broken
+            if frame is not None:
+                self._emitter.broke(frame, node, inner.broken, value, given)
         if graphs.length != happened:
             memo.effects[key] = graphs.since(happened)
         if self._interp.recordings.length != done:
@@ -340,18 +352,17 @@ class Functions:
             self._memo.running.discard(key)
         once(UNKNOWN)
 
-    def _interpret(
-        self, caller: Frame | None, node: ast.AST | None, value: FunctionValue, env: Env, region: Region | None
-    ) -> Value:
+    def _interpret(self, frame: Frame, value: FunctionValue) -> Value:
         function = value.function
         body = function.node
-        frame = Frame(self._interp, function.module, function, env, region, caller, node, value.closure)
+        caller, region = frame.parent, frame.region
         if region is None:
             frame.constructing = function.name == "__init__" or (caller is not None and caller.constructing)
             for decorator in function.decorators:
-                enter_mode(frame, decorator)
+                enter_mode(frame, decorator, True)
         elif not self._emitter.quiet:
-            self._interp.results.reach_function(region.site, function)
+            told = parameters.told(function, frame.env)
+            self._interp.results.reach_function(region.site, function, told)
         self._emitter.emit(events.Enter, frame, body)
         if isinstance(body, ast.Lambda):
             return evaluate(frame, body.body)

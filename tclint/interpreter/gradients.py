@@ -86,7 +86,13 @@ def _function_may(frame: Frame, value: FunctionValue, depth: int) -> bool:
 def _identity(value: Instance | Object) -> tuple[object, ...]:
     if isinstance(value, Instance):
         return (value.cls.module.path, value.cls.qualname)
-    return (value.name, value.origin.line)
+    # By the node: other files have such modules at the same line.
+    return (value.name, value.origin.node or value.origin.line)
+
+
+def is_frozen(frame: Frame, value: Value) -> bool:
+    """Whether `requires_grad_(False)` was called on a module."""
+    return isinstance(value, (Instance, Object)) and _identity(value) in frame.interp.learned.frozen
 
 
 def freeze(frame: Frame, receiver: Value, wanted: Value) -> None:

@@ -7,7 +7,8 @@ here, so that whoever has the object sees it. Compiled code does not look here: 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import execute, parameters
@@ -50,6 +51,11 @@ class Heap:
         self._reads: list[tuple[Place, Value | None]] = []
         self.reruns = RERUNS
 
+    @property
+    def building(self) -> bool:
+        """Whether it is found out what the constructor of an object gives it."""
+        return bool(self._building)
+
     def begin(self) -> None:
         """Another walk: nothing has happened yet."""
         self._state, self._first, self._built, self.version = {}, {}, set(), 0
@@ -83,6 +89,24 @@ class Heap:
         else:
             self._state[(instance.identity, name)] = value
             self.change()
+
+    def as_held(self, instance: Instance, names: AbstractSet[str]) -> Instance:
+        """An object with what some of its attributes hold at this moment."""
+        self._build(instance.identity)
+        told = {name: held for name in sorted(names) if (held := self._held((instance.identity, name))) is not None}
+        return instance.with_held(told)
+
+    def rename(self, renamed: Callable[[Value], Value]) -> bool:
+        """What objects hold has changed in place: whether any of them holds it."""
+        found = False
+        for place in [*self._first, *(place for place in self._state if place not in self._first)]:
+            held = self._held(place)
+            assert held is not None
+            new = renamed(held)
+            if new is not held:
+                self._state[place] = new
+                found = True
+        return found
 
     def _held(self, place: tuple[int, str]) -> Value | None:
         value = self._state.get(place)

@@ -19,6 +19,8 @@ from tclint.values import OWNED, Seq, Value
 _LOOP_PASSES: Final = 3
 _TURNS: Final = 8
 """Turns that are walked of a loop over a known sequence."""
+_GATHERED: Final = 32
+"""The same in a function that only hands out what its loops make."""
 _LATER: Final = 3
 """Turns that are walked of any other eager loop: the first, a later one, and one that shows whether a change goes on."""
 
@@ -74,13 +76,13 @@ def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable
 def _for(frame: Frame, node: ast.For) -> None:
     iterable = expressions.evaluate(frame, node.iter)
     frame.interp.emitter.emit(events.Loop, frame, node, iterable, False)
-    walks = frame.region is None and not frame.constructing
+    walks = frame.walks
     if not walks and isinstance(node.iter, (ast.Tuple, ast.List)) and isinstance(iterable, Seq) and iterable.items:
         if _unroll(frame, node, iterable.items):
             return
 
     if walks:
-        items, exact = iterable.turns(frame, node, _TURNS, _LATER)
+        items, exact = iterable.turns(frame, node, _GATHERED if frame.yielding else _TURNS, _LATER)
         left = iter(items)
 
         def turn() -> tuple[bool, Env | None]:
@@ -177,7 +179,7 @@ def _unroll(frame: Frame, node: ast.For, items: tuple[Value, ...]) -> bool:
 
 
 def _while(frame: Frame, node: ast.While) -> None:
-    if frame.region is None and not frame.constructing:
+    if frame.walks:
         left = [_TURNS, _LATER]
 
         def turn() -> tuple[bool, Env | None]:

@@ -19,7 +19,7 @@ _EVERY: Final = "parameters"
 """Stands for the parameters that are not told apart."""
 
 
-def enter_mode(frame: Frame, context: ast.expr) -> None:
+def enter_mode(frame: Frame, context: ast.expr, decorates: bool = False) -> None:
     """`with torch.no_grad():` and the like, also as a decorator."""
     called = context.func if isinstance(context, ast.Call) else context
     name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
@@ -38,7 +38,7 @@ def enter_mode(frame: Frame, context: ast.expr) -> None:
             for node in (*context.args, *(keyword.value for keyword in context.keywords)):
                 value = evaluate(frame, node)
                 given.append(value.key if isinstance(value, (Const, External)) else None)
-    mode = Mode(name, tuple(given), frame.module.path, context)
+    mode = Mode(name, tuple(given), frame.module.path, context, decorates)
     frame.modes = (*frame.modes, mode)
 
 

@@ -14,7 +14,7 @@ from tclint.interpreter import parameters
 from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import modules, tokenizers
+from tclint.interpreter.models import hooks, modules, tokenizers
 from tclint.program import Class, Function
 from tclint.values import (
     ARRAY,
@@ -315,7 +315,21 @@ class Objects:
         open_ended: bool = False,
     ) -> Value:
         """The value of `instance(*args, **keywords)`."""
-        if frame.region is None and instance.key in self._learned.compiled_instances:
+        result = self._called(frame, node, instance, args, keywords, open_ended)
+        hooks.run(frame, node, instance, args, result)
+        return result
+
+    def _called(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        instance: Instance,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool,
+    ) -> Value:
+        paused = self._interp.graph_memory.paused
+        if frame.region is None and not paused and instance.key in self._learned.compiled_instances:
             compiled = Compiled(instance, self._learned.compiled_instances[instance.key])
             return self._interp.compile_sites.call(frame, node, compiled, args, keywords, open_ended)
         self._interp.recordings.run(frame, owner_of(instance), node)

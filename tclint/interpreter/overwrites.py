@@ -35,7 +35,7 @@ from tclint.values.graph import as_handle, holds_graph
 
 class Effect(NamedTuple):
     """Something that happens to the memory: a `run` (of `of`, where that graph has its own), a `backward` pass, a `mark`,
-    a `drop` of gradients, or an attribute that is bound (`hold`: `of` is its place and what it holds)."""
+    a `drop` of gradients (`of`: whether others take their place), or an attribute that is bound (`hold`: `of` is its place and what it holds)."""
 
     kind: str
     of: Any = None
@@ -64,12 +64,15 @@ class GraphMemory:
         self._marked = False
         self._begins = False
         self._trained: CompileSite | None = None
+        self._filled = False
+        """Whether parameters hold gradients that the program made: backward passes add to these in place."""
 
     def begin(self) -> None:
         """Another entry into the program."""
         self._marked = self._begins = False
         self._held.clear()
         self._trained = self._gradients = None
+        self._filled = False
 
     @property
     def length(self) -> int:
@@ -88,7 +91,7 @@ class GraphMemory:
             elif effect.kind == "mark":
                 self.mark()
             elif effect.kind == "drop":
-                self.drop_gradients()
+                self.drop_gradients(effect.of)
             elif effect.kind == "hold":
                 self._hold_again(effect)
             else:
@@ -196,9 +199,9 @@ class GraphMemory:
         self._log.append(Effect("backward"))
         self._change(frame, PENDING, Value.released)
         held = self._gradients
-        if self._trained is not None:
+        if self._trained is not None and not self._filled:
             self._gradients = Tensor(PROVEN, "f", -1, OWNED, origin, site=self._trained)
-            self._trained = None
+        self._trained = None
         return held if held is not None and held.flags & STALE else None
 
     def _change(self, frame: Frame | None, of: int, change: Callable[[Value], Value]) -> None:
@@ -213,10 +216,21 @@ class GraphMemory:
                             names[name] = change(value)
             frame = frame.parent
 
-    def drop_gradients(self) -> None:
-        """`zero_grad()`, or gradients that the program makes itself: parameters hold none of a graph's."""
-        self._log.append(Effect("drop"))
+    def drop_gradients(self, filled: bool = False) -> None:
+        """`zero_grad()`, or, if `filled`, gradients that the program makes itself: parameters hold none of a graph's."""
+        self._log.append(Effect("drop", filled))
         self._gradients = None
+        self._filled = filled
+
+    @property
+    def gradients(self) -> tuple[Tensor | None, bool]:
+        """What parameters hold: gradients of a graph, or whether those of the program."""
+        return self._gradients, self._filled
+
+    def keep_gradients(self, held: tuple[Tensor | None, bool]) -> None:
+        """One arm of a branch that is taken now and then has dropped gradients: in the other turns they are still there."""
+        if self._gradients is None:
+            self._gradients, self._filled = held
 
     def gradient(self, origin: Origin) -> Tensor | None:
         """What a parameter holds after the backward pass of a graph."""

@@ -51,7 +51,7 @@ _TENSOR_NAMES: Final = re.compile(
 class Signature:
     """The parameters of a function, read once."""
 
-    __slots__ = ("kwarg", "kwonly", "names", "nodes", "used", "vararg")
+    __slots__ = ("keyed", "kwarg", "kwonly", "names", "nodes", "used", "vararg")
 
     def __init__(self, function: Function) -> None:
         arguments = function.node.args
@@ -66,6 +66,7 @@ class Signature:
         self.vararg = arguments.vararg.arg if arguments.vararg else ""
         self.kwarg = arguments.kwarg.arg if arguments.kwarg else ""
         self.used: frozenset[str] | None = None
+        self.keyed: frozenset[str] = frozenset()
 
 
 def signature(function: Function) -> Signature:
@@ -148,6 +149,15 @@ def bind(
     return env
 
 
+def told(function: Function, env: Env) -> bool:
+    """Whether a call of a module says what its forward gets. Where it does not, the signature says more."""
+    if function.name != "forward" or function.cls is None:
+        return True
+    known = signature(function)
+    needed = [node.arg for node, default in (*known.nodes[1:], *known.kwonly) if default is None]
+    return all(env.get(name, UNKNOWN) is not UNKNOWN for name in needed)
+
+
 def default_value(interp: Interpreter, function: Function, parameter: ast.arg, default: ast.expr) -> Value:
     """What a parameter gets that a call leaves out."""
     if isinstance(default, ast.Constant):
@@ -213,10 +223,14 @@ _TENSOR_ONLY: Final = frozenset(
 )
 
 
+_MAPPING_ONLY: Final = frozenset({"get", "items", "keys"})
+
+
 def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
-    """Names on which the function uses what only tensors have."""
+    """Names on which the function uses what only tensors have; `known.keyed` then holds those it looks up by keys."""
     if known.used is None:
         found: set[str] = set()
+        keyed: set[str] = set()
         names = {*known.names, *(n.arg for n, _ in known.kwonly)}
         for node in nodes(function.node):
             kind = type(node)
@@ -227,6 +241,12 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                     continue
                 if node.attr in _TENSOR_ONLY:
                     found.add(node.value.id)
+                elif node.attr in _MAPPING_ONLY:
+                    keyed.add(node.value.id)
+            elif isinstance(node, ast.Subscript):
+                key = node.slice
+                if isinstance(node.value, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    keyed.add(node.value.id)
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
                 for side in (node.left, node.right):
                     if isinstance(side, ast.Name):
@@ -241,6 +261,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                 ):
                     found.add(node.args[0].id)
         known.used = frozenset(found & names)
+        known.keyed = frozenset(keyed & names - found)
     return known.used
 
 
@@ -305,7 +326,7 @@ def _entry_value(
     if value is UNKNOWN and not constructor:
         if node.arg in used_as_tensor(function, known):
             value = Tensor(USED, "", -1, 0, origin)
-        elif forward and node.annotation is None:
+        elif forward and node.annotation is None and node.arg not in known.keyed:
             named = bool(_TENSOR_NAMES.match(node.arg))
             if fallback is None:
                 value = Tensor(USED if named else NAMED, "", -1, 0, origin)

@@ -7,7 +7,7 @@ attribute to another tensor, or to another number, changes nothing of that: `rep
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
@@ -15,14 +15,24 @@ from tclint import events
 from tclint.interpreter.bindings import Place, owner_of, root_of
 from tclint.interpreter.frame import Frame
 from tclint.program import Module
+from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import TRUE, UNKNOWN, Const, Instance, Object, Tensor, Value, tensor_of
 from tclint.values.constant import is_none
 from tclint.values.graph import is_graph
 
 _MAX_DEEDS: Final = 256
-_BEFORE: Final = frozenset({"capture", "change", "write", "mode"})
+_BEFORE: Final = frozenset({"capture", "change", "write", "mode", "hook", "unhook"})
 """What matters before anything is captured."""
+_LOOPS: Final = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_ROWS: Final = facts.methods("parts a tensor along a dimension") | {
+    "list",
+    "tuple",
+    "iter",
+    "reversed",
+    "enumerate",
+    "zip",
+}
 _NUMBERS: Final = frozenset({"int", "float", "bool", "number", "str"})
 
 
@@ -30,9 +40,10 @@ class Deed(NamedTuple):
     """Something that eager code does to a graph, or to what a graph may have read."""
 
     kind: str
-    """`capture`, `end`, `read`, `run`, `bind`, `mode`, `write`, `change`, `backward`, `step`, `rate`, `drop`, `replay`, `lose`"""
+    """`capture`, `end`, `read`, `run`, `bind`, `mode`, `write`, `change`, `backward`, `step`, `rate`, `drop`, `use`, `replay`,
+    `lose`; `hook` and `unhook`; `fork` and `join`"""
     of: Hashable
-    """The graph, the place, the module or the tensor."""
+    """The graph, the place, the module, the tensor or the stream."""
     value: Value
     frame: Frame
     node: ast.AST
@@ -56,6 +67,12 @@ class Recorded:
     """The tensors that every replay changes, starting from what they hold."""
     warmed: dict[ast.AST, Deed] = field(default_factory=dict)
     """Those of them that a warm-up has changed already, and nobody has put back."""
+    forked: dict[Hashable, Deed] = field(default_factory=dict)
+    """The side streams that have work of the capture, until another stream waits for them."""
+    used: list[Deed] = field(default_factory=list)
+    """Where its outputs were read before it was replayed for the first time."""
+    samples: tuple[Value, ...] = ()
+    """What a callable was captured with, of which torch makes the graph itself."""
     backward: bool = False
     stepped: bool = False
     rated: bool = False
@@ -84,6 +101,8 @@ class Recordings:
         self._scheduled: Deed | None = None
         """Where a learning rate was changed."""
         self._dropped: Deed | None = None
+        self._hooks: dict[Hashable, dict[ast.AST, Value]] = {}
+        """By module and when they run, the hooks that it has, by the calls that register them."""
         self._log: list[Deed] = []
 
     def begin(self) -> None:
@@ -93,13 +112,15 @@ class Recordings:
         self._changed.clear()
         self._modes.clear()
         self._open.clear()
+        self._hooks.clear()
         self._captures = 0
         self._dropped = self._scheduled = None
 
     @property
     def seen(self) -> Hashable:
         """What a call that is remembered depends on."""
-        return (self._captures, len(self._open))
+        hooked = len(self._hooks) if self._open else 0
+        return (self._captures, len(self._open), hooked)
 
     @property
     def length(self) -> int:
@@ -147,6 +168,13 @@ class Recordings:
             return True
         return bool(self._recorded) and (name in self._names or name == "data" or tensor_of(value) is not None)
 
+    def hooks(self, module: Hashable, when: str) -> tuple[Value, ...]:
+        """What a module calls `before` or `after` its forward, or in its `backward`."""
+        return tuple(self._hooks.get((module, when), {}).values()) if self._hooks else ()
+
+    def recorded(self, graph: Hashable) -> Recorded | None:
+        return self._recorded.get(graph)
+
     def _concerns(self, place: Place) -> bool:
         return any(place in each.reads or place.owner in each.ran for each in self._recorded.values())
 
@@ -176,6 +204,8 @@ class Recordings:
         recorded = self._recorded.get(deed.of)
         if recorded is None:
             return
+        for fork in recorded.forked.values():
+            fork.frame.interp.emitter.emit(events.Refused, fork.frame, fork.node, "unjoined")
         recorded.warmed = {made: self._changed[made] for made in recorded.changes if made in self._changed}
 
     def _read(self, deed: Deed) -> None:
@@ -184,6 +214,29 @@ class Recordings:
                 place: Place = deed.of  # type: ignore[assignment]
                 recorded.reads.setdefault(place, deed.value)
                 self._names.add(place.name.partition("[")[0])
+
+    def _hook(self, deed: Deed) -> None:
+        self._hooks.setdefault(deed.of, {})[deed.node] = deed.value
+
+    def _unhook(self, deed: Deed) -> None:
+        for module, hooks in list(self._hooks.items()):
+            if hooks.pop(deed.of, None) is not None and not hooks:  # type: ignore[call-overload]
+                del self._hooks[module]
+
+    def _fork(self, deed: Deed) -> None:
+        for recorded in self._capturing():
+            recorded.forked[deed.of] = deed
+
+    def _join(self, deed: Deed) -> None:
+        for recorded in self._capturing():
+            if deed.of is None:  # an event, of whichever stream
+                recorded.forked.clear()
+            recorded.forked.pop(deed.of, None)
+
+    def _use(self, deed: Deed) -> None:
+        recorded = self._recorded.get(deed.of)
+        if recorded is not None and not recorded.replays and deed.of not in self._open:
+            recorded.used.append(deed)
 
     def _run(self, deed: Deed) -> None:
         for recorded in self._capturing():
@@ -246,6 +299,9 @@ class Recordings:
         if recorded is None or self._open:
             return
         recorded.replays += 1
+        for use in recorded.used:
+            _tell(use, "empty", deed)
+        recorded.used.clear()
         for place, bound in self._bound.items():
             what = self._stale(recorded, place, bound)
             if what:
@@ -260,14 +316,22 @@ class Recordings:
             _tell(_seen_from(self._dropped, deed.frame), "dropped", deed)
         if self._scheduled is not None and recorded.rated:
             _tell(self._scheduled, "rate", deed)
-        for module, mode in self._modes.items():
-            before = recorded.modes.get(module)
-            trained = before.value.key if before is not None else TRUE.key  # as modules are made
-            if module in recorded.ran and mode.value.key != trained and _depends_on_mode(recorded):
-                _tell(mode, "mode", deed)
+        for mode in self._other_modes(recorded) if _depends_on_mode(recorded) else ():
+            _tell(mode, "mode", deed)
         for change in recorded.warmed.values():
             _tell(_seen_from(change, recorded.frame), "warmed", deed)
         recorded.warmed.clear()
+
+    def in_other_mode(self, recorded: Recorded) -> bool:
+        """Whether a module that was captured is trained now, and was not then, or the other way round."""
+        return any(True for _ in self._other_modes(recorded))
+
+    def _other_modes(self, recorded: Recorded) -> Iterator[Deed]:
+        for module, mode in self._modes.items():
+            before = recorded.modes.get(module)
+            trained = before.value.key if before is not None else TRUE.key  # as modules are made
+            if module in recorded.ran and mode.value.key != trained:
+                yield mode
 
     # -- what that means ----------------------------------------------------------------------------------------
 
@@ -277,15 +341,20 @@ class Recordings:
     def _stale(self, recorded: Recorded, place: Place, bound: Deed) -> events.Stale | Literal[""]:
         """What the graph still has of a place that was bound anew; nothing where it never read it, or has the same."""
         old = recorded.reads.get(place)
+        if _is_another_call(place, bound.frame, recorded.frame):
+            return ""
         if old is None:
             ran = place.kind == "attribute" and place.owner in recorded.ran
-            return "parameter" if ran and tensor_of(bound.value) is not None else ""
+            return "parameter" if ran and (place.name == "*" or tensor_of(bound.value) is not None) else ""
         if old.python_type in _NUMBERS:
             return "" if isinstance(old, Const) and old.key == bound.value.key else "number"
         tensor = tensor_of(old)
         if tensor is not None:
             new = tensor_of(bound.value)
-            if tensor.origin.node in self._written or new is not None and new.origin.node is tensor.origin.node:
+            made = tensor.origin.node
+            if made in self._written:
+                return ""
+            if new is not None and new.origin.node is made and not _makes_several(made, bound.frame, recorded.frame):
                 return ""
             return "parameter" if place.of_module else "input"
         if isinstance(old, (Instance, Object)):
@@ -299,6 +368,38 @@ def _lasts(place: Place, frame: Frame) -> bool:
     """Whether a place outlives the capture: an attribute, a global, or a name of the function that captures."""
     function = frame.function
     return place.kind != "name" or function is not None and place.owner == (function.module.path, function.qualname)
+
+
+def _makes_several(made: ast.AST | None, *frames: Frame | None) -> bool:
+    """Whether one place of the program makes several tensors: in a loop, or as the rows of another one."""
+    if isinstance(made, ast.Call) and isinstance(made.func, (ast.Name, ast.Attribute)):
+        name = made.func.id if isinstance(made.func, ast.Name) else made.func.attr
+        if name in _ROWS:
+            return True
+    for frame in frames:
+        while frame is not None:
+            if made in frame.module.index(_in_loops):
+                return True
+            frame = frame.parent
+    return False
+
+
+def _in_loops(module: Module) -> frozenset[ast.AST]:
+    """The calls of a file that run once for every turn of a loop."""
+    loops = (node for node in nodes(module.tree) if isinstance(node, _LOOPS))
+    return frozenset(node for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call))
+
+
+def _is_another_call(place: Place, bound: Frame, captured: Frame | None) -> bool:
+    """Whether a name is bound by a later call of a function that the capture has called: that one has names of its own."""
+    function = bound.function
+    if place.kind != "name" or function is None or place.owner != (function.module.path, function.qualname):
+        return False
+    while captured is not None:
+        if captured.function is function:
+            return False
+        captured = captured.parent
+    return True
 
 
 def _depends_on_mode(recorded: Recorded) -> bool:

@@ -32,6 +32,7 @@ from tclint.values import (
     Object,
     Partial,
     Region,
+    Seq,
     Tensor,
     Union,
     Value,
@@ -154,25 +155,45 @@ class CompileSites:
             if frame.region.site is None and isinstance(value.target, (FunctionValue, Instance)):
                 self._interp.results.calls_compiled = True
             return value.target.call(frame, node, args, keywords, open_ended)
+        if self._interp.graph_memory.paused:
+            return value.target.call(frame, node, args, keywords, open_ended)
         self.note_call(value.target, value.code, args, keywords)
         self._interp.account.call(frame, node, value.code, args, keywords, value.target)
         inside = Frame(self._interp, frame.module, frame.function, {}, Region(value.site), None, node)
         names = [f"argument {i}" for i in range(len(args))]
         inner_args = [a.as_input(n, NOWHERE) for a, n in zip(args, names, strict=True)]
         inner_keywords = {k: v.as_input(k, NOWHERE) for k, v in keywords.items()}
+        before = self._interp.heap.state()
         result = value.target.call(inside, node, inner_args, inner_keywords, open_ended)
         if result is UNKNOWN:
             result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
         flags, overwrites = 0, False
-        if value.site.cudagraphs and not self._interp.graph_memory.paused and not _on_host(frame, value, args):
+        if value.site.cudagraphs and not _on_host(frame, value, args):
             flags = OWNED
             overwrites = self._interp.graph_memory.run(frame)
             if frame.grad is True and needs_gradients(frame, value.target, (*args, *keywords.values())):
                 flags |= PENDING
                 self._interp.graph_memory.trains(value.site)
         outcome = result.owned(flags, value.site, frame.origin(node))
+        if not open_ended and not frame.capturing and any(_is_told(each) for each in (*args, *keywords.values())):
+            self._interp.heap.restore(before)
+            outcome = outcome.sized(self._as_eager(frame, node, value, args, keywords))
         self._emitter.emit(events.CompiledCall, frame, node, value, args, keywords, outcome, overwrites)
         return outcome
+
+    def _as_eager(
+        self, frame: Frame, node: ast.AST, value: Compiled, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
+        """What the same call gives, and does to what it is given, when nothing is compiled: of eager code more is known."""
+        interp = self._interp
+        interp.graph_memory.paused += 1
+        interp.account.paused += 1
+        try:
+            with self._emitter.silence:
+                return value.target.call(frame, node, args, keywords)
+        finally:
+            interp.account.paused -= 1
+            interp.graph_memory.paused -= 1
 
     def note_call(self, target: Value, code: Any, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         """Remember how eager code calls a compiled callable: evidence for what its arguments are and how they vary."""
@@ -236,6 +257,16 @@ def _on_host(frame: Frame, value: Compiled, args: Sequence[Value]) -> bool:
     if isinstance(target, FunctionValue):
         return not any(word in target.function.module.data for word in _MOVES)
     return True
+
+
+def _is_told(value: Value) -> bool:
+    """Whether so much is known of an argument that it is worth asking what comes out: sizes, or what a container holds."""
+    if isinstance(value, Tensor):
+        return isinstance(value.shape, tuple) and None not in value.shape
+    return isinstance(value, (Seq, Dict)) and any(map(_is_told, value.held_items())) or value.key == _EMPTY
+
+
+_EMPTY: Final = Seq("list", ()).key
 
 
 def _keyword(node: ast.Call, name: str) -> ast.expr | None:

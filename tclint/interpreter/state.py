@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint.program import Class, Function, FunctionPlace, Module
 
 if TYPE_CHECKING:
+    from tclint.events import Break
     from tclint.interpreter.frame import Frame
     from tclint.interpreter.overwrites import Effect
     from tclint.interpreter.recordings import Deed
@@ -142,6 +143,8 @@ class Memo:
     """What a call that is remembered did to graphs captured by hand, and to what they read."""
     effects: dict[Any, tuple[Effect, ...]] = field(default_factory=dict)
     """What a function did to the memory of CUDA graphs, by function and arguments."""
+    breaks: dict[Any, Break] = field(default_factory=dict)
+    """Where the graph breaks in a function, by function and arguments."""
     attributes: dict[Any, dict[str, Value]] = field(default_factory=dict)
     """What constructors gave instances, by their keys."""
     shared_setup: dict[Any, Value] = field(default_factory=dict)
@@ -162,6 +165,7 @@ class Memo:
         parts = (self.results, self.contexts, self.moments, self.effects, self.deeds, self.attributes, self.stateful)
         for part in parts:
             part.clear()
+        self.breaks.clear()
         self.shared_setup.clear()
         self.class_values.clear()
         self.function_values.clear()
@@ -190,6 +194,8 @@ class Results:
 
     reached: set[FunctionPlace] = field(default_factory=set)
     """The functions that were interpreted as compiled."""
+    blind: set[FunctionPlace] = field(default_factory=set)
+    """Those of them that were only called with arguments nobody knows."""
     reach: dict[tuple[str, int], set[FunctionPlace]] = field(default_factory=dict)
     """The functions that each compile site (file, line) compiles."""
     whole: set[FunctionPlace] = field(default_factory=set)
@@ -205,12 +211,24 @@ class Results:
     open: list[set[FunctionPlace]] = field(default_factory=list)
     """The same for the calls that are being interpreted, the innermost last."""
 
-    def reach_function(self, site: CompileSite | None, function: Function) -> None:
-        """A function is interpreted as compiled, by a site or as if there were one."""
+    def reach_function(self, site: CompileSite | None, function: Function, told: bool = True) -> None:
+        """A function is interpreted as compiled, by a site or as if there were one; `told`: with arguments that are known."""
         place = (function.module.path, function.qualname, function.node.lineno)
+        if told:
+            self.blind.discard(place)
+        elif place not in self.reached:
+            self.blind.add(place)
         self.reached.add(place)
         if site is not None:
             self._reach(site, {place})
+
+    @property
+    def known(self) -> set[FunctionPlace]:
+        """The functions that need not be entered by their signatures: calls told what they are given."""
+        return self.reached - self.blind
+
+    def knows(self, place: FunctionPlace) -> bool:
+        return place in self.reached and place not in self.blind
 
     def begin(self) -> None:
         """A call of compiled code begins."""

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 
 from tclint import events
-from tclint.interpreter import captures, exceptions, expressions, hints, modes, stores
+from tclint.interpreter import captures, exceptions, expressions, hints, modes, stores, streams
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
@@ -105,6 +105,7 @@ def _if(frame: Frame, node: ast.If) -> None:
     held = heap.state() if undecided and frame.region is None else None
     memory = frame.interp.graph_memory
     before = memory.branch()
+    gradients = memory.gradients
     if then is not None:
         frame.env = then
         run_block(frame, node.body)
@@ -126,6 +127,8 @@ def _if(frame: Frame, node: ast.If) -> None:
         left |= frame.dead
         frame.dead = False
     memory.join(ends)
+    if undecided and any(isinstance(part, ast.Mod) for part in ast.walk(node.test)):
+        memory.keep_gradients(gradients)  # `if step % 4 == 0:` is surely not taken in every turn
     if not left:
         # Where one arm returns, what follows is the other arm.
         frame.maybe -= undecided
@@ -195,6 +198,8 @@ def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Cal
         if graph is not None:
             captures.start(frame, graph, node)
     frame.capturing = capturing or any(g is not None for g in graphs)
+    for item in items:
+        streams.enter(frame, item.context_expr, item.context_expr)
     eager = any(modes.runs_eagerly(frame, item.context_expr) for item in items)
     frame.interp.graph_memory.paused += eager
     frame.blocks.append("with")

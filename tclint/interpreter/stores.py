@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 
 from tclint import events
 from tclint.interpreter import bindings, exceptions
@@ -31,7 +32,7 @@ from tclint.values import (
 from tclint.values.constant import is_none
 from tclint.values.graph import is_graph
 from tclint.values.moments import COUNTED_UP, GROWS, StatePlace
-from tclint.values.place import is_place, path_of, put_back
+from tclint.values.place import is_place, path_of, put_back, rename
 
 
 def store(
@@ -73,6 +74,23 @@ def _note(frame: Frame, target: ast.expr, value: Value, statement: ast.AST, augm
         recordings.forget(frame, bindings.held_at(frame, target), statement)
     if recordings.may_concern(_last_name(target), value) and not (augmented and isinstance(value, Tensor)):
         recordings.bind(frame, bindings.of_target(frame, target), statement, value)
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            for place in bindings.passed_as(frame, target.value.id):
+                index = evaluate(frame, target.slice)
+                if isinstance(index, Const):
+                    recordings.bind(frame, place._replace(name=f"{place.name}[{index.value!r}]"), statement, value)
+
+
+def note_update(
+    frame: Frame, holder: ast.expr, node: ast.AST, args: Sequence[Value], given: Mapping[str, Value]
+) -> None:
+    """`entries.update(x=…)`, `entries.update({"x": …})`: as if each were bound by itself."""
+    recordings = frame.interp.recordings
+    held = args[0].items if args and isinstance(args[0], Dict) else {}
+    for key, value in (*held.items(), *given.items()):
+        if recordings.may_concern(_last_name(holder), value):
+            for place in bindings.entries(frame, holder, key):
+                recordings.bind(frame, place, node, value)
 
 
 def _last_name(target: ast.expr) -> str:
@@ -132,7 +150,7 @@ def _attribute(
         freeze(frame, receiver, value)
         ask_gradients(frame, statement, receiver, value)
     elif target.attr == "grad" and frame.region is None:
-        frame.interp.graph_memory.drop_gradients()
+        frame.interp.graph_memory.drop_gradients(filled=isinstance(value, Tensor))
         frame.interp.recordings.do("drop", None, frame, statement, value)
     if frame.region is None and not frame.constructing:
         again, told = _again(statement, value), value
@@ -172,6 +190,7 @@ def _attribute(
             if updated is not receiver:
                 frame.set(target.value.id, updated)
             if isinstance(receiver, Instance) and receiver.identity and not frame.capturing:
+                frame.env.pop(f"{target.value.id}.{target.attr}", None)  # what `if self.x is None:` knew of it
                 return  # the heap has it
         frame.set_path(f"{target.value.id}.{target.attr}", value)
 
@@ -200,6 +219,7 @@ def _subscript(
             frame.set(place, updated)
         else:
             put_back(frame, target.value, updated)
+        rename(frame, receiver, updated)
 
 
 def _inner_subscript(
@@ -220,6 +240,7 @@ def _inner_subscript(
     updated = receiver.with_item(index, value)
     if updated is not receiver:
         put_back(frame, target.value, updated)
+        rename(frame, receiver, updated)
 
 
 def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, statement: ast.AST, quiet: bool) -> None:

@@ -103,8 +103,21 @@ class Settings:
     untrusted: tuple[str, ...] = ()
     """Folders whose code must not run; packs that lie there are not loaded."""
     config_file: str = ""
+    nearer: tuple[tuple[str, Settings], ...] = ()
+    """What holds for the files below these folders, where a run has several configurations; the deepest folder wins."""
     source: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
     """Key as written in toml -> where its value came from. A key that is absent has its default."""
+
+    def at(self, path: str) -> Settings:
+        """What holds for the file with this absolute path: what the configuration nearest to it says."""
+        if not self.nearer:
+            return self
+        above = [(len(folder), held) for folder, held in self.nearer if path.startswith(os.path.join(folder, ""))]
+        return max(above, key=lambda each: each[0])[1] if above else self
+
+    def everywhere(self) -> tuple[Settings, ...]:
+        """All settings that hold for some file of the run."""
+        return tuple({id(held): held for _, held in self.nearer}.values()) or (self,)
 
     def selects(self, code: str, name: str, default: bool) -> bool:
         """Whether a rule runs: the most specific selector wins, and `ignore` wins a tie."""
@@ -147,6 +160,10 @@ def _plain(value: object) -> object:
         return sorted((k, _plain(v)) for k, v in value.items())
     if isinstance(value, Cudagraph):
         return [_plain(getattr(value, f.name)) for f in fields(value)]
+    if isinstance(value, Settings):
+        return value.fingerprint()
+    if isinstance(value, tuple):
+        return tuple(_plain(each) for each in value)
     return value
 
 

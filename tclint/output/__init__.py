@@ -25,6 +25,7 @@ FORMATS: Mapping[str, str] = {
     "github-review": "github_review",
     "gitlab": "gitlab",
     "junit": "junit",
+    "pylint": "pylint",
 }
 """Format -> module of this package."""
 
@@ -35,7 +36,7 @@ IN_CELLS = FOR_PEOPLE | {"json"}
 """Formats that name the cell of a notebook; the others know lines of files only."""
 
 
-WITHOUT_FIXES = frozenset({"concise", "github", "gitlab", "junit"})
+WITHOUT_FIXES = frozenset({"concise", "github", "gitlab", "junit", "pylint"})
 """Formats that say nothing of fixes: for them none is made."""
 
 

@@ -9,18 +9,20 @@ from typing import Final
 from tclint.sources.tree import text
 
 _VARIABLE: Final = "TORCHDYNAMO_"
+_FLAGS: Final = {"True": "", "1": "", "False": "not ", "0": "not "}
+"""What is written for a switch, and how it is told."""
 
 
-def set_true(tree: ast.Module) -> tuple[frozenset[str], frozenset[str]]:
-    """The settings that a file switches on: for good, and only while a block or a function runs."""
+def switched(tree: ast.Module) -> tuple[frozenset[str], frozenset[str]]:
+    """The settings that a file switches on, and as `not name` off: for good, and only while a block or a function runs."""
     aliases = names(tree)
     passing = {id(expression) for node in ast.walk(tree) for expression in _entered(node)}
     lasting: set[str] = set()
     limited: set[str] = set()
     for node in ast.walk(tree):
         for name, value, where in settings(node, aliases):
-            if isinstance(value, ast.Constant) and (value.value is True or value.value == "1"):
-                (limited if id(where) in passing else lasting).add(name)
+            if isinstance(value, ast.Constant) and str(value.value) in _FLAGS:
+                (limited if id(where) in passing else lasting).add(f"{_FLAGS[str(value.value)]}{name}")
     return frozenset(lasting), frozenset(limited - lasting)
 
 

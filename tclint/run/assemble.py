@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,6 +38,8 @@ class Assembly:
     """Files that may hold comments which silence something."""
     assumed: bool
     torch: str
+    absolute: Mapping[str, str]
+    """Where the files lie, by the path shown."""
 
     def report(self, results: Sequence[Result]) -> Report:
         """The report of a run."""
@@ -64,10 +66,8 @@ class Assembly:
         ]
         findings = [f.finding for f in mine]
         findings.extend(self._problem_findings(p for result in results for p in result.problems))
-        suppressed = suppress.apply(findings, self._texts(findings), self._activity())
-        least = RANK[self.settings.min_confidence]
-        severe = RANK[self.settings.severity]
-        kept = [f for f in suppressed.kept if RANK[f.confidence.value] >= least and RANK[f.severity.value] >= severe]
+        kept, silenced = self._uncommented(findings)
+        kept = [f for f in kept if self._shown(f)]
         kept = _with_copies(kept, {id(f.finding): f.copy for f in mine})
         reach = {(site, p[:2]) for result in results for site, places in result.reach.items() for p in places}
         through = Counter(place for _, place in reach)
@@ -81,7 +81,7 @@ class Assembly:
             assumed=self.assumed,
             files=self.reading.files,
             functions=len(set().union(*(r.reached for r in results))),
-            suppressed=suppressed.suppressed,
+            suppressed=silenced,
             torch=self.torch,
             notes=tuple(filter(None, [facts.at(self.torch).note, *self._newer()])),
         )
@@ -89,7 +89,30 @@ class Assembly:
     def _certainty(self, finding: Finding) -> tuple[bool, bool, int]:
         """Of two findings at one place the one that is shown stays, then the known one, then the surer one."""
         rank = RANK[finding.confidence.value]
-        return (rank >= RANK[self.settings.min_confidence], not finding.assumed, rank)
+        return (rank >= RANK[self._held(finding.path).min_confidence], not finding.assumed, rank)
+
+    def _held(self, path: str) -> Settings:
+        """What holds for a file by the path shown."""
+        return self.settings.at(self.absolute.get(path, path)) if self.settings.nearer else self.settings
+
+    def _shown(self, finding: Finding) -> bool:
+        held = self._held(finding.path)
+        sure = RANK[finding.confidence.value] >= RANK[held.min_confidence]
+        return sure and RANK[finding.severity.value] >= RANK[held.severity]
+
+    def _uncommented(self, findings: Sequence[Finding]) -> tuple[list[Finding], int]:
+        """What no comment silences, with the comments that silence nothing; and how many findings are silenced."""
+        texts = self._texts(findings)
+        kept: list[Finding] = []
+        silenced = 0
+        # A comment is unused where its rule ran, and that is for the configuration of its file to say.
+        for settings in self.settings.everywhere():
+            mine = [f for f in findings if self._held(f.path) is settings]
+            own = {path: text for path, text in texts.items() if self._held(path) is settings}
+            result = suppress.apply(mine, own, self._activity(settings))
+            kept += result.kept
+            silenced += result.suppressed
+        return sorted(kept, key=lambda f: f.sort_key), silenced
 
     def _texts(self, findings: Iterable[Finding]) -> dict[str, str]:
         """The files whose comments may silence something."""
@@ -119,12 +142,13 @@ class Assembly:
             here = ".".join(map(str, sys.version_info[:2]))
             yield f"Python {release} syntax; tclint runs on {here}: not analysed: {paths[0]}{more}"
 
-    def _activity(self) -> Callable[[str], bool]:
+    def _activity(self, settings: Settings) -> Callable[[str], bool]:
         known = [(rule.code, rule.name) for rule in self.known] + [_UNUSED]
-        ran = [(rule.code, rule.name) for rule in self.active]
-        if self.settings.selects(*_UNUSED, True):
+        active = [rule for rule in self.active if settings.selects(rule.code, rule.name, rule.default)]
+        ran = [(rule.code, rule.name) for rule in active]
+        if settings.selects(*_UNUSED, True):
             ran.append(_UNUSED)
-        return suppress.activity(known, ran, all_loaded=not self.settings.withheld)
+        return suppress.activity(known, ran, all_loaded=not settings.withheld)
 
     def _problem_findings(self, met: Iterable[Problem]) -> Iterator[Finding]:
         own = (m.problem for m in self.reading.program.modules if m.problem is not None)

@@ -13,6 +13,7 @@ from tclint.model.report import Report
 from tclint.ruleset.loading import load_rules
 from tclint.ruleset.rule import Rule
 from tclint.run.assemble import Assembly
+from tclint.run.domains import Told, domains, joined
 from tclint.run.memo import Memo
 from tclint.run.plan import Plan
 from tclint.run.reading import Changed, read
@@ -41,17 +42,30 @@ def lint(
     """
     with _deep_stack(), _no_collection(ends):
         try:
-            report = _run(files, settings, cache, ends, progress)
+            report = _in_turn(files, settings, cache, ends, progress)
         except Changed:
-            return _run(files, settings, None, ends, progress)
+            return _in_turn(files, settings, None, ends, progress)
     if cache is not None:
         cache.remember(files, report)
     return report
 
 
-def _run(
+def _in_turn(
     files: Sequence[InputFile], settings: Settings, cache: Cache | None, ends: bool, progress: Progress | None
 ) -> Report:
+    """The report of all ways in which the program is read; mostly there is one."""
+    told = []
+    for part, held in domains(files, settings):
+        own = cache if cache is None or held is settings else cache.under(held)
+        told.append(_run(part, held, own, ends, progress))
+        if own is not None and own is not cache:
+            own.save()
+    return joined(told)
+
+
+def _run(
+    files: Sequence[InputFile], settings: Settings, cache: Cache | None, ends: bool, progress: Progress | None
+) -> Told:
     reading = read(files, cache, settings.src)
     target = releases.parse(settings.target_torch) or releases.NEWEST
     known = load_rules(settings.rules, settings.packs, untrusted=settings.untrusted)
@@ -60,10 +74,9 @@ def _run(
     if ends:
         _kept.append(plan)
     found = plan.run()
-    assembly = Assembly(
-        reading, settings, known, active, found.commented, found.assumed, torch=".".join(map(str, target))
-    )
-    return assembly.report(found.results)
+    torch, absolute = ".".join(map(str, target)), {file.path: file.absolute for file in files}
+    assembly = Assembly(reading, settings, known, active, found.commented, found.assumed, torch, absolute)
+    return assembly.report(found.results), set().union(*(result.reached for result in found.results))
 
 
 _kept: list[Plan] = []
@@ -74,7 +87,8 @@ def _is_active(rule: Rule, target: tuple[int, int], settings: Settings) -> bool:
     """Tell a rule what it runs under; whether it runs."""
     rule.target = target
     rule.settings = settings
-    return settings.selects(rule.code, rule.name, rule.default) and rule.holds()
+    chosen = any(held.selects(rule.code, rule.name, rule.default) for held in settings.everywhere())
+    return chosen and rule.holds()
 
 
 class _Depth:

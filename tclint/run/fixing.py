@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tclint.fixes import apply as fixes
 from tclint.fixes import passes
+from tclint.fixes.unused import imports_from, without_unused
 from tclint.model.report import Report
 from tclint.sources import notebook
 
@@ -63,7 +64,14 @@ def fix(
     def fits(finding: Finding, number: int) -> bool:
         return books.hold(finding) and (keep is None or keep(finding, number))
 
-    fixed = passes.run(findings, books.original, unsafe=unsafe, keep=fits if books.by_path else keep)
+    def tidy(path: str, data: bytes) -> bytes:
+        if path in books.by_path:
+            return data  # the next cell may be written tomorrow
+        return without_unused(
+            path, before[path], data, others=unsafe, taken=lambda name: _taken(held, books.now, path, name)
+        )
+
+    fixed = passes.run(findings, books.original, unsafe=unsafe, keep=fits if books.by_path else keep, tidy=tidy)
     fixed.contents = {path: books.folded(path) for path in fixed.contents}
     fixed.rejected += books.refused
     fixed.applied = [books.shown(each) for each in fixed.applied]
@@ -81,6 +89,17 @@ def offered(report: Report, files: Sequence[InputFile], lint: Callable[[Sequence
     fixed = fix(files, lint, root="", unsafe=True, write=False).fixed
     findings = tuple(f if fixed.pays(f) else replace(f, fix=None) for f in report.findings)
     return replace(report, findings=findings)
+
+
+def _taken(files: Sequence[InputFile], now: Mapping[str, bytes], path: str, name: str) -> bool:
+    """Whether a file of the run takes a name from the one at `path`."""
+    module = os.path.splitext(os.path.basename(path))[0]
+    for file in files:
+        if file.path != path:
+            data = now.get(file.path) or _read(file).text or b""
+            if imports_from(data.decode("utf-8", "replace"), module, name):
+                return True
+    return False
 
 
 class _Books:
@@ -183,7 +202,8 @@ def tell(done: Done, *, diff: bool, stdin: bool, show: bool, quiet: bool, say: C
     if not quiet and (fixed.applied or not diff):
         unsafe = sum(each.unsafe for each in fixed.applied)
         what = f"{len(fixed.applied)} fixed" + (f", {unsafe} of them unsafe" if unsafe else "")
-        say(what if not diff else f"would fix {len(fixed.applied)} in {len(fixed.contents)} files")
+        files = f"{len(fixed.contents)} {'file' if len(fixed.contents) == 1 else 'files'}"
+        say(what if not diff else f"would fix {len(fixed.applied)} in {files}")
 
 
 def _real_name(path: str, absolute: str) -> str:

@@ -139,7 +139,7 @@ class PartRunner:
             files.append(EnteredFile(module.problem, roots, entered, module.path in self.alone))
         for module, file in zip(modules, files, strict=True):
             if file.alone:
-                self._enter(interp, examples, module, file.roots_left(interp.results.reached))
+                self._enter(interp, examples, module, file.roots_left(interp.results.known))
         return Entered(files, self._finish(interp))
 
     def outermost(self, roots: Iterable[Root]) -> tuple[int, ...]:
@@ -178,7 +178,7 @@ class PartRunner:
     def _enter_class(self, interp: Interpreter, examples: Examples, cls: Class, region: Region) -> None:
         own = cls.methods.get("forward")
         method = own or interp.classes.find_method(cls, "forward")
-        if method is None or (own is not None and place_of(own) in interp.results.reached):
+        if method is None or (own is not None and interp.results.knows(place_of(own))):
             return
         dispatcher = interp.emitter.dispatcher
         before = dict(dispatcher.found)
@@ -342,7 +342,11 @@ class PartRunner:
         absolute = self._absolute
         # File by file: a fix reads the whole file, and not all trees stay in memory.
         for finding, rule, event in sorted(dispatcher.found.values(), key=lambda f: f[0].path):
-            if not self.settings.ignored_in(absolute.get(finding.path, finding.path), finding.code, finding.name):
+            place = absolute.get(finding.path, finding.path)
+            held = self.settings.at(place)
+            if self.settings.nearer and not held.selects(rule.code, rule.name, rule.default):
+                continue
+            if not held.ignored_in(place, finding.code, finding.name):
                 found.append(Found(self._with_fix(dispatcher, finding, rule, event), _copy_of(finding, event)))
         # What all parts start from is told once, by the part that found it.
         given = self.main.learned.sites if interp is not self.main else {}
@@ -357,10 +361,13 @@ class PartRunner:
             {k: set(v) for k, v in results.reach.items()},
             set(results.whole),
             dict(results.unresolved),
+            set(results.blind),
         )
 
     def _with_fix(self, dispatcher: Dispatcher, finding: Finding, rule: Rule, event: Event) -> Finding:
-        if not self.settings.fixes or RANK[finding.confidence.value] < RANK[self.settings.min_confidence]:
+        if not self.settings.fixes or RANK[finding.confidence.value] < min(
+            RANK[held.min_confidence] for held in self.settings.everywhere()
+        ):
             return finding
         # Several parts reach a place in the same way; the repair is the same too.
         key = (finding.code, finding.path, finding.span, finding.message, finding.confidence, finding.labels)

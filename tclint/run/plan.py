@@ -107,7 +107,7 @@ class Plan:
         if not any(text in module.data for text in (b"dynamo.config", b"TORCHDYNAMO_", b"import config")):
             return (), ()
         found: tuple[tuple[str, ...], tuple[str, ...]] = self.memo.by_content(
-            f"dynamo {self.memo.hashes.get(module.path)}", lambda: _set_true(module)
+            f"dynamo {self.memo.hashes.get(module.path)}", lambda: _switched(module)
         )
         return found
 
@@ -174,7 +174,7 @@ class Plan:
             module.problem = file.problem
         self.assumed = any(file.roots for file in files)
         results = [each.result for each in entered]
-        reached: set[FunctionPlace] = sites.result.reached.union(*(r.reached for r in results))
+        reached: set[FunctionPlace] = sites.result.reached.union(*(r.reached - r.blind for r in results))
         rest = {
             module.path: ordinals
             for module, file in zip(modules, files, strict=True)
@@ -257,9 +257,9 @@ class Plan:
         module.problem = Problem(module.path, *row) if row else None
 
 
-def _set_true(module: Module) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _switched(module: Module) -> tuple[tuple[str, ...], tuple[str, ...]]:
     try:
-        lasting, limited = dynamo_config.set_true(parse(module.path, module.data))
+        lasting, limited = dynamo_config.switched(parse(module.path, module.data))
     except Unparsable:  # told where the file is read
         return (), ()
     return tuple(sorted(lasting)), tuple(sorted(limited))

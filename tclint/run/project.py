@@ -22,6 +22,7 @@ from tclint.run.store import Cache, open_cache
 from tclint.sources import configuration, roots, trust
 from tclint.sources import files as sources
 from tclint.sources.files import InputError, InputFile
+from tclint.sources.nearest import Configurations
 from tclint.sources.text import quoted
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ class Project:
         say: Callable[[str], None] | None = None,
         allow_rules: bool | None = None,
     ) -> Project:
-        """The project that `paths` name, under the configuration that holds for the first of them.
+        """The project that `paths` name. What holds for the run as a whole says the configuration of the first of them;
+        what is said of a file, the one nearest to it.
 
         `config` names a configuration file, `isolated` reads none, `overrides` are laid over it. `text` is the content of
         the one file that `paths` names, or of one without a name. `force_exclude` leaves out what the excludes say even
@@ -74,7 +76,12 @@ class Project:
         )
         if say is not None and (line := not_loaded(settings)):
             say(line)
-        return cls.of(paths, settings, cwd, text=text, force_exclude=force_exclude, around=around, say=say)
+        nearest = None
+        if config is None and not isolated and text is None and paths:
+            nearest = Configurations(settings, cwd, overrides, allow_rules)
+        return cls.of(
+            paths, settings, cwd, text=text, force_exclude=force_exclude, around=around, say=say, nearest=nearest
+        )
 
     @classmethod
     def of(
@@ -87,13 +94,18 @@ class Project:
         force_exclude: bool = False,
         around: str | None = AUTO,
         say: Callable[[str], None] | None = None,
+        nearest: Configurations | None = None,
     ) -> Project:
-        """The same, under settings that are known."""
+        """The same, under settings that are known; `nearest` knows those that hold for a part of the files."""
         notes: list[str] = []
         if text is not None:
             found = [sources.stdin_file(text, paths[0] if paths else "", cwd)]
         else:
-            found = sources.discover(paths, settings, cwd, force_exclude=force_exclude, on_problem=notes.append)
+            found = sources.discover(
+                paths, settings, cwd, force_exclude=force_exclude, on_problem=notes.append, nearest=nearest
+            )
+        if nearest is not None:
+            settings = nearest.over(found)
         return cls(_linked(found, settings, cwd, around), settings, cwd, tuple(notes), say)
 
     # -- what it holds ------------------------------------------------------------------------------------------
@@ -187,7 +199,8 @@ class Project:
 
     def check_selectors(self) -> None:
         """Refuse a selector that names no rule."""
-        check_selectors(self.settings, self.rules)
+        for settings in self.settings.everywhere():
+            check_selectors(settings, replace(self, settings=settings).rules)
 
     @cached_property
     def _by_path(self) -> Mapping[str, InputFile]:
@@ -261,8 +274,11 @@ def _linked(files: list[InputFile], settings: Settings, cwd: str, around: str | 
     # Text without a name belongs to no project.
     if not files or not all(file.explicit and file.path != "-" for file in files):
         return files
-    found = sources.project_root(files[0].absolute)
-    return sources.link(files, found, settings, cwd) if found is not None else files
+    # A hook names files of several projects at once.
+    found = dict.fromkeys(sources.project_root(file.absolute) for file in files)
+    for root in filter(None, found):
+        files = sources.link(files, root, settings, cwd)
+    return files
 
 
 __all__ = ["AUTO", "Project", "not_loaded"]

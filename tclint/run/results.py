@@ -36,11 +36,14 @@ class Result:
     """What is compiled with `fullgraph=True`."""
     unresolved: dict[SitePlace, str] = field(default_factory=dict)
     """The sites of which nobody knows what they compile, and why."""
+    blind: set[FunctionPlace] = field(default_factory=set)
+    """What was reached by calls alone of which nobody knows the arguments: it is still to be entered by its signature."""
 
     def packed(self) -> Any:
         """As plain values, for the cache and for other processes."""
         found = tuple([(encode(each.finding), each.copy) for each in self.found])
-        return (found, encode(tuple(self.problems)), self.reached, self.sites, self.reach, self.whole, self.unresolved)
+        problems = encode(tuple(self.problems))
+        return (found, problems, self.reached, self.sites, self.reach, self.whole, self.unresolved, self.blind)
 
     @classmethod
     def unpacked(cls, value: Any) -> Result:

@@ -38,6 +38,7 @@ class Cache:
 
     def __init__(self, folder: CacheDir, settings: Settings, cwd: str) -> None:
         self._folder = folder
+        self._cwd = cwd
         self._stats = _Stats(folder)
         where = (cwd, settings.root, sys.version_info[:2], settings.fingerprint(), _package_stamp())
         own = [path for folder in settings.rules for path in _python_files(folder)]
@@ -48,6 +49,10 @@ class Cache:
         self._key = _digest(repr((where, sorted(rules))).encode())
         self._parts: dict[str, Any] | None = None
         self._used: dict[str, Any] = {}
+
+    def under(self, settings: Settings) -> Cache:
+        """The cache of a part of the run that is read under other settings."""
+        return Cache(self._folder, settings, self._cwd)
 
     # -- files --------------------------------------------------------------------------------------------------
 

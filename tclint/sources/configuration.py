@@ -180,19 +180,28 @@ def _cache_dir(settings: Settings) -> str:
     return folder
 
 
+def lies_in(folder: str) -> bool:
+    """Whether a configuration lies in this very folder."""
+    return _in(folder, folder) is not None
+
+
 def _find(start: str) -> tuple[str, str, Mapping[str, object]] | None:
-    for folder in trust.upwards(start):
-        for name in CONFIG_NAMES:
-            path = os.path.join(folder, name)
-            if not os.path.isfile(path) or not trust.readable_by(path, start):
-                continue
-            text = _read(path)
-            # Most pyproject files on the way up are not ours: no need to parse them to know.
-            if name == "pyproject.toml" and "tclint" not in text:
-                continue
-            table = _tool_table(path, text)
-            if table is not None:
-                return path, text, table
+    return next((found for folder in trust.upwards(start) if (found := _in(folder, start)) is not None), None)
+
+
+def _in(folder: str, start: str) -> tuple[str, str, Mapping[str, object]] | None:
+    """The configuration that lies in a folder, for what is read from `start` on."""
+    for name in CONFIG_NAMES:
+        path = os.path.join(folder, name)
+        if not os.path.isfile(path) or not trust.readable_by(path, start):
+            continue
+        text = _read(path)
+        # Most pyproject files on the way up are not ours: no need to parse them to know.
+        if name == "pyproject.toml" and "tclint" not in text:
+            continue
+        table = _tool_table(path, text)
+        if table is not None:
+            return path, text, table
     return None
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tclint.model.errors import UserError, did_you_mean
 from tclint.model.globs import PathMatcher
@@ -22,6 +22,16 @@ CONFIG_NAMES = ("tclint.toml", "pyproject.toml")
 PROJECT_MARKERS = (*CONFIG_NAMES, "setup.py", "setup.cfg", ".git", ".hg")
 ENDINGS = (".py", ".ipynb")
 """How the files are called that are looked for in folders."""
+
+
+class Nearest(Protocol):
+    """Who knows the configuration nearest to a path."""
+
+    def above(self, path: str) -> Settings:
+        """What holds for a path of the command line."""
+
+    def inside(self, folder: str) -> Settings | None:
+        """What a configuration in this very folder says; None where there is none."""
 
 
 class InputError(UserError):
@@ -50,15 +60,18 @@ def discover(
     *,
     force_exclude: bool = False,
     on_problem: Callable[[str], None] | None = None,
+    nearest: Nearest | None = None,
 ) -> list[InputFile]:
     """All Python files and notebooks that `paths` name, each once, sorted by the path shown.
 
     A path given by name is always taken, whatever the excludes say, unless `force_exclude` (a pre-commit hook names
     files nobody chose). A folder that cannot be listed is told to `on_problem`: the rest is still worth reading.
+    `nearest` is asked what holds in folders that may have a configuration of their own; None: `settings` do everywhere.
     """
-    walker = _Walker(settings, cwd, on_problem)
+    walker = _Walker(settings, cwd, on_problem, nearest)
     for path in paths:
         absolute = os.path.normpath(os.path.join(cwd, path))
+        walker.enter(absolute)
         if force_exclude and walker.excluded_by_name(absolute):
             continue
         if os.path.isdir(absolute):
@@ -107,7 +120,7 @@ def link(files: Sequence[InputFile], root: str, settings: Settings, cwd: str) ->
 
 def excluded(absolute: str, settings: Settings, cwd: str) -> bool:
     """Whether the excludes leave out a file that an editor or a hook names."""
-    return _Walker(settings, cwd, None).excluded_by_name(absolute)
+    return _Walker(settings, cwd, None, None).excluded_by_name(absolute)
 
 
 def stdin_file(text: bytes, name: str, cwd: str) -> InputFile:
@@ -145,9 +158,12 @@ def _escaped(name: str) -> str:
 class _Walker:
     """Collects files by their real path, so that links and overlapping arguments give each file once."""
 
-    def __init__(self, settings: Settings, cwd: str, on_problem: Callable[[str], None] | None) -> None:
+    def __init__(
+        self, settings: Settings, cwd: str, on_problem: Callable[[str], None] | None, nearest: Nearest | None
+    ) -> None:
         self._cwd = os.path.join(cwd, "")
-        self._excluded = PathMatcher((*settings.exclude, *settings.extend_exclude), settings.root)
+        self._nearest = nearest
+        self._excluded = _left_out(settings)
         self._gitignore = settings.respect_gitignore
         self._on_problem = on_problem
         self._files: dict[str, InputFile] = {}
@@ -157,6 +173,11 @@ class _Walker:
         self._root = settings.root
         self._tops: set[str] = set()
         """The folders that were asked for, by their real path."""
+
+    def enter(self, absolute: str) -> None:
+        """Go on with a path of the command line."""
+        if self._nearest is not None:
+            self._excluded = _left_out(self._nearest.above(absolute))
 
     def add(self, absolute: str, real: str, *, explicit: bool) -> None:
         before = self._files.get(real)
@@ -210,16 +231,19 @@ class _Walker:
         return {*self._tops, *map(os.path.realpath, (self._root, *repository[:1]))}
 
     def _walk(self, top: str, real_top: str, ignores: _Ignores) -> None:
-        stack = [(top, real_top, ignores)]
+        stack = [(top, real_top, ignores, self._excluded)]
         slashes = os.sep == "/"
         while stack:
-            folder, real, ignores = stack.pop()
+            folder, real, ignores, excluded = stack.pop()
             if real in self._folders:
                 continue
             self._folders.add(real)
             entries = self._list(folder)
             if self._gitignore and any(entry.name == ".gitignore" for entry in entries):
                 ignores = ignores.below(folder)
+            if self._nearest is not None and any(entry.name in CONFIG_NAMES for entry in entries):
+                own = self._nearest.inside(folder)
+                excluded = _left_out(own) if own is not None else excluded
             start, real_start = os.path.join(folder, ""), os.path.join(real, "")
             for entry in entries:
                 name = entry.name
@@ -230,14 +254,14 @@ class _Walker:
                 except OSError:
                     continue  # a link that leads back to itself is no file
                 path = start + name
-                if self._excluded(name, path if slashes else path.replace(os.sep, "/")):
+                if excluded(name, path if slashes else path.replace(os.sep, "/")):
                     continue
                 if ignores and ignores.match(path, folder=is_folder):
                     continue
                 if link:
                     self._links.append((path, ignores))
                 elif is_folder:
-                    stack.append((path, real_start + name, ignores))
+                    stack.append((path, real_start + name, ignores, excluded))
                 else:
                     self.add(path, real_start + name, explicit=False)
 
@@ -249,6 +273,10 @@ class _Walker:
             if self._on_problem is not None:
                 self._on_problem(f"{_display(folder, self._cwd)}: not read: {error.strerror}")
             return []
+
+
+def _left_out(settings: Settings) -> PathMatcher:
+    return PathMatcher((*settings.exclude, *settings.extend_exclude), settings.root)
 
 
 def _inside(path: str, folder: str) -> bool:

@@ -35,7 +35,10 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Varies:
-    """A Python number that is another one in every call, and nobody knows which. `why` is what a message says of it."""
+    """A Python number that is another one in every call, and nobody knows which; a `bool` is one of two each time.
+
+    `why` is what a message says of it.
+    """
 
     why: str
     type: str = "int"

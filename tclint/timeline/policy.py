@@ -7,8 +7,9 @@ it is kept by source and updated only when something is compiled.
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -32,6 +33,18 @@ class Policy:
     dynamic_attributes: bool = False
     """`allow_unspec_int_on_nn_module`."""
     limit: int = LIMIT
+
+    @staticmethod
+    def of(dynamic: object, settings: Collection[str] = ()) -> Policy:
+        """The policy of a compile site; `settings` are the switches of Dynamo that are on, or off as `not name`."""
+        asked = dynamic if isinstance(dynamic, bool) else None
+        return Policy(
+            True if asked is None and "not assume_static_by_default" in settings else asked,
+            "not automatic_dynamic_shapes" not in settings,
+            "specialize_int" in settings,
+            "specialize_float" in settings,
+            "allow_unspec_int_on_nn_module" in settings,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +117,12 @@ def _parts(place: str, guarded: Guarded, call: int) -> Iterator[tuple[str, _Atom
     if isinstance(guarded, Varies):
         # Any numbers will do that differ from each other, and are none of the special ones.
         value = call + 2 if guarded.type == "int" else call + 2.5
+        if guarded.type == "bool":
+            value = _thrown(place, call)
         guarded = Number(value, guarded.place, guarded.burned)
     if isinstance(guarded, Exact):
-        yield f"type({place})", Exact(type(guarded.key).__name__)
+        # Its key may be a tuple, which it is not.
+        yield f"type({place})", Exact(("one", type(guarded.key).__name__))
         yield place, guarded
     elif isinstance(guarded, Number):
         yield f"type({place})", Exact(type(guarded.value).__name__)
@@ -124,6 +140,11 @@ def _parts(place: str, guarded: Guarded, call: int) -> Iterator[tuple[str, _Atom
             yield f"keys({place})", Exact(tuple(key for key, _ in guarded.items))
         for key, item in guarded.items:
             yield from _parts(f"{place}[{key!r}]", item, call)
+
+
+def _thrown(place: str, call: int) -> bool:
+    """A flag that is drawn anew for each call: one way, the other, and then the same on every machine."""
+    return call == 0 if call < 2 else hashlib.blake2b(f"{place} {call}".encode()).digest()[0] < 128
 
 
 def _tensor_parts(place: str, tensor: Tensor) -> Iterator[tuple[str, _Atom]]:

@@ -251,6 +251,75 @@ def _reduced(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> La
     return Layout(sizes, None if layout.strides is None else UNKNOWN_STRIDES)
 
 
+def _along(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    """One of two tensors that `max(dim)` and its like give."""
+    dim = args[0] if args else keywords.get("dim")
+    return _reduced(layout, args, keywords) if isinstance(dim, int) or not (args or keywords) else None
+
+
+def _top(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    many = args[0] if args else keywords["k"]
+    dim = (args[1] if len(args) > 1 else keywords.get("dim", -1)) % len(layout.sizes)
+    if not isinstance(many, int):
+        return None
+    return Layout((*layout.sizes[:dim], many, *layout.sizes[dim + 1 :]), UNKNOWN_STRIDES if layout.strides else None)
+
+
+def _one_hot(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    many = args[0] if args else keywords.get("num_classes", -1)
+    return Layout((*layout.sizes, many)) if isinstance(many, int) and many > 0 else None
+
+
+def _padded_by(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    pads = args[0] if args else keywords["pad"]
+    sizes = list(layout.sizes)
+    for at, (before, after) in enumerate(zip(pads[::2], pads[1::2], strict=True), 1):
+        size = sizes[-at]
+        sizes[-at] = size + before + after if size is not None else None
+    return Layout(tuple(sizes), None if layout.strides is None else UNKNOWN_STRIDES)
+
+
+def _interpolated(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    size, scale = (*args, None, None)[:2]
+    size, scale = keywords.get("size", size), keywords.get("scale_factor", scale)
+    inner = layout.sizes[2:]
+    if size is not None:
+        new = tuple(size) if isinstance(size, tuple) else (size,) * len(inner)
+    else:
+        factors = scale if isinstance(scale, tuple) else (scale,) * len(inner)
+        if scale is None or None in inner:
+            return None
+        new = tuple(math.floor(old * each) for old, each in zip(inner, factors, strict=True) if old is not None)
+    if not all(type(each) is int for each in new):
+        return None
+    return Layout((*layout.sizes[:2], *new), None if layout.strides is None else UNKNOWN_STRIDES)
+
+
+def _pooled(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    """`F.max_pool2d(x, 2)`: as long as the window steps by its own size."""
+    kernel = args[0] if args else keywords["kernel_size"]
+    rank = len(layout.sizes) - 2
+    window = kernel if isinstance(kernel, tuple) else (kernel,) * rank
+    if len(args) > 1 or keywords.keys() - {"kernel_size"} or len(window) != rank or None in layout.sizes[2:]:
+        return None
+    new = tuple(size // each for size, each in zip(layout.sizes[2:], window, strict=True) if size is not None)
+    return Layout((*layout.sizes[:2], *new), None if layout.strides is None else UNKNOWN_STRIDES)
+
+
+def _interleaved(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    times = args[0] if args else keywords["repeats"]
+    dim = args[1] if len(args) > 1 else keywords.get("dim")
+    if not isinstance(times, int) or None in layout.sizes:
+        return None
+    sizes = [size for size in layout.sizes if size is not None]
+    if dim is None:
+        return Layout((math.prod(sizes) * times,))
+    sizes[dim] *= times
+    return Layout(tuple(sizes))
+
+
+PAIRS: Final = frozenset("max min median mode kthvalue sort topk cummax cummin".split())
+"""What gives values and their places, as two tensors of one size."""
 JOINS: Final = {"torch.cat": False, "torch.concat": False, "torch.concatenate": False, "torch.stack": True}
 """What joins the tensors of a list, and whether along a new dimension."""
 
@@ -259,6 +328,7 @@ _SAME: Final = frozenset(
     "detach div div_ double elu erf exp expm1 fill flip float floor gelu half hardswish int leaky_relu log log10 log1p log2 "
     "logit long mish mul mul_ nan_to_num neg normal normal_ pow random random_ reciprocal relu relu6 requires_grad_ "
     "round rsqrt selu short sigmoid sign silu sin sinh softplus sqrt square sub sub_ tan tanh trunc uniform uniform_ "
+    "eq ne lt le gt ge isnan isfinite isinf logical_not remainder fmod maximum minimum type to "
     "zero zero_ fill_ rand_like randn_like zeros_like ones_like empty_like full_like pin_memory".split()
 )
 """Operations of one tensor, and numbers, that keep its sizes and its strides."""
@@ -276,5 +346,14 @@ _RULES: Final[dict[str, Callable[[Layout, Arguments, Mapping[str, Any]], Layout 
     "squeeze": _squeeze,
     "repeat": _repeat,
     "narrow": _narrow,
+    **dict.fromkeys(("max", "min", "median", "mode"), _along),
+    **dict.fromkeys(("sort", "argsort", "cummax", "cummin", "cumprod", "normalize", "logcumsumexp"), _shuffled),
+    "topk": _top,
+    "one_hot": _one_hot,
+    "pad": _padded_by,
+    "interpolate": _interpolated,
+    **dict.fromkeys(("max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d"), _pooled),
+    "repeat_interleave": _interleaved,
+    **dict.fromkeys(("logsumexp", "argmin", "count_nonzero", "nansum", "nanmean"), _reduced),
     **dict.fromkeys(("sum", "mean", "amax", "amin", "std", "var", "norm", "prod", "any", "all", "argmax"), _reduced),
 }

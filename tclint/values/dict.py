@@ -88,7 +88,7 @@ class Dict(Value):
         if "." in self.kind:  # a class of its own, with facts of its own
             frame.interp.emitter.call(frame, node, f"{self.kind}.{name}", args, keywords, self, result)
         if changed is not None:
-            rebind(frame, node, changed, "{}")
+            rebind(frame, node, changed, "{}", self)
         return result
 
     def method(self, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> tuple[Value, Value | None]:
@@ -196,6 +196,20 @@ class Dict(Value):
     def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
         items = {k: v.owned(flags, site, origin) for k, v in self.items.items()}
         return Dict(items, self.elem.owned(flags, site, origin) if self.elem is not None else None, self.kind)
+
+    def sized(self, like: Value) -> Value:
+        if not isinstance(like, Dict) or self.items.keys() != like.items.keys():
+            return self
+        return Dict({k: v.sized(like.items[k]) for k, v in self.items.items()}, self.elem, self.kind)
+
+    def held_items(self) -> tuple[Value, ...]:
+        return tuple(self.items.values())
+
+    def holding_items(self, items: Sequence[Value]) -> Value:
+        return Dict(dict(zip(self.items, items, strict=True)), self.elem, self.kind)
+
+    def fresh(self) -> Value:
+        return Dict(self.items, self.elem, self.kind)
 
     def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
         if self.contains(of) is None:

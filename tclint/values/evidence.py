@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 from tclint.timeline import guarded, policy
 from tclint.values.constant import TRUE
+from tclint.values.instance import Instance
 from tclint.values.moments import GROWS, Call, Mode, StatePlace, Walk, Write, spot
 from tclint.values.tensor import Tensor
 from tclint.values.value import Value
@@ -62,11 +63,12 @@ class Evidence:
         callee: Hashable,
         walk: Walk,
         rows: Sequence[Mapping[str, Value]],
-        dynamic: bool | None = None,
+        dynamic: object = None,
+        settings: Collection[str] = (),
     ) -> None:
         self._callee = callee
         self._walk = walk
-        self._policy = policy.Policy(dynamic if dynamic in (True, False) else None)
+        self._policy = policy.Policy.of(dynamic, settings)
         self.rows = rows
         names = dict.fromkeys(name for row in rows for name in row)
         self.values: dict[str, tuple[Value, ...]] = {n: tuple(row[n] for row in rows if n in row) for n in names}
@@ -105,7 +107,7 @@ class Evidence:
         told = [
             {name: _told(row[name].guarded(), "argument", False) for name in names if name in row} for row in self.rows
         ]
-        rules = self._policy if isinstance(dynamic, str) else policy.Policy(dynamic)
+        rules = self._policy if isinstance(dynamic, str) else replace(self._policy, dynamic=dynamic)
         made = policy.programs(told, rules)
         return Costs(len(made), tuple(dict.fromkeys(place for program in made for place in program.because)))
 
@@ -126,13 +128,13 @@ class Evidence:
         moments = [{name: column[call] for name, column in facts.items()} for call in range(len(self.rows))]
         return len(policy.programs(moments, self._policy))
 
-    def everything(self) -> Costs:
-        """What the arguments cost together with the modes in force at the calls."""
+    def everything(self, names: Collection[str]) -> Costs:
+        """What some arguments cost together with the modes in force at the calls."""
         modes = [_exact(moment) for moment in self._modes[1]]
         if len(modes) != len(self.rows):
             return Costs(0, ())
         told = [
-            {**{name: _told(value.guarded(), "argument", False) for name, value in row.items()}, **mode}
+            {**{name: _told(row[name].guarded(), "argument", False) for name in names if name in row}, **mode}
             for row, mode in zip(self.rows, modes, strict=True)
         ]
         made = policy.programs(told, self._policy)
@@ -146,6 +148,20 @@ class Evidence:
     def distinct(self, name: str) -> int:
         """How many different values a parameter takes. What is not known differs from nothing."""
         return self.argument(name, burned=True).programs
+
+    def held(self, cls: object, attribute: str) -> Variation:
+        """What an attribute costs that is burnt in, where it differs between the objects of a class that are arguments."""
+        best = _NOTHING
+        for name, values in self.values.items():
+            if len(values) != len(self.rows) or not all(isinstance(v, Instance) and v.cls is cls for v in values):
+                continue
+            fields = [(v.fields or {}).get(attribute) for v in values if isinstance(v, Instance)]
+            told = [_told(field.guarded(), "argument", True) for field in fields if field is not None]
+            place = f"{name}.{attribute}"
+            count = len(policy.programs([{place: each} for each in told], self._policy))
+            if len(told) == len(values) and count > best.programs:
+                best = Variation(count, self._passed(place, told))
+        return best
 
     def lengths(self, name: str) -> int:
         """How many different lengths, keys or orders of keys a container argument takes."""
@@ -299,7 +315,7 @@ class Evidence:
                 for mode in moment.modes:
                     if ("autocast" if mode.name == "autocast" else "grad") in blamed:
                         given.setdefault(id(mode.node), set()).add(mode.arguments)
-                        several = len(given[id(mode.node)]) > 1
+                        several = len(given[id(mode.node)]) > 1 or mode.decorates
                         found[id(mode.node)] = moment if several else mode
         return tuple(found.values())
 

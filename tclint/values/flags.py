@@ -21,6 +21,8 @@ REPLAYED: Final = 8192  # bound inside a manual capture that was replayed since
 STALE: Final = 16384  # owned by a CUDA graph that has run again since
 PENDING: Final = 32768  # owned by a CUDA graph that waits for a backward pass before it runs again
 NO_GRADIENT: Final = 65536  # made by a factory that was not asked for gradients, or computed from such tensors alone
+GRADIENT_UNKNOWN: Final = 262144  # given by a module or compiled code: nobody knows whether it requires a gradient
+PINNED: Final = 131072  # its address is marked static: a CUDA graph may write to it
 
 GRAPHED: Final = OWNED | STATIC_OUT
 """In memory that a CUDA graph writes to."""

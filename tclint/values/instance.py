@@ -70,6 +70,10 @@ class Instance(Value):
         """The same as an object of its own, or as any of its kind where the identity is 0."""
         return Instance(self.cls, self.context, self.fields, self._nesting, identity)
 
+    def with_held(self, held: Mapping[str, Value]) -> Instance:
+        """The same with what its attributes hold, beside what its fields are."""
+        return Instance(self.cls, self.context, {**(self.fields or {}), **held}, self._nesting, self.identity)
+
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return frame.interp.objects.attribute(frame, node, self, name)
 

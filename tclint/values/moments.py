@@ -31,6 +31,8 @@ class Mode:
     arguments: Hashable
     path: str
     node: ast.expr
+    decorates: bool = False
+    """Whether it stands above the function that calls, and not around the call."""
 
 
 @dataclass(frozen=True, slots=True)

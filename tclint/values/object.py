@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tclint.timeline import guarded
 from tclint.values.compiled import Compiled
@@ -30,10 +30,17 @@ NAMESPACES: Final = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
 class Object(Value):
     """An instance of a class outside the program: `logging.Logger`, `torch.nn.Linear`, a tokenizer."""
 
-    __slots__ = ("_nesting", "args", "key", "kind", "name", "origin")
+    __slots__ = ("_nesting", "args", "key", "kind", "made", "name", "origin")
     rank = OBJECT
 
-    def __init__(self, name: str, origin: Origin = NOWHERE, kind: str = "", args: Value | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        origin: Origin = NOWHERE,
+        kind: str = "",
+        args: Value | None = None,
+        made: Mapping[str, Any] | None = None,
+    ) -> None:
         self.name = name
         self.origin = origin
         self.kind = kind
@@ -43,6 +50,7 @@ class Object(Value):
             if self._nesting > MAX_NESTING:
                 args, self._nesting = None, 0
         self.args = args  # the elements of a module container; the wrapped thing of a wrapper
+        self.made = made  # what a module of torch was made with, as far as sizes depend on it; no part of its key
         self.key = ("x", name, kind, args.key if args is not None else None)
 
     def __repr__(self) -> str:
@@ -53,7 +61,12 @@ class Object(Value):
 
     def with_args(self, args: Value) -> Object:
         """The same object with other elements."""
-        return Object(self.name, self.origin, self.kind, args)
+        return Object(self.name, self.origin, self.kind, args, self.made)
+
+    def join_alike(self, other: Object) -> Value | None:
+        if self.key != other.key:
+            return None
+        return self if self.made == other.made else Object(self.name, self.origin, self.kind, self.args)
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         return MODELS.objects.attribute(frame, node, self, name, quiet)

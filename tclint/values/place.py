@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tclint.values.moments import GROWS
+from tclint.values.union import join
 from tclint.values.value import UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -41,12 +42,56 @@ def _found(frame: Frame, node: ast.expr) -> Value:
     return frame.interp.evaluate_silently(frame, node) if frame.region is None and is_place(node) else UNKNOWN
 
 
-def rebind(frame: Frame, node: ast.AST, changed: Value, what: str = "()") -> None:
-    """After `x.append(1)`: put the changed container back where it was read from."""
+def rebind(frame: Frame, node: ast.AST, changed: Value, what: str = "()", old: Value | None = None) -> None:
+    """After `x.append(1)`: put the changed container back where it was read from, and wherever else `old` is held."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         place = node.func.value
         _note_growth(frame, node, place, changed, what)
         put_back(frame, place, changed)
+        if old is not None:
+            rename(frame, old, changed)
+
+
+def rename(frame: Frame, old: Value, changed: Value) -> None:
+    """Eager code has changed a container: it has under all its names, here, in the functions that called this one, and in
+    objects and containers that hold it.
+
+    Values are never changed in place, so that one that is held twice is the same object twice.
+    """
+    if frame.region is not None or frame.constructing:
+        return
+    made: dict[int, Value] = {id(old): changed}
+    caller: Frame | None = frame
+    sure = True
+    outside = False
+    while caller is not None and caller.region is None:
+        for names in (caller.env, caller.closure):
+            if not isinstance(names, dict):
+                continue
+            for name, held in names.items():
+                new = _renamed(held, made)
+                if new is not held:
+                    names[name] = new if sure else join(held, new)
+                    outside = outside or caller is not frame or names is caller.closure
+        sure = sure and not caller.maybe  # a branch of its own that may not be taken
+        caller = caller.parent
+    if frame.interp.heap.rename(lambda held: _renamed(held, made)) or outside:
+        frame.interp.heap.change()
+
+
+def _renamed(value: Value, made: dict[int, Value], depth: int = 2) -> Value:
+    """A value in which containers that have changed are replaced; those that hold them are others from then on, too."""
+    known = made.get(id(value))
+    if known is not None or not depth:
+        return value if known is None else known
+    items = value.held_items()
+    if not items:
+        return value
+    new = [_renamed(item, made, depth - 1) for item in items]
+    if all(a is b for a, b in zip(items, new, strict=True)):
+        return value
+    made[id(value)] = found = value.holding_items(new)
+    return found
 
 
 def put_back(frame: Frame, place: ast.expr, changed: Value) -> None:

@@ -27,6 +27,7 @@ _VARYING: Final = {
     "random": "a random number",
     "counted": "counted up",
     "distinct": "another number in each turn",
+    "read": "read out of a tensor",
 }
 """Sources of numbers that are others from call to call, as a message tells it."""
 
@@ -93,6 +94,8 @@ class Scalar(Value):
 
     def guarded(self) -> Guarded:
         why = _VARYING.get(self.source)
+        if self.type == "bool":
+            return guarded.Varies("a random flag", "bool") if self.source == "random" else guarded.UNKNOWN
         return guarded.Varies(why, "int" if self.type == "int" else "float") if why else guarded.UNKNOWN
 
     def as_input(self, name: str, origin: Origin) -> Value:

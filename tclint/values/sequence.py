@@ -118,7 +118,7 @@ class Seq(Value):
         if owner is not None:  # a class of its own, with facts of its own
             frame.interp.emitter.call(frame, node, f"{owner}.{name}", args, keywords, self, result)
         if changed is not None:
-            rebind(frame, node, changed)
+            rebind(frame, node, changed, "()", self)
         return result
 
     def method(self, frame: Frame, node: ast.AST, name: str, args: Sequence[Value]) -> tuple[Value, Value | None]:
@@ -227,7 +227,9 @@ class Seq(Value):
 
     def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
         if self.items is not None:
-            return self.items[:most], len(self.items) <= most
+            if len(self.items) <= most or most < 2:
+                return self.items[:most], len(self.items) <= most
+            return (*self.items[: most - 1], self.items[-1]), False  # the last one may be another: what is left over
         if self.counted is None:
             return super().turns(frame, node, most, later)
         start, step = self.counted
@@ -317,6 +319,24 @@ class Seq(Value):
         if self.items is not None:
             return Seq(self.kind, tuple(v.owned(flags, site, origin) for v in self.items))
         return Seq(self.kind, None, self.elem.owned(flags, site, origin), self.length)
+
+    def sized(self, like: Value) -> Value:
+        if not isinstance(like, Seq) or like.items is None:
+            return self
+        mine = self.items if self.items is not None else (self.elem,) * len(like.items)
+        if len(mine) != len(like.items) or like.kind != self.kind:
+            return self
+        pairs = zip(mine, like.items, strict=True)
+        return Seq(self.kind, tuple(a.sized(b) for a, b in pairs), UNKNOWN, self.length)
+
+    def held_items(self) -> tuple[Value, ...]:
+        return self.items if self.items is not None and self.kind != "size" else ()
+
+    def holding_items(self, items: Sequence[Value]) -> Value:
+        return Seq(self.kind, tuple(items), self.elem, self.length, self.counted, self.limit)
+
+    def fresh(self) -> Value:
+        return Seq(self.kind, self.items, self.elem, self.length, self.counted, self.limit)
 
     def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
         if self.contains(of) is None:

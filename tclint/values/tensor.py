@@ -14,6 +14,7 @@ from tclint.values.flags import (
     ARRAY,
     CONSTANT,
     DATA_SIZED,
+    GRADIENT_UNKNOWN,
     HOST,
     INPUT,
     NEEDS_GRAD,
@@ -49,7 +50,7 @@ FIXED: Final = 3000
 """Added where it is marked static: its sizes never become dynamic."""
 
 # What survives an operation that returns fresh storage.
-_DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | CONSTANT | NO_GRADIENT
+_DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | CONSTANT | NO_GRADIENT | GRADIENT_UNKNOWN
 
 
 class Tensor(Value):
@@ -190,6 +191,12 @@ class Tensor(Value):
             return Tensor(self.conf, self.dtype, self.ndim, self.flags & ~INPUT, origin)
         return Tensor(self.conf, self.dtype, self.ndim, flags, origin, "", site)
 
+    def sized(self, like: Value) -> Value:
+        if not isinstance(like, Tensor) or not isinstance(like.shape, tuple):
+            return self
+        told = GRADIENT_UNKNOWN | like.flags & (NEEDS_GRAD | DATA_SIZED)
+        return self.with_(shape=like.shape, exact=like.exact, strides=like.strides, flags=self.flags | told)
+
     def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
         return change(self) if self.flags & of else self
 
@@ -206,7 +213,7 @@ class Tensor(Value):
 
     def guarded(self) -> Guarded:
         shape = self.shape if isinstance(self.shape, tuple) else None
-        made = self.conf == PROVEN and shape is not None
+        made = self.conf == PROVEN and shape is not None and not self.flags & GRADIENT_UNKNOWN
         rank = len(shape) if shape else 1
         return guarded.Tensor(
             shape,
@@ -220,7 +227,7 @@ class Tensor(Value):
         )
 
     def as_input(self, name: str, origin: Origin) -> Value:
-        flags = self.flags & ~(CONSTANT | OWNED | STALE | PENDING | NO_GRADIENT) | INPUT | RAW
+        flags = self.flags & ~(CONSTANT | OWNED | STALE | PENDING | NO_GRADIENT | GRADIENT_UNKNOWN) | INPUT | RAW
         return self.with_(flags=flags, base=name, origin=origin, site=None, exact="", strides=None)
 
     def join_alike(self, other: Tensor) -> Value | None:

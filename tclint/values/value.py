@@ -208,6 +208,22 @@ class Value:
         """
         return self
 
+    def sized(self, like: Value) -> Value:
+        """The value with the sizes and dtypes of another one that is the same but for what is known of it."""
+        return self
+
+    def held_items(self) -> tuple[Value, ...]:
+        """What a list or a dict holds, one by one, where that is known."""
+        return ()
+
+    def holding_items(self, items: Sequence[Value]) -> Value:
+        """The same container with other things in the places of `held_items`."""
+        return self
+
+    def fresh(self) -> Value:
+        """The value as another object: a container that is equal, and not the same."""
+        return self
+
     def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
         """The value with every tensor in it that has one of the flags `of` changed."""
         return self

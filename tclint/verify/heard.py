@@ -69,6 +69,8 @@ class Graphs:
     counters: Mapping[str, int] = field(default_factory=dict)
     stack: tuple[Step, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    runs: int = 0
+    """How often one graph, or one function with graphs, ran: a program's own loop makes many runs in one call of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,13 @@ class Run:
     """What changed between the calls: "size", an argument's name, an attribute as `self.name`."""
     chosen: bool = True
     """The calls are a sequence that somebody chose: the program, or an example. False where they were made up."""
+    alike: bool = False
+    """No argument had another size, layout, type or plain value in one call than in another."""
+
+    @property
+    def graph_runs(self) -> int:
+        """How often what the CUDA graphs hold was made anew: by our calls, or by the program's own in one of them."""
+        return max(self.calls, self.graphs.runs if self.graphs is not None else 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tclint.model.finding import Effect, Finding, Step
+from tclint.output.words import plural
 from tclint.verify.claims import Claim, claim_of, is_about, is_varied
 from tclint.verify.heard import Break, Fault, Frame, Heard, Run
+from tclint.verify.makers import wanted
 from tclint.verify.spans import Outline
 from tclint.verify.trace import own_name
 from tclint.verify.verdict import Missed, Outcome, Verdict
@@ -58,7 +60,7 @@ class _Judge:
             device=self.heard.device,
             dtype=run.dtype if run else "",
             inputs=run.source if run else "",
-            hint=hint,
+            hint=wanted(hint, run.source) if run else hint,
         )
 
     def here(self, path: str, line: int) -> bool:
@@ -177,6 +179,12 @@ def _graph_break(judging: _Judge) -> Verdict:
             return judging.verdict(Outcome.CONFIRMED, words, run, stack=run.fault.stack)
     for run in runs:
         if judging.touches(run.traced.get(judging.finding.path, ())):
+            where = judging.finding.span
+            if judging.outlines(judging.finding.path).is_conditional(where.line, where.column):
+                # A line is traced as a whole: whether the right side of its `and` ran, nobody told.
+                words = f"what is flagged stands behind a condition on its line ({run.label or 'one call'})"
+                hint = "register an example whose calls run it with @tclint.example"
+                return judging.verdict(Outcome.NOT_REACHED, words, run, hint=hint)
             return judging.verdict(Outcome.REFUTED, f"traced without a break ({run.label or 'one call'})", run)
     return _untraced(judging, runs)
 
@@ -288,7 +296,9 @@ def _recompile(judging: _Judge) -> Verdict:
         if run.fault is not None and _fault_here(judging, run.fault):
             return judging.verdict(Outcome.CONFIRMED, fault_words(run.fault)[0], run, stack=run.fault.stack)
     # Made-up calls refute only what they varied; a sequence that somebody chose is the program's own.
-    telling = [run for run in runs if run.chosen or is_varied(run.varied, claim)]
+    # The same call over and over refutes nothing that is said about arguments.
+    own = not claim.kinds and all(name.startswith("self.") for name in claim.names)
+    telling = [run for run in runs if (run.chosen and (own or not run.alike)) or is_varied(run.varied, claim)]
     reached = [
         run for run in runs if judging.touches(run.traced.get(path, ())) or judging.touches(run.covered.get(path, ()))
     ]
@@ -297,7 +307,8 @@ def _recompile(judging: _Judge) -> Verdict:
         return judging.verdict(Outcome.INCONCLUSIVE, words, other[0], hint=_VARY)
     if reached and not any(run in telling for run in reached):
         what = ", ".join(claim.names) or ", ".join(sorted(claim.kinds)) or "what the finding speaks of"
-        words = f"the calls that could be made up do not vary {what}"
+        whose = "these calls" if reached[0].chosen else "the calls that could be made up"
+        words = f"{whose} do not vary {what}"
         return judging.verdict(Outcome.INCONCLUSIVE, words, reached[0], hint=_VARY)
     for run in telling:
         if run in reached:
@@ -307,7 +318,7 @@ def _recompile(judging: _Judge) -> Verdict:
             if not most and not judging.touches(run.traced.get(path, ())):
                 words = "nothing that holds this line was compiled in these calls"
                 return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
-            over = f" over {run.calls} calls" if run.calls else ""  # a trace does not count them
+            over = f" over {plural(run.calls, 'call')}" if run.calls else ""  # a trace does not count them
             words = f"compiled {_times(most)}{over} ({run.label}), as a correct program is"
             return judging.verdict(Outcome.REFUTED, words, run)
     return _untraced(judging, runs)
@@ -370,7 +381,7 @@ def _recompile_words(frame: Frame, run: Run) -> str:
     reasons = list(dict.fromkeys(_guard(reason) for reason in frame.reasons))
     told = "; ".join(reasons[:3]) or "no guard was named"
     limit = ", then gave up (recompile limit)" if frame.limit else ""
-    over = f" over {run.calls} calls" if run.calls else ""  # a trace does not count them
+    over = f" over {plural(run.calls, 'call')}" if run.calls else ""  # a trace does not count them
     over += f" ({run.label})" if not run.chosen else ""
     return f"{own_name(frame.name)} was compiled {_times(frame.compiles)}{over}{limit}: {told}"
 
@@ -410,8 +421,8 @@ def _cudagraph(judging: _Judge) -> Verdict:
     hint = "register an example whose calls run this line with @tclint.example"
     touching = [run for run in runs if judging.touches(run.covered.get(path, ()))]
     for run in touching:
-        if run.calls > 1:
-            words = f"{run.calls} steps kept and read again: the values are those of eager mode ({run.label})"
+        if run.graph_runs > 1:
+            words = f"{plural(run.graph_runs, 'step')} kept and read again: the values are those of eager mode ({run.label})"
             return judging.verdict(Outcome.REFUTED, words, run)
     for run in touching:
         # What one call gave is still there: only a second one could overwrite it.

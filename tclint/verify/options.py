@@ -22,6 +22,8 @@ class VerifyOptions:
     """The folder that the paths of findings are relative to."""
     factories: Mapping[str, str] = field(default_factory=dict)
     """"module:Class" to "module:function": where the inputs of a class come from."""
+    factories_at: str = ""
+    """Where those are written, for a message about one."""
     cache_dir: str | None = None
     executor: str = ""
     """Empty: this machine. "ray://host:port": an existing Ray cluster."""

@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from tclint.model.finding import Effect, Finding
+from tclint.output.words import plural
 from tclint.sources import regular
 from tclint.verify.answers import Cache
 from tclint.verify.heard import Equality, Heard, with_paths
@@ -73,7 +74,7 @@ def verify(
             hear(number, Heard(device=options.device, trouble=STOPPED), is_answer=False)
     if stopped:
         done = sum(heard.trouble != STOPPED for heard in told.values())
-        notes = (*notes, f"stopped after {done} of {len(targets)} targets: run again to go on from there")
+        notes = (*notes, f"stopped after {done} of {plural(len(targets), 'target')}: run again to go on from there")
     heards = [told[number] for number in range(len(targets))]
     return VerifyReport(
         verdicts=tuple(by_finding[id(finding)] for finding in findings),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tclint.model.finding import Compiled, Effect, Finding
 from tclint.verify.claims import claim_of
 from tclint.verify.job import Candidate, Goal, Job
+from tclint.verify.makers import key_of
 from tclint.verify.options import VerifyOptions
 from tclint.verify.spans import outline
 
@@ -53,23 +54,14 @@ def candidates_of(finding: Finding, root: str, factories: Collection[str] = ()) 
     if not name and (function := outline(path).function_at(finding.line)) is not None:
         name = function.name
     if name and (candidate := _candidate(path, name)):
-        found.insert(0 if _is_named(candidate, factories) else len(found), candidate)
+        key = key_of(candidate.path, candidate.name, factories) or ""
+        found.insert(0 if key.rpartition(":")[2] == candidate.name else len(found), candidate)
         if private := _candidate(path, name, inner=True):
             between.append(private)
     if not found:
         # Code at module level, or a name that the file does not define: a convention of the file may still run it.
         found.append(Candidate(path, name or "<module>"))
     return tuple(dict.fromkeys([*found, *reversed(between)]))
-
-
-def _is_named(candidate: Candidate, factories: Collection[str]) -> bool:
-    """Whether a key of the configuration, `module:Class.method`, is of this candidate and not only of its owner."""
-    stem = os.path.splitext(os.path.basename(candidate.path))[0]
-    for key in factories:
-        module, _, name = key.rpartition(":")
-        if name == candidate.name and module.removesuffix(".py").rpartition(".")[2] in ("", stem):
-            return True
-    return False
 
 
 def _candidate(path: str, name: str, inner: bool = False) -> Candidate | None:

@@ -55,3 +55,12 @@ def test_what_does_not_hold_is_told(fuzz: ModuleType, tmp_path: Path, monkeypatc
     assert len(fuzzer.failures) == 2
     assert all("TCL905" in each for each in fuzzer.failures)
     assert (tmp_path / "failures" / "program_1_0.py").read_bytes() == program
+    fuzzer = fuzz.Fuzzer(tmp_path / "wide")
+    fuzzer.feed_wide([b"import torch\n", program])
+    assert [each.partition(":")[0] for each in fuzzer.failures] == ["programs up to 2", "program 1"]
+
+
+def test_many_small_programs(fuzz: ModuleType, tmp_path: Path) -> None:
+    done = fuzz.run(3, tmp_path / "project", count=200, wide=True)
+    assert (done.seen, done.failures) == (200, [])
+    assert done.findings > 20

@@ -21,6 +21,7 @@ from lintkit import ROOT, TORCH, Project, within
 
 from tclint.cli import main
 from tclint.fixes import apply, passes
+from tclint.fixes.unused import without_unused
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.model.report import Report
 from tclint.run import engine, fixing
@@ -589,6 +590,8 @@ def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
         if after == clicked:
             break
         clicked = after
+    # A suggestion is about its own lines: an import that it leaves idle is for the next one to find.
+    clicked = without_unused("m.py", source, clicked.encode(), others=True, taken=lambda name: False).decode()
     file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
     return clicked, result(Opened([file], settings, "/nowhere").fix(unsafe=True, write=False)).decode(), fit
 

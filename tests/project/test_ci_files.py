@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from shown import ROOT, Session
+import workflow
+from lintkit import ROOT
 
 yaml = pytest.importorskip("yaml")
 ACTION = ROOT / ".github" / "actions" / "tclint" / "action.yml"
@@ -39,16 +41,62 @@ def test_inputs_reach_the_shell_through_the_environment_only() -> None:
         assert subprocess.run(["bash", "-n", "-c", each["run"]], check=False).returncode == 0
 
 
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Somebody's repository: a model with a hazard, committed."""
+    source = "import torch\n\n@torch.compile\ndef step(x: torch.Tensor):\n    print(x)\n    return x\n"
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    (folder / "net.py").write_text(source)
+    (folder / "clean.py").write_text("import torch\n")
+    for command in ("init -q", "add -A", "-c user.name=t -c user.email=t@example.org commit -qm first"):
+        subprocess.run(["git", *command.split()], cwd=folder, check=True)
+    return folder
+
+
+def _commands(folder: Path) -> dict[str, str]:
+    """An environment whose `tclint` is the one that is tested."""
+    folder.mkdir()
+    script = folder / "tclint"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tclint "$@"\n')
+    script.chmod(0o755)
+    return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "GITHUB_ACTIONS": "true"}
+
+
+def test_the_steps_of_the_action_in_a_repository(repository: Path, tmp_path: Path) -> None:
+    """Everything but the installation, as GitHub would run it: annotations, the SARIF file, the exit code."""
+    environment = _commands(tmp_path / "bin")
+    given = {"install": "", "paths": "net.py clean.py", "args": "--select TCL108", "sarif": "out.sarif"}
+    with pytest.raises(workflow.Failed) as failed:
+        workflow.run_action(action(), given, path=ACTION.parent, cwd=repository, environment=environment)
+    assert failed.value.code == 1
+    [line] = [line for line in failed.value.output.splitlines() if line.startswith("::")]
+    assert "file=net.py,line=5" in line
+    results = json.loads((repository / "out.sarif").read_text())["runs"][0]["results"]
+    assert [result["ruleId"] for result in results] == ["TCL108"]
+    given = {"install": "", "paths": "clean.py"}
+    printed = workflow.run_action(action(), given, path=ACTION.parent, cwd=repository, environment=environment)
+    assert "::error" not in printed
+    with pytest.raises(workflow.Failed) as failed:
+        workflow.run_action(
+            action(), {"install": "", "paths": "none.py"}, path=ACTION.parent, cwd=repository, environment=environment
+        )
+    assert failed.value.code == 2
+
+
 @pytest.mark.slow
-def test_the_action_annotates_and_writes_sarif(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.environment |= {"PATHS": "models/vlm.py train.py", "ARGS": "--select TCL102", "SARIF": "out.sarif"}
-    code, printed = session("set -eo pipefail\n" + step("Run tclint"))
-    assert code == 1, printed
-    assert printed.startswith("::error")
-    assert "TCL102" in printed
-    results = json.loads((session.cwd / "out.sarif").read_text())["runs"][0]["results"]
-    assert [result["ruleId"] for result in results] == ["TCL102"]
+def test_the_action_installs_itself_and_lints(repository: Path, tmp_path: Path) -> None:
+    """The whole action, with an environment of its own in place of the runner's Python."""
+    import venv
+
+    venv.create(tmp_path / "env", with_pip=True)
+    environment = {"PATH": f"{tmp_path / 'env' / 'bin'}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": ""}
+    with pytest.raises(workflow.Failed) as failed:
+        workflow.run_action(action(), {"paths": "net.py"}, path=ACTION.parent, cwd=repository, environment=environment)
+    if "No matching distribution" in failed.value.output:
+        pytest.skip("no package index in reach")
+    assert failed.value.code == 1, failed.value.output
+    assert "file=net.py,line=5" in failed.value.output
 
 
 def test_the_action_installs_the_repository_it_lies_in() -> None:

@@ -66,8 +66,10 @@ def run(*command: str, cwd: Path | None = None) -> subprocess.CompletedProcess[s
 
 
 def test_version_is_stated_once() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["version"] == tclint.__version__
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert "version" not in document["project"]
+    assert document["project"]["dynamic"] == ["version"]
+    assert document["tool"]["setuptools"]["dynamic"] == {"version": {"attr": "tclint.__version__"}}
     assert f"## {tclint.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
@@ -124,6 +126,16 @@ for name in ("safe_compile", "cudagraph"):
     else:
         assert "torch" in sys.modules
 """
+
+
+def test_the_wheel_has_the_version_of_the_package(wheel: Path) -> None:
+    assert wheel.name.startswith(f"torch_compile_lint-{tclint.__version__}-")
+
+
+def test_the_wheel_is_tried_as_the_workflow_tries_it(wheel: Path) -> None:
+    done = run("bash", str(ROOT / "scripts" / "try_wheel.sh"), str(wheel.parent))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith(f"tclint {tclint.__version__}\n")
 
 
 def test_the_public_names_can_be_imported(installed: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from judge import FIXTURES, Expectation, expectations
+from judge import FIXTURES, Expectation, demo_expectations, expectations
 from lintkit import PRELUDE, ROOT, TORCH, Project, lint, told, with_caller
 
 from tclint.model.finding import Finding
@@ -215,12 +215,7 @@ def _flagged(source: list[str], finding: Finding) -> str:
 
 def test_demo_is_flagged_line_by_line() -> None:
     report = lint("fixtures/demo", cwd=ROOT)
-    expected = {
-        (path.relative_to(ROOT).as_posix(), e.line, e.code)
-        for path in (FIXTURES / "demo").rglob("*.py")
-        for e in expectations(path)
-        if e.holds_for(TORCH)
-    }
+    expected = {(f"fixtures/demo/{path}", line, code) for path, line, code in demo_expectations()}
     found = {(f.path, f.line, f.code) for f in report.findings}
     assert found == expected, f"missed {sorted(expected - found)}, too much {sorted(found - expected)}"
 

@@ -423,3 +423,69 @@ def test_a_path_is_no_input_of_compiled_code(project: Project) -> None:
     report = project.write({"net.py": source}).lint(min_confidence="low")
     assert report.findings
     assert {f.confidence.value for f in report.findings if f.line > 9} == {"low"}
+
+
+def test_a_call_that_says_nothing_of_its_arguments_leaves_the_forward_to_its_signature(project: Project) -> None:
+    """A loss that another one calls with what it finds in a dict is entered as if nobody called it."""
+    loss = """
+        import torch
+        from torch import nn
+
+        class MaskLoss(nn.Module):
+            def forward(self, pred: torch.Tensor, target, mask):
+                total = mask.sum()
+                if total.item() == 0:
+                    return total
+                return (torch.abs(pred - target) * mask).sum() / total
+    """
+    outer = """
+        from torch import nn
+        from loss import MaskLoss
+
+        class Both(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.loss = MaskLoss()
+
+            def forward(self, pred, batch):
+                return self.loss(pred["thresh"], batch["map"], batch["mask"])
+    """
+    assert shown(project.write({"loss.py": loss}).lint()) == ["loss.py:7 TCL103 assumed"]
+    assert shown(project.write({"outer.py": outer}).lint()) == ["loss.py:7 TCL103 assumed"]
+
+
+def test_a_call_that_says_what_it_passes_is_enough(project: Project) -> None:
+    source = """
+        import torch
+        from torch import nn
+
+        class Inner(nn.Module):
+            def forward(self, x, mask):
+                if mask:
+                    return x + 1
+                return x
+
+        class Outer(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = Inner()
+
+            def forward(self, x):
+                return self.inner(x, True)
+    """
+    assert shown(project.write({"net.py": source}).lint()) == []
+
+
+def test_what_a_forward_looks_up_by_keys_is_no_tensor(project: Project) -> None:
+    source = """
+        from torch import nn
+
+        class Loss(nn.Module):
+            def forward(self, pred, targets):
+                if "thresh" in pred:
+                    return pred["thresh"]
+                if targets.get("done"):
+                    return targets
+                return pred["binary"]
+    """
+    assert shown(project.write({"net.py": source}).lint()) == []

@@ -138,6 +138,29 @@ def test_what_never_ran_says_why(kind: str, message: str, words: str, hint: str)
     assert hint in found.hint
 
 
+@pytest.mark.parametrize(
+    ("line", "outcome"),
+    [
+        ("    if kéy and p > 0 and FLAGGED():", Outcome.NOT_REACHED),
+        ("    if FLAGGED() and p > 0:", Outcome.REFUTED),
+        ("    y = FLAGGED() if p else 0", Outcome.NOT_REACHED),
+        ("    y = 1 if FLAGGED() else 0", Outcome.REFUTED),
+        ("    y = [FLAGGED(v) for v in p]", Outcome.NOT_REACHED),
+        ("    y = [v for v in FLAGGED(p)]", Outcome.REFUTED),
+        ("    assert p, FLAGGED()", Outcome.NOT_REACHED),
+        ("    y = 0 < p < FLAGGED()", Outcome.NOT_REACHED),
+        ("    y = 0 < FLAGGED()", Outcome.REFUTED),
+    ],
+)
+def test_a_line_that_ran_says_nothing_of_what_stands_behind_its_condition(line: str, outcome: Outcome) -> None:
+    outline = outline_of(f"def f(p):\n{line}\n{'        return 1' if line.endswith(':') else ''}\n")
+    flagged = finding_on("m.py", 2)
+    flagged = replace(flagged, span=replace(flagged.span, column=line.index("FLAGGED") + 1))
+    of = heard(breaks=(), traced={"m.py": (1, 2)})
+    (found,) = verdicts_of([flagged], of, lambda path: outline)
+    assert found.outcome is outcome, found.words
+
+
 def test_trouble_is_inconclusive() -> None:
     found = verdict(finding_on("m.py", 3), Heard(trouble="still running after 3 s: stopped"))
     assert found.outcome is Outcome.INCONCLUSIVE
@@ -161,6 +184,26 @@ def test_a_function_compiled_too_often_confirms_with_its_guard() -> None:
 def test_settling_is_no_recompile() -> None:
     assert verdict(finding_on("m.py", 3, Effect.RECOMPILE), recompiles(2)).outcome is Outcome.REFUTED
     assert verdict(finding_on("m.py", 3, Effect.RECOMPILE), recompiles(3, 3)).outcome is Outcome.REFUTED
+
+
+def test_the_same_call_over_and_over_refutes_nothing_about_arguments() -> None:
+    sized = replace(finding_on("m.py", 3, Effect.RECOMPILE), message="`x` comes in several sizes")
+    alike = replace(recompiles(1).runs[0], alike=True, source="factory makers:make")
+    found = verdict(sized, Heard(runs=(alike,)))
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert found.words == "these calls do not vary x"
+    assert found.hint == "let factory makers:make give calls that differ as the program's do"
+    assert verdict(sized, Heard(runs=(replace(alike, alike=False),))).outcome is Outcome.REFUTED
+    # What a module does to itself happens in every call.
+    own = replace(sized, message="`self.step` is written in every call")
+    assert verdict(own, Heard(runs=(alike,))).outcome is Outcome.REFUTED
+
+
+def test_an_example_is_asked_for_where_there_is_no_factory() -> None:
+    found = verdict(finding_on("m.py", 40), heard(covered={"m.py": (3,)}))
+    assert found.hint == "register an example whose calls run this line with @tclint.example"
+    found = verdict(finding_on("m.py", 40), heard(covered={"m.py": (3,)}, source="factory makers:make"))
+    assert found.hint == "let factory makers:make give calls that run this line"
 
 
 def test_another_functions_recompile_does_not_confirm() -> None:
@@ -189,6 +232,9 @@ def test_cuda_graphs_that_are_fine_refute() -> None:
     assert verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), fine).outcome is Outcome.REFUTED
     once = heard(experiment="cudagraphs", graphs=Graphs("fine"), calls=1)
     assert verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), once).outcome is Outcome.INCONCLUSIVE
+    own_loop = heard(experiment="cudagraphs", graphs=Graphs("fine", runs=6), calls=1)
+    found = verdict(finding_on("m.py", 3, Effect.CUDAGRAPH), own_loop)
+    assert (found.outcome, found.words.partition(":")[0]) == (Outcome.REFUTED, "6 steps kept and read again")
     assert verdict(finding_on("m.py", 14, Effect.CUDAGRAPH), fine).outcome is Outcome.NOT_REACHED
 
 

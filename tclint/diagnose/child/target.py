@@ -17,7 +17,7 @@ import torch
 from tclint.diagnose.order import Order
 from tclint.verify.child import compiling
 from tclint.verify.child.experiments import EagerFailed, Setup, fresh, run_eager
-from tclint.verify.child.inputs import Call, Example, NoInputs, as_calls
+from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, as_calls
 from tclint.verify.child.load import find, load
 from tclint.verify.child.sources import sources
 from tclint.verify.child.sweep import resized
@@ -118,6 +118,8 @@ def subject_of(order: Order) -> Subject:
         try:
             run_eager(setup, chosen, "eval" if chosen.wrap else "")
         except EagerFailed as failed:
+            if isinstance(failed.__cause__, BadFactory):
+                raise NoTarget(f"the configured factory of {failed.__cause__}") from failed
             tried.append(f"{example.source}: {failed.fault.kind}: {failed.fault.message.splitlines()[0][:200]}")
             continue
         target, calls = fresh(setup, chosen, "", None)
@@ -162,7 +164,10 @@ def _examples(job: Job, candidate: Candidate, module: ModuleType) -> Any:
         yield from _from_made(target, candidate.name, made)
     if isinstance(target, torch.nn.Module):
         yield from _from_made(lambda: target, candidate.name, target)
-    yield from sources(job, candidate, module)
+    try:
+        yield from sources(job, candidate, module)
+    except BadFactory as error:
+        raise NoTarget(f"the configured factory of {error}") from error
 
 
 def _made_by(target: Any) -> Any:

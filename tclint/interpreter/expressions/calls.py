@@ -9,6 +9,7 @@ from tclint.interpreter import bindings
 from tclint.interpreter.evaluate import evaluate, handles, holder
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import gathered, operands_read, receiver_read
+from tclint.interpreter.stores import note_update
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -59,6 +60,8 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         if memory.runs != runs:
             receiver_read(frame, base, receiver, runs)
             receiver = memory.later(receiver, runs)
+        if type(receiver) is Dict and func_node.attr == "update" and frame.region is None:
+            note_update(frame, base, node, args, keywords)
         result = receiver.call_method(frame, node, func_node.attr, args, keywords, open_ended)
         if frame.region is None and type(base) is ast.Name and base.id in frame.paths and type(receiver) is Instance:
             _forget_paths(frame, base.id, receiver, func_node.attr)

@@ -22,9 +22,11 @@ from tclint.values.constant import is_none
 
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
     receiver = evaluate(frame, node.value)
-    value = subscript(frame, node, receiver, evaluate(frame, node.slice))
-    if frame.capturing and frame.region is None:
-        frame.interp.recordings.read(frame, bindings.of_target(frame, node), node, value)
+    index = evaluate(frame, node.slice)
+    value = subscript(frame, node, receiver, index)
+    if frame.capturing and frame.region is None and isinstance(index, Const) and type(receiver) is not Tensor:
+        for place in bindings.entries(frame, node.value, index.value):
+            frame.interp.recordings.read(frame, place, node, value)
     return value
 
 

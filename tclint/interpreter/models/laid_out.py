@@ -7,9 +7,22 @@ from typing import Any, Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.results import Args, Keywords, exact_argument
-from tclint.torch_facts import dtypes, layouts
+from tclint.torch_facts import dtypes, layouts, sizes
 from tclint.torch_facts.layouts import Layout
-from tclint.values import ARRAY, NEEDS_GRAD, NO_GRADIENT, NONE, PARAMETER, Const, External, Scalar, Seq, Tensor, Value
+from tclint.values import (
+    ARRAY,
+    GRADIENT_UNKNOWN,
+    NEEDS_GRAD,
+    NO_GRADIENT,
+    NONE,
+    PARAMETER,
+    Const,
+    External,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+)
 from tclint.values.constant import is_none
 
 
@@ -39,20 +52,49 @@ def sliced(tensor: Tensor, parts: list[Value]) -> Layout | None:
     return layouts.sliced(Layout(tensor.shape, tensor.strides), told)
 
 
+def picked(tensor: Tensor, parts: list[Value]) -> tuple[int | None, ...] | None:
+    """The sizes of `x[idx]` and `x[:, idx]`: one index that is a tensor or a list of numbers, and whole dimensions."""
+    places = [at for at, part in enumerate(parts) if _index_sizes(part) is not None]
+    if not isinstance(tensor.shape, tuple) or len(places) != 1 or len(parts) > len(tensor.shape):
+        return None
+    whole = (NONE.key,) * 3
+    for at, part in enumerate(parts):
+        slices = isinstance(part, Seq) and part.kind == "slice" and tuple(b.key for b in part.items or ()) == whole
+        if at != places[0] and not slices:
+            return None
+    at = places[0]
+    return (*tensor.shape[:at], *(_index_sizes(parts[at]) or ()), *tensor.shape[at + 1 :])
+
+
+def _index_sizes(part: Value) -> tuple[int | None, ...] | None:
+    if isinstance(part, Tensor):
+        return part.shape if isinstance(part.shape, tuple) and part.dtype == "i" else None
+    if isinstance(part, Seq) and part.kind == "list" and part.items and all(map(is_int, part.items)):
+        return (len(part.items),)
+    return None
+
+
 def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keywords, result: Value) -> Value:
     """What a method of a tensor that eager code has made gives, with its sizes, strides and dtype where they follow."""
-    if not isinstance(result, Tensor) or tensor.flags & ARRAY:
+    if isinstance(result, Seq) and result.kind == "tuple" and name in layouts.PAIRS and result.items:
+        laid = [laid_out(frame, tensor, name, args, keywords, part) for part in result.items]
+        last = laid[-1]
+        if len(laid) == 2 and isinstance(last, Tensor):
+            laid[-1] = last.with_(exact="int64", flags=last.flags & ~(NEEDS_GRAD | GRADIENT_UNKNOWN))
+        return Seq("tuple", tuple(laid))
+    if not isinstance(result, Tensor) or (tensor.flags & ARRAY and name not in _ALIKE):
         return result
     given = [*args, *keywords.values()]
     others = [value for value in given if isinstance(value, Tensor)]
     flags = result.flags
     if name in ("detach", "detach_", "data"):
-        flags &= ~NEEDS_GRAD
+        flags &= ~(NEEDS_GRAD | GRADIENT_UNKNOWN)
     elif frame.grad is not False and not flags & PARAMETER and name != "requires_grad_":
         if any(each.flags & (NEEDS_GRAD | PARAMETER) for each in (tensor, *others)):
             flags = flags & ~NO_GRADIENT | NEEDS_GRAD
+        flags |= GRADIENT_UNKNOWN if any(each.flags & GRADIENT_UNKNOWN for each in (tensor, *others)) else 0
     exact = exact_argument(args, keywords) or dtypes.cast(name)
-    if not exact and result.dtype == tensor.dtype and all(each.exact == tensor.exact for each in others):
+    if not exact and result.dtype == tensor.dtype and all(_keeps(tensor, each) for each in others):
         exact = tensor.exact
     result = result.with_(flags=flags, exact=exact)
     if not isinstance(tensor.shape, tuple) or tensor.flags & PARAMETER and result.flags & PARAMETER:
@@ -63,14 +105,22 @@ def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keyw
         layout = _formatted(layout, keywords)
     elif name == "to":
         pass  # as it lies
-    elif others:
-        layout = _broadcast([tensor, *others])
     else:
-        plain = {key: _plain(value) for key, value in keywords.items() if key not in ("dtype", "device")}
-        layout = layouts.of_method(name, layout, [_plain(value) for value in args], plain)
+        named = {key: _told(value) for key, value in keywords.items() if key not in ("dtype", "device")}
+        how = sizes.of_several if others else layouts.of_method
+        layout = how(name, layout, [_told(value) for value in args], named)
     if layout is None:
         return result
     return result.with_(shape=layout.sizes, strides=layout.strides, flags=result.flags & ~PARAMETER)
+
+
+def _keeps(tensor: Tensor, other: Tensor) -> bool:
+    """Whether another tensor leaves the dtype as it is: one of its own, or whole numbers beside floats."""
+    return other.exact == tensor.exact or (tensor.dtype == "f" and other.dtype in ("i", "b"))
+
+
+_ALIKE: Final = ("add", "eq")
+"""Arithmetic and comparisons are the same for arrays."""
 
 
 def _formatted(layout: Layout, keywords: Keywords) -> Layout:
@@ -82,25 +132,20 @@ def _formatted(layout: Layout, keywords: Keywords) -> Layout:
     return Layout(layout.sizes, layouts.UNKNOWN_STRIDES)
 
 
-def _broadcast(tensors: list[Tensor]) -> Layout | None:
-    found: Layout | None = None
-    for tensor in tensors:
-        if not isinstance(tensor.shape, tuple):
-            return None
-        layout = Layout(tensor.shape, tensor.strides)
-        found = layout if found is None else layouts.broadcast(found, layout)
-        if found is None:
-            return None
-    return found
-
-
-def _plain(value: Value) -> Any:
+def plain(value: Value) -> Any:
     """A value as plain Python, "?" where it is not known."""
     if isinstance(value, Const):
         return value.value
     if isinstance(value, Seq) and value.items is not None:
-        return tuple(_plain(item) for item in value.items)
+        return tuple(plain(item) for item in value.items)
     return "?"
+
+
+def _told(value: Value) -> Any:
+    """The same; of a tensor how it lies."""
+    if not isinstance(value, Tensor):
+        return plain(value)
+    return Layout(value.shape, value.strides) if isinstance(value.shape, tuple) else "?"
 
 
 def joined(tensors: Args, dim: Value | None, stacked: bool, result: Tensor) -> Tensor:
@@ -109,9 +154,11 @@ def joined(tensors: Args, dim: Value | None, stacked: bool, result: Tensor) -> T
     if len(parts) != len(tensors) or not parts:
         return result
     first = parts[0].exact
-    result = result.with_(exact=first if all(part.exact == first for part in parts) else "")
+    unsure = GRADIENT_UNKNOWN if any(part.flags & GRADIENT_UNKNOWN for part in parts) else 0
+    exact = first if all(part.exact == first for part in parts) else ""
+    result = result.with_(exact=exact, flags=result.flags | unsure)
     known = [Layout(part.shape, part.strides) for part in parts if isinstance(part.shape, tuple)]
-    layout = layouts.joined(known, _plain(dim) if dim is not None else 0, stacked) if len(known) == len(parts) else None
+    layout = layouts.joined(known, plain(dim) if dim is not None else 0, stacked) if len(known) == len(parts) else None
     return result.with_(shape=layout.sizes, strides=layout.strides) if layout is not None else result
 
 
@@ -124,9 +171,9 @@ def parted(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
     if not isinstance(tensor.shape, tuple) or tensor.flags & ARRAY:
         return None
     first = 0 if name == "unbind" else 1
-    given = [_plain(value) for value in args]
-    named = [_plain(value) for key, value in keywords.items() if key != "dim"]
-    dim = _plain(keywords["dim"]) if "dim" in keywords else given[first] if len(given) > first else 0
+    given = [plain(value) for value in args]
+    named = [plain(value) for key, value in keywords.items() if key != "dim"]
+    dim = plain(keywords["dim"]) if "dim" in keywords else given[first] if len(given) > first else 0
     how = (given or named or [None])[0] if first else None
     if type(dim) is not int or not -len(tensor.shape) <= dim < len(tensor.shape):
         return None

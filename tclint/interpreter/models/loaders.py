@@ -14,6 +14,7 @@ from tclint.values import (
     HOST,
     INT,
     PROVEN,
+    UNKNOWN,
     Const,
     Dict,
     Instance,
@@ -26,6 +27,7 @@ from tclint.values import (
 
 LOADER: Final = "torch.utils.data.DataLoader"
 _TENSORS: Final = "torch.utils.data.TensorDataset"
+_SUBSET: Final = "torch.utils.data.Subset"
 _MADE_OF: Final = {
     kind.__name__: f"torch.{name}" for kind, name in ((int, "int64"), (float, "float64"), (bool, "bool"))
 }
@@ -37,6 +39,36 @@ _BATCHES: Final = 24
 def _tensor_dataset(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     known = all(isinstance(a, Tensor) for a in args) and not open_ended
     return Object(_TENSORS, frame.origin(node), "", Seq("dataset", tuple(args)) if known else None)
+
+
+def _subset(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """`Subset(dataset, indices)`: as many rows as there are indices."""
+    indices = args[1] if len(args) > 1 else keywords.get("indices")
+    many = indices.known_items(frame) if indices is not None else None
+    return _part(frame, node, args[0], len(many) if many is not None else None) if args else UNKNOWN
+
+
+def _part(frame: Frame, node: ast.AST, dataset: Value, many: int | None) -> Value:
+    """A part of a data set, with so many of its rows."""
+    held = Seq("dataset", (dataset, Const(many))) if many is not None else None
+    return Object(_SUBSET, frame.origin(node), "", held)
+
+
+def _split(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """`random_split(dataset, lengths)`: the lengths may be parts of the whole."""
+    wanted = args[1] if len(args) > 1 else keywords.get("lengths")
+    items = wanted.known_items(frame) if wanted is not None else None
+    lengths = [item.value for item in items or () if isinstance(item, Const) and isinstance(item.value, (int, float))]
+    if not args or items is None or len(lengths) != len(items):
+        return UNKNOWN
+    if sum(lengths) <= 1.0001 and any(isinstance(each, float) for each in lengths):
+        whole = _length(frame, node, args[0])
+        if whole is None:
+            return Seq("list", tuple(_part(frame, node, args[0], None) for _ in lengths))
+        lengths = [int(whole * each) for each in lengths]
+        for place in range(whole - int(sum(lengths))):  # what is left over goes to the first ones, one by one
+            lengths[place % len(lengths)] += 1
+    return Seq("list", tuple(_part(frame, node, args[0], int(each)) for each in lengths))
 
 
 def _loader(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
@@ -67,6 +99,9 @@ def _told(frame: Frame, row: Value, size: int, whole: int, rest: int, cut: Const
 
 def _length(frame: Frame, node: ast.AST, dataset: Value) -> int | None:
     """How many rows a data set has."""
+    if isinstance(dataset, Object) and dataset.name == _SUBSET and isinstance(dataset.args, Seq):
+        counted = (dataset.args.items or (INT,))[-1]
+        return counted.value if isinstance(counted, Const) else None
     if isinstance(dataset, Object) and dataset.name == _TENSORS and isinstance(dataset.args, Seq):
         first = (dataset.args.items or (INT,))[0]
         return first.shape[0] if isinstance(first, Tensor) and isinstance(first.shape, tuple) and first.shape else None
@@ -82,6 +117,8 @@ def _length(frame: Frame, node: ast.AST, dataset: Value) -> int | None:
 
 def _row(frame: Frame, node: ast.AST, dataset: Value) -> Value | None:
     """What one row of a data set is, as far as all of them are alike."""
+    if isinstance(dataset, Object) and dataset.name == _SUBSET and isinstance(dataset.args, Seq):
+        return _row(frame, node, dataset.args.items[0]) if dataset.args.items else None
     if isinstance(dataset, Object) and isinstance(dataset.args, Seq):
         return Seq("tuple", tuple(t.item(frame, node, INT) for t in dataset.args.items or ()))
     if isinstance(dataset, (Tensor, Instance)):
@@ -123,4 +160,6 @@ BY_NAME: Final[dict[str, Handler]] = {
     LOADER: _loader,
     "torch.utils.data.dataloader.DataLoader": _loader,
     _TENSORS: _tensor_dataset,
+    _SUBSET: _subset,
+    "torch.utils.data.random_split": _split,
 }

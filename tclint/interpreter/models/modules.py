@@ -8,13 +8,16 @@ from typing import Final
 from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.evaluate import lookup
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import objects
+from tclint.interpreter.models import hooks, objects
 from tclint.interpreter.models.functions import Args, Keywords
+from tclint.interpreter.models.laid_out import plain
 from tclint.interpreter.models.measured import joined, value_of
 from tclint.interpreter.models.results import first_tensor
-from tclint.torch_facts import calls, facts, returns, traits
+from tclint.torch_facts import calls, facts, returns, sizes, traits
 from tclint.values import (
+    ARRAY,
     BOOL,
+    GRADIENT_UNKNOWN,
     INT,
     NONE,
     PARAMETER,
@@ -75,7 +78,10 @@ def construct(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
         return Object(short, origin, "", source if isinstance(source, Dict) else Dict({}, UNKNOWN))
     if short == "torch.nn.DataParallel" and args:
         return args[0]
-    return Object(short if returns.is_module_class(short) else name, origin, "module")
+    made = None
+    if frame.region is None and not any(isinstance(a, Seq) and a.kind == "star" for a in args):
+        made = sizes.made(short, [plain(value) for value in args], {k: plain(v) for k, v in keywords.items()})
+    return Object(short if returns.is_module_class(short) else name, origin, "module", None, made)
 
 
 def gives_itself(name: str) -> bool:
@@ -85,7 +91,10 @@ def gives_itself(name: str) -> bool:
 
 def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Value:
     if name in facts.named("is a parameter or buffer of torch's modules"):
-        return Tensor(PROVEN, "f", -1, PARAMETER, frame.origin(node))
+        told = sizes.held(receiver.name, receiver.made) if frame.region is None and receiver.made is not None else {}
+        return Tensor(PROVEN, "f", -1, PARAMETER, frame.origin(node), shape=told.get(name))
+    if frame.region is None and receiver.made is not None and type(receiver.made.get(name)) is int:
+        return Const(receiver.made[name])
     if name == "training":
         return BOOL
     if name in MODULE_METHODS or receiver.args is not None or name == "forward":
@@ -98,12 +107,30 @@ def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Valu
 def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     frame.interp.recordings.run(frame, owner_of(func), node)
     if func.name == _SEQUENTIAL and isinstance(func.args, Seq):
-        return _sequential(frame, node, func.args, args)
-    if func.name == _SEQUENTIAL:
-        return UNKNOWN  # of modules that nobody knows
-    result = module_call(frame, node, func.name, args, keywords)
-    frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
+        result = _sequential(frame, node, func.args, args)
+    elif func.name == _SEQUENTIAL:
+        result = UNKNOWN  # of modules that nobody knows
+    else:
+        result = module_call(frame, node, func.name, args, keywords)
+        if frame.region is None and isinstance(result, Tensor) and func.made is not None and len(args) == 1:
+            result = _sized(frame, func, args[0], result)
+        frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
+    hooks.run(frame, node, func, args, result)
     return result
+
+
+def _sized(frame: Frame, func: Object, given: Value, result: Tensor) -> Tensor:
+    """What a module of torch gives in eager code, with the sizes that follow from those of what it gets."""
+    assert func.made is not None
+    if not isinstance(given, Tensor) or not isinstance(given.shape, tuple) or given.flags & ARRAY:
+        return result
+    shape = sizes.given_by(func.name, func.made, given.shape)
+    if shape is None:
+        return result
+    exact = given.exact if given.dtype == "f" else ""
+    # Its parameters may be frozen.
+    flags = result.flags | (GRADIENT_UNKNOWN if frame.grad is not False else 0)
+    return result.with_(shape=shape, strides=given.strides, exact=exact, flags=flags)
 
 
 def _sequential(frame: Frame, node: ast.AST, modules: Seq, args: Args) -> Value:
@@ -147,6 +174,7 @@ def _method(
 ) -> Value | None:
     if name == "compile":
         return _compile_in_place(frame, node, receiver, args, keywords)
+    handle = hooks.register(frame, node, receiver, name, args)
     shared = calls.key_of(f"torch.nn.Module.{name}") is not None
     full = f"torch.nn.Module.{name}" if shared else f"{receiver.name}.{name}"
     if name in _SELF:
@@ -159,21 +187,21 @@ def _method(
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, held)
         return held
     elements = receiver.args
-    if isinstance(elements, Seq):
+    if isinstance(elements, Seq) and handle is UNKNOWN:
         result, changed = elements.method(frame, node, name, args)
         if changed is not None:
             rebind(frame, node, receiver.with_args(changed))
             _note_container(frame, node, receiver, changed)
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, result)
         return result
-    if isinstance(elements, Dict):
+    if isinstance(elements, Dict) and handle is UNKNOWN:
         result, changed = elements.method(name, args, keywords)
         if changed is not None:
             rebind(frame, node, receiver.with_args(changed))
         return result
     if shared and name not in facts.named("registers a backward hook"):
-        frame.interp.emitter.call(frame, node, full, args, keywords, receiver, UNKNOWN)
-        return UNKNOWN
+        frame.interp.emitter.call(frame, node, full, args, keywords, receiver, handle)
+        return handle
     return None
 
 
@@ -230,7 +258,7 @@ def method_of_instance(
     """A method that every nn.Module has, of an object of the program."""
     if name == "compile":
         return _compile_in_place(frame, node, receiver, args, keywords)
-    result: Value = UNKNOWN
+    result: Value = hooks.register(frame, node, receiver, name, args)
     if name in _SELF:
         result = receiver
     elif (held := _tensors(frame, node, name)) is not None:

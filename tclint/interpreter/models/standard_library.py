@@ -318,6 +318,11 @@ def _environment(frame: Frame, node: ast.AST, name: str, args: Args, keywords: K
     return _passes_on(frame, node, name, args, keywords, open_ended)
 
 
+def _clock(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """What eager code reads off a clock is another number each time."""
+    return measured(frame, name, None, args, keywords, frame.origin(node)) if frame.region is None else UNKNOWN
+
+
 _STEEP: Final = frozenset(each.__name__ for each in (math.factorial, math.comb, math.perm, math.prod))
 """What grows so fast that only small numbers are computed with."""
 
@@ -355,6 +360,7 @@ library(["argparse", "tclint"], _passes_on)
 library(["math"], _math)
 library(["os"], _environment)
 library(["random"], _random)
+library(["time"], _clock)
 # Whatever these make is an object with a state of its own.
 library(["threading", "queue", "array", "decimal", "contextvars", "datetime"], instance)
 

@@ -9,7 +9,7 @@ from typing import Final
 from tclint import events
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
-from tclint.interpreter.models.laid_out import is_int, laid_out, parted, sliced
+from tclint.interpreter.models.laid_out import is_int, laid_out, parted, picked, sliced
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.numpy import array_method
 from tclint.interpreter.models.results import (
@@ -34,6 +34,7 @@ from tclint.values import (
     DATA_SIZED,
     EXPANDED,
     FALSE,
+    GRADIENT_UNKNOWN,
     HOST,
     NEEDS_GRAD,
     NO_GRADIENT,
@@ -42,6 +43,7 @@ from tclint.values import (
     RAW,
     SIZE,
     SPARSE,
+    STATIC_OUT,
     STR,
     STRIDED,
     TRUE,
@@ -298,7 +300,8 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
     if frame.region is not None:
         return result
     if operator == "MatMult":
-        return result.with_(exact=tensor.exact if both is None or both.exact == tensor.exact else "")
+        result = result.with_(exact=tensor.exact if both is None or both.exact == tensor.exact else "")
+        return laid_out(frame, a, "matmul", [b], {}, result) if a is not None and b is not None else result
     if dtype != tensor.dtype:
         tensor = tensor.with_(exact="")
     return laid_out(frame, tensor, "add", [both] if both is not None else (), {}, result)
@@ -307,6 +310,8 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
 def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Value:
     """`tensor[index]`: an alias for basic indices, a copy for index tensors, a data-sized copy for a boolean mask."""
     origin = frame.origin(node)
+    if tensor.conf <= USED and isinstance(index_value, Const) and isinstance(index_value.value, str):
+        return UNKNOWN  # a name said that it is a tensor, and it is none
     parts = (
         list(index_value.items)
         if isinstance(index_value, Seq) and index_value.kind == "tuple" and (index_value.items is not None)
@@ -327,7 +332,10 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
         or (isinstance(index_value, Seq) and index_value.kind == "list")
     ):
         scalar = len(parts) == 1 and isinstance(parts[0], Tensor) and parts[0].ndim == 0
-        result = Tensor(tensor.conf, tensor.dtype, 0 if scalar and tensor.ndim == 1 else -1, 0, origin)
+        made = Tensor(tensor.conf, tensor.dtype, 0 if scalar and tensor.ndim == 1 else -1, 0, origin)
+        shape = picked(tensor, parts) if frame.region is None else None
+        kept = tensor.flags & (ARRAY | GRADIENT_UNKNOWN) if shape is not None else 0
+        result = made.with_(shape=shape, exact=tensor.exact, flags=kept) if shape is not None else made
     else:
         ints = sum(1 for p in parts if is_int(p))
         adds = sum(1 for p in parts if is_none(p))
@@ -413,9 +421,19 @@ def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Ar
         if name == "requires_grad_" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if isinstance(node.func.value, ast.Name) and isinstance(result, Tensor):
                 frame.set(node.func.value.id, result)
+        if tensor.flags & STATIC_OUT and _reads_values(name, result):
+            frame.interp.recordings.do("use", tensor.site, frame, node, tensor)
     prefix = "ndarray." if tensor.flags & ARRAY else "Tensor."
     frame.interp.emitter.call(frame, node, prefix + name, args, keywords, tensor, result)
     return result
+
+
+def _reads_values(name: str, result: Value) -> bool:
+    """Whether a method needs what a tensor holds: its result is a tensor of its own, or waits for the device."""
+    if f"Tensor.{name}" in facts.named("waits for the device"):
+        return True
+    fresh = isinstance(result, Tensor) and not result.flags & STATIC_OUT
+    return fresh and not traits.is_in_place(name) and not name.startswith("new_")
 
 
 def _read_out(frame: Frame, tensor: Tensor, result: Value) -> Value:
@@ -446,7 +464,12 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
     kept = tensor.flags & (CONSTANT | ARRAY | (HOST if frame.region is None else 0))
     if isinstance(other, Tensor):
         kept &= other.flags | ARRAY
-    return Tensor(conf, "b", ndim, kept, frame.origin(node))
+    result = Tensor(conf, "b", ndim, kept, frame.origin(node))
+    if frame.region is not None:
+        return result
+    told = laid_out(frame, tensor, "eq", [other] if isinstance(other, Tensor) else (), {}, result)
+    assert isinstance(told, Tensor)
+    return told.with_(exact="bool", flags=kept)
 
 
 def attribute_of_unknown(name: str) -> Value:

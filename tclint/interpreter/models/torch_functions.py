@@ -25,7 +25,7 @@ from tclint.interpreter.models.results import (
     result_ndim,
     way_of,
 )
-from tclint.torch_facts import facts, returns, traits
+from tclint.torch_facts import calls, facts, returns, traits
 from tclint.torch_facts.layouts import JOINS
 from tclint.values import (
     ARRAY,
@@ -98,6 +98,13 @@ def _object(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
     return Object(name, frame.origin(node))
 
 
+def _stream(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """In eager code streams and events are told apart by where they are made."""
+    if frame.region is not None:
+        return function(frame, node, name, args, keywords)
+    return Object("torch.cuda.Event" if name.endswith("Event") else "torch.cuda.Stream", frame.origin(node))
+
+
 def _unknown(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     return UNKNOWN
 
@@ -127,10 +134,23 @@ BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(("torch.cond", "torch.func.functional_call"), _unknown),
     **dict.fromkeys(facts.named("is a context that Dynamo enters"), _object),
     **dict.fromkeys(("torch.cuda.CUDAGraph", "torch.Generator", *_SCALERS), _object),
+    **dict.fromkeys(facts.named("gives a stream or an event"), _stream),
     "torch.is_tensor": _is_tensor,
     "torch.where": _where,
 }
 """What is known of single functions; the rest is answered by what the facts say about them."""
+
+
+def _is_sized_by_values(name: str, args: Args, keywords: Keywords) -> bool:
+    """Whether the size of a result depends on values. An argument by keyword stands where the facts know: `num_classes=5`."""
+    if not traits.is_sized_by_values(name, way_of(args[1:], keywords)):
+        return False
+    answer = calls.answer(facts.canonical(name), facts.NEWEST) if keywords else None
+    placed = [*args]
+    for burned in answer.burned if answer is not None else ():
+        if burned.position == len(placed) and burned.keyword is not None and burned.keyword in keywords:
+            placed.append(keywords[burned.keyword])
+    return len(placed) == len(args) or traits.is_sized_by_values(name, way_of(placed[1:], keywords))
 
 
 def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
@@ -207,7 +227,7 @@ def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
         if isinstance(seen, Seq) and seen.items is not None and len(seen.items) == len(result.items):
             pairs = zip(result.items, seen.items, strict=True)
             return Seq("tuple", tuple(a if isinstance(b, Tensor) else b for a, b in pairs))
-    if isinstance(result, Tensor) and traits.is_sized_by_values(name, way_of(args[1:], keywords)):
+    if isinstance(result, Tensor) and _is_sized_by_values(name, args, keywords):
         return result.with_(flags=result.flags | DATA_SIZED)
     return result
 
@@ -228,7 +248,7 @@ def _computed(name: str, short: str, first: Tensor | None, args: Args, keywords:
     of = first or Tensor()
     ndim = result_ndim(name, of, args[1:], keywords)
     dtype = dtype_argument((), keywords) or result_dtype(name, of, args[1:], keywords)
-    flags = DATA_SIZED if traits.is_sized_by_values(name, way_of(args[1:], keywords)) else 0
+    flags = DATA_SIZED if _is_sized_by_values(name, args, keywords) else 0
     if first is None and all(is_number(a) for a in args) and not name.startswith("torch.rand"):
         flags |= CONSTANT
     if first is not None:

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Final
 
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import objects
+from tclint.interpreter.models import graphed, objects
 from tclint.interpreter.models.functions import Args, Handler, Keywords
 from tclint.interpreter.models.standard_library import IDENTITY
 from tclint.interpreter.models.torch_functions import function
 from tclint.torch_facts import facts
 from tclint.values import (
     FIXED,
+    PINNED,
     UNBACKED,
     UNKNOWN,
     ClassValue,
@@ -22,7 +23,6 @@ from tclint.values import (
     FunctionValue,
     Object,
     Partial,
-    Seq,
     Tensor,
     Value,
     tensor_of,
@@ -35,7 +35,7 @@ _TRANSPARENT: Final = frozenset(facts.named("gives back the function it is given
 _SCRIPTS: Final = facts.named("makes a scripted function")
 _MARKS: Final = frozenset(facts.named("marks a dimension"))
 _STATIC: Final = frozenset(facts.named("keeps a dimension static"))
-_GRAPHED: Final = "torch.cuda.make_graphed_callables"
+_ADDRESS: Final = frozenset(facts.named("keeps a tensor's address"))
 CUSTOM_OP: Final = "torch.library.custom_op"
 
 
@@ -76,34 +76,6 @@ def _script(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
     return Object("torch.jit.ScriptModule", frame.origin(node))
 
 
-def _graphed(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
-    if not args:
-        return function(frame, node, name, args, keywords)
-    _record(frame, node, args[0], args[1] if len(args) > 1 else keywords.get("sample_args"))
-    if isinstance(args[0], Seq) and args[0].items is not None:
-        return Seq("tuple", tuple(Object(name, frame.origin(node), "graphed", each) for each in args[0].items))
-    return Object(name, frame.origin(node), "graphed", args[0])
-
-
-def _record(frame: Frame, node: ast.AST, target: Value, samples: Value | None) -> None:
-    """`make_graphed_callables` runs each callable on its samples, and captures that."""
-    if frame.region is not None or samples is None:
-        return
-    several = isinstance(target, Seq)
-    targets = target.known_items(frame) if several else (target,)
-    given = samples.known_items(frame) if several else (samples,)
-    if targets is None or given is None or len(targets) != len(given):
-        return
-    before, frame.capturing = frame.capturing, True
-    try:
-        for each, sample in zip(targets, given, strict=True):
-            arguments = sample.known_items(frame)
-            if arguments is not None:
-                each.call(frame, node, list(arguments), {})
-    finally:
-        frame.capturing = before
-
-
 def _custom_op(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     """`custom_op("lib::name", function)`; without a function it is a decorator."""
     return custom_op(frame, node, args[1]) if len(args) > 1 else function(frame, node, name, args, keywords)
@@ -127,17 +99,20 @@ def _mark(frame: Frame, node: ast.AST, name: str, args: Args) -> None:
         return
     tensor = args[0]
     static = name in _STATIC
-    if len(args) < 2 and not static:
+    if len(args) < 2 and not static and name not in _ADDRESS:
         return
     rank = len(tensor.shape) if isinstance(tensor, Tensor) and isinstance(tensor.shape, tuple) else 0
     dims = (args[1].known_items(frame) or (args[1],)) if len(args) > 1 else [Const(dim) for dim in range(rank)]
     marked = {d.value for d in dims if isinstance(d, Const) and isinstance(d.value, int)}
-    if static:
+    if name in _ADDRESS:
+        marked = set()
+    elif static:
         marked = {FIXED + d for d in marked}
     elif name.endswith("mark_unbacked"):
         marked |= {UNBACKED + d for d in marked}
     if isinstance(tensor, Tensor):
-        updated = tensor.with_(marks=tensor.marks | marked)
+        flags = tensor.flags | PINNED if name in _ADDRESS else tensor.flags
+        updated = tensor.with_(marks=tensor.marks | marked, flags=flags)
         for name, value in list(frame.env.items()):
             if value is tensor:
                 frame.env[name] = updated  # one tensor under several names
@@ -157,7 +132,8 @@ BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(_SCRIPTS, _script),
     **dict.fromkeys(_MARKS, _marked),
     **dict.fromkeys(_STATIC, _marked),
-    _GRAPHED: _graphed,
+    **dict.fromkeys(_ADDRESS, _marked),
+    graphed.NAME: graphed.make,
     CUSTOM_OP: _custom_op,
 }
 
@@ -179,13 +155,6 @@ def _call_transformed(
     inside = [a.view(a.origin) if isinstance(a, Tensor) else a for a in args]
     tensor = tensor_of(func.args.call(frame, node, inside, keywords, open_ended))
     return Tensor(tensor.conf, tensor.dtype, -1, 0, frame.origin(node)) if tensor is not None else UNKNOWN
-
-
-def _call_graphed(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
-    assert func.args is not None
-    inner = func.args.call(frame, node, args, keywords, open_ended)
-    frame.interp.emitter.call(frame, node, func.name + ".__call__", args, keywords, func, inner)
-    return frame.interp.compile_sites.own(inner, frame, node, func)
 
 
 def _call_custom_op(
@@ -249,7 +218,6 @@ def _generator_method(
 
 objects.register("disabled", call=_call_disabled)
 objects.register("transform", call=_call_transformed)
-objects.register("graphed", call=_call_graphed)
 objects.register("custom op", "unsafe custom op", "foreign custom op", call=_call_custom_op)
 objects.register("torch.no_grad", "torch.inference_mode", "torch.enable_grad", call=_call_grad_mode)
 objects.register("contextlib.contextmanager", call=_call_context_manager)

@@ -144,7 +144,23 @@ def run_recompiles(
         setup, example, mode, None, "aot_eager", "recompiles", label, covered, expected, allowed, between=between
     )
     fault = None if between is not None and run.calls > 1 else run.fault
-    return replace(run, varied=varied, chosen=example.given, fault=fault)
+    # A program that compiles by itself makes its own calls: ours say nothing about them.
+    alike = example.wrap and between is None and len({_guarded(call) for call in example.calls()[:CALLS]}) < 2
+    return replace(run, varied=varied, chosen=example.given, fault=fault, alike=alike)
+
+
+def _guarded(value: Any) -> str:
+    """What guards on an argument can see of it."""
+    if isinstance(value, Call):
+        return _guarded((value.args, dict(value.kwargs)))
+    if isinstance(value, torch.Tensor):
+        layout = value.stride() if value.layout is torch.strided else value.layout
+        return f"{tuple(value.shape)} {layout} {value.dtype} {value.device} {value.requires_grad}"
+    if isinstance(value, (list, tuple)):
+        return f"{type(value).__name__}[{', '.join(map(_guarded, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key!r}: {_guarded(each)}' for key, each in value.items())}}}"
+    return repr(value) if isinstance(value, (bool, int, float, str, bytes, type(None))) else type(value).__name__
 
 
 def _compiled(

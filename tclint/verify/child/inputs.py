@@ -13,8 +13,9 @@ from typing import Any
 import torch
 
 from tclint.verify import usage
-from tclint.verify.child.load import dotted_name, find, load
+from tclint.verify.child.load import find, load
 from tclint.verify.job import Candidate, Job
+from tclint.verify.makers import key_of
 from tclint.verify.registered import registered
 
 
@@ -44,7 +45,7 @@ class NoInputs(Exception):
 
 
 class BadFactory(Exception):
-    """A factory of the configuration that cannot be imported; the words name its key."""
+    """A factory of the configuration that cannot be imported or does not work; the words name its key."""
 
 
 Source = Callable[[Job, Candidate, ModuleType], Example | None]
@@ -109,16 +110,25 @@ def _resolve(reference: str) -> Any:
     return found
 
 
-def _from_factory(factory: Callable[[], Any], source: str) -> Example:
-    """A factory returns the callable and its calls; or the callable alone, whose calls take no argument."""
+def _from_factory(factory: Callable[[], Any], source: str, key: str = "") -> Example:
+    """A factory returns the callable and its calls; or the callable alone, whose calls take no argument.
+
+    `key`: the configuration names it so, and to go on without it would answer another question.
+    """
 
     def made() -> tuple[Any, Any]:
-        value = factory()
+        try:
+            value = factory()
+        except Exception as error:
+            if not key:
+                raise
+            raise BadFactory(f"{key}: {source} raised {type(error).__name__}: {error}") from error
         if isinstance(value, tuple) and len(value) == 2 and callable(value[0]):
             return value
         if callable(value):
             return value, [Call()]
-        raise NoInputs(f"{source} returned {type(value).__name__}: return (callable, [call, ...])")
+        words = f"{source} returned {type(value).__name__}: return (callable, [call, ...])"
+        raise BadFactory(f"{key}: {words}") if key else NoInputs(words)
 
     # A factory with `wrap = False` gives a program that compiles by itself.
     wrap = bool(getattr(factory, "wrap", True))
@@ -126,12 +136,7 @@ def _from_factory(factory: Callable[[], Any], source: str) -> Example:
 
 
 def configured(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
-    from pathlib import Path
-
-    name, _ = dotted_name(Path(candidate.path))
-    owner = candidate.name.split(".")[0]
-    keys = [f"{name}:{candidate.name}", f"{name}:{owner}", f"{Path(candidate.path).name}:{owner}", owner]
-    key = next((key for key in keys if key in job.factories), None)
+    key = key_of(candidate.path, candidate.name, job.factories)
     if key is None:
         return None
     reference = job.factories[key]
@@ -140,7 +145,13 @@ def configured(job: Job, candidate: Candidate, module: ModuleType) -> Example | 
     except Exception as error:
         # The user has said where the inputs come from: to go on with others would answer another question.
         raise BadFactory(f"{key}: {reference} cannot be imported: {type(error).__name__}: {error}") from error
-    return _from_factory(factory, f"factory {reference}")
+    return _from_factory(factory, f"factory {reference}", key)
+
+
+def check_factories(job: Job) -> None:
+    """Refuse a factory that cannot be imported, also of a target that is not reached."""
+    for candidate in job.candidates:
+        configured(job, candidate, ModuleType("unread"))
 
 
 @lru_cache(maxsize=1)

@@ -28,7 +28,7 @@ from tclint.verify.child.experiments import (
     run_eager,
     run_recompiles,
 )
-from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs
+from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories
 from tclint.verify.child.load import load
 from tclint.verify.child.sources import sources
 from tclint.verify.child.sweep import SETTLED, Sweep, sweeps
@@ -84,6 +84,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
     notes.has_time = lambda: time.monotonic() - begun < job.seconds * SPARE
     if save is not None:
         notes.tell = lambda: save(_heard(job, setup, notes))
+    checked = False
     for candidate in job.candidates:
         if notes.runs and time.monotonic() - begun > job.seconds * ENOUGH:
             break
@@ -94,6 +95,9 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             notes.tried.append(f"{candidate.name}: its file cannot be imported")
             continue
         try:
+            if not checked:
+                check_factories(job)
+                checked = True
             _candidate(job, candidate, module, setup, notes)
         except BadFactory as error:
             return Heard(device=job.device, trouble=f"the configured factory of {error}", bad_factory=str(error))
@@ -173,6 +177,8 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
         try:
             _experiments(job, candidate, example, setup, notes)
         except EagerFailed as failed:
+            if isinstance(failed.__cause__, BadFactory):
+                raise failed.__cause__ from failed
             notes.faults.append(failed.fault)
             notes.tried.append(f"{candidate.name}: {example.source}: {failed.fault.kind}: {failed.fault.message[:200]}")
             continue
@@ -416,7 +422,7 @@ def _unreached(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
 
 def _tells_of_graphs(run: Run) -> bool:
     """Whether a run answers for the CUDA-graph findings that it reaches: one call that went well overwrites nothing."""
-    return run.calls > 1 or run.graphs is None or run.graphs.outcome != "fine"
+    return run.graph_runs > 1 or run.graphs is None or run.graphs.outcome != "fine"
 
 
 def _imported(setup: Setup) -> set[str]:

@@ -1,0 +1,67 @@
+"""A graph break, as the function it happens in sees it, and everyone who called that function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tclint.events.kinds import Event
+from tclint.values import FunctionValue, Value
+
+if TYPE_CHECKING:
+    from tclint.events.queries import Frame
+
+_NOT_RESUMED: Final = frozenset(("for", "while", "with", "try"))
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Where a graph breaks, and what becomes of the function in which that was last seen."""
+
+    path: str
+    line: int
+    eager: bool
+    """Whether that function runs eagerly as a whole: a break in a block cannot be resumed."""
+
+
+class GraphBreak(Event):
+    """The graph breaks at this line: a rule has said so of this very line, or of what is called there.
+
+    What is alive across it is handed to code that is compiled by itself: to `function`, with its parameters as `given`,
+    and to the rest of the function that the event happens in.
+    """
+
+    __slots__ = ("at", "function", "given")
+    kind = "graph_break"
+
+    def __init__(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        at: Break,
+        function: FunctionValue | None = None,
+        given: Mapping[str, Value] | None = None,
+    ) -> None:
+        super().__init__(frame, node)
+        self.at = at
+        self.function = function
+        self.given: Mapping[str, Value] = given or {}
+
+    @property
+    def resumes(self) -> bool:
+        """Whether the rest of the function is compiled."""
+        return not runs_eagerly(self.blocks)
+
+
+def runs_eagerly(blocks: Sequence[str]) -> bool:
+    """Whether a break inside these blocks sends the whole function to eager."""
+    return not _NOT_RESUMED.isdisjoint(blocks)
+
+
+def seen_from(frame: Frame, at: Break) -> Break:
+    """A break as the caller of `frame` sees it, after all that were seen in it before."""
+    before = frame.broken
+    eager = runs_eagerly(frame.blocks) or (before is not None and before.eager)
+    return Break(at.path, at.line, eager) if before is None else Break(before.path, before.line, eager)

@@ -1,0 +1,43 @@
+"""Modules that were frozen, told apart from those of other files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tclint.api import lint
+
+_TRAINED = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+def main():
+    net = nn.Linear(8, 2).cuda()
+    fast = torch.compile(net, mode="reduce-overhead")
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for i in range(8):
+        loss = fast(torch.ones(4, 8, device="cuda") * i).square().mean()
+        loss.backward()
+        if i % 2:
+            optimizer.step()
+            optimizer.zero_grad()
+"""
+_FROZEN = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+def main():
+    net = nn.Linear(8, 2).cuda().requires_grad_(False)
+    fast = torch.compile(net, mode="reduce-overhead")
+    return fast(torch.ones(4, 8, device="cuda"))
+"""
+
+
+def test_a_module_at_the_same_line_of_another_file_is_another_module(tmp_path: Path) -> None:
+    (tmp_path / "a_frozen.py").write_text(_FROZEN)
+    (tmp_path / "b_trained.py").write_text(_TRAINED)
+    found = lint(["."], cwd=tmp_path, isolated=True, select=["TCL301"]).findings
+    assert [(finding.path, finding.line) for finding in found] == [("b_trained.py", 12)]
