@@ -97,8 +97,18 @@ class KeptOutputs:
             if tensor is not None:
                 if grows and self._in_local(event, Seq("list", tuple(event.args))):
                     return
-                yield from self._told_of((event, tensor, "is kept in a container without a copy"))
+                at = self._gathered(event, value) or event
+                where = f" (line {line_of(event)})" if at is not event else ""
+                yield from self._told_of((at, tensor, f"is kept in a container{where} without a copy"))
                 return
+
+    def _gathered(self, event: Call, value: Value) -> Event | None:
+        """Where an output was put into a tuple or list that is kept as a whole: `item = (loss, output)`; there it is copied."""
+        arguments = event.node.args if isinstance(event.node, ast.Call) else []
+        for node, each in zip(arguments, event.args, strict=False):
+            if each is value and isinstance(node, ast.Name) and not isinstance(value, Tensor):
+                return next(iter(self._kept.get(self._place(event, node.id), ())), None)
+        return None
 
     def at_reuse(self, event: Reuse) -> Iterator[Kept]:
         tensor = event.value

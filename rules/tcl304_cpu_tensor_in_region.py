@@ -132,7 +132,11 @@ class CpuTensorInRegion(Rule):
             ),
         )
         for node, value in passed:
-            if _host(value) and not event.ask.of_program(_DefaultDevice).chosen and not _moved(event, value):
+            if (
+                _host(_whole(event, value))
+                and not event.ask.of_program(_DefaultDevice).chosen
+                and not _moved(event, value)
+            ):
                 what = f"the CPU tensor `{text(node)}` is passed beside tensors of the device"
                 yield self._finding(event, what, node)
                 return
@@ -161,6 +165,18 @@ class _DefaultDevice:
     def __init__(self, program: Program) -> None:
         words = (b"set_default_device", b"set_default_tensor_type", b"with torch.device(", b"DeviceContext")
         self.chosen = any(word in module.data for module in program.modules for word in words)
+
+
+def _whole(event: CompiledCall, value: Value) -> Value:
+    """The tensor of which a value is a row, where a loop or an index takes it from a name: `for ratio in ratios`."""
+    made = value.origin.node if isinstance(value, Tensor) and value.flags & HOST else None
+    if isinstance(made, (ast.For, ast.comprehension)):
+        made = made.iter
+    while isinstance(made, ast.Subscript):
+        made = made.value
+    if isinstance(made, ast.Name):
+        return event.ask.local(made.id) or value
+    return value.with_(origin=value.origin._replace(node=made)) if isinstance(value, Tensor) and made else value
 
 
 def _host(value: Value) -> bool:
