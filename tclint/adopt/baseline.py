@@ -16,7 +16,7 @@ from tclint.model.errors import UserError
 from tclint.model.finding import Edit, Finding, Span
 from tclint.output.fingerprint import fingerprints
 from tclint.output.lines import Lines
-from tclint.sources import notebook
+from tclint.sources import notebook, regular
 from tclint.sources.text import encoding_of
 
 _OURS = re.compile(r"#\s*tclint\s*:\s*ignore\[(?P<codes>[^\]]*)\]")
@@ -165,6 +165,8 @@ class Baseline:
 
     @classmethod
     def read(cls, path: str, cwd: str, *, missing_ok: bool = False) -> Baseline:
+        if regular.is_odd(os.path.join(cwd, path)):
+            raise UserError(f"--baseline {path}: not a regular file; name a file that --update-baseline wrote")
         try:
             with open(os.path.join(cwd, path), encoding="utf-8") as file:
                 document = json.load(file)
@@ -178,8 +180,15 @@ class Baseline:
             raise UserError(f"--baseline {path}: no such file; write it with --update-baseline") from None
         except OSError as error:
             raise UserError(f"--baseline {path}: cannot be read: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UserError(f"--baseline {path}: not a baseline of tclint: {error!r}") from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            why = (
+                f"line {error.lineno}: {error.msg}"
+                if isinstance(error, json.JSONDecodeError)
+                else "its entries are others"
+            )
+            raise UserError(
+                f"--baseline {path}: not a baseline of tclint ({why}); write one with --update-baseline"
+            ) from error
         if document.get("version") != VERSION:
             raise UserError(f"--baseline {path}: version {document.get('version')!r} is not known; update the baseline")
         return cls(path, cwd, entries)

@@ -37,7 +37,8 @@ def changed_lines(base: str, cwd: str, paths: Sequence[str] = ()) -> dict[str, s
     if base.startswith("-") or not base:
         # git would take it for an option, of which some write files.
         raise UserError(f"--diff-base {base!r}: not a revision; name a commit, a branch or a tag")
-    command = ["git", *(word for setting in _SETTINGS for word in ("-c", setting)), *_COMMAND, base, "--"]
+    settings = (*_SETTINGS, *_no_filters(cwd))
+    command = ["git", *(word for setting in settings for word in ("-c", setting)), *_COMMAND, base, "--"]
     command += [f":(glob)**/*{ending}" for ending in ENDINGS] + [f":(literal){path}" for path in paths]
     environment = {key: value for key, value in os.environ.items() if not key.endswith("_PATHSPECS")}
     environment["GIT_OPTIONAL_LOCKS"] = "0"
@@ -56,6 +57,18 @@ def changed_lines(base: str, cwd: str, paths: Sequence[str] = ()) -> dict[str, s
         path = shown(os.path.normpath(os.path.join(cwd, os.fsdecode(name))), cwd)
         found.setdefault(path, set()).update(lines)
     return found
+
+
+def _no_filters(cwd: str) -> Iterator[str]:
+    """Settings that take the programs away from the filters this repository knows: `git diff` runs those of changed files."""
+    command = ["git", "config", "--null", "--name-only", "--get-regexp", r"^filter\."]
+    try:
+        done = subprocess.run(command, cwd=cwd, capture_output=True, check=False)
+    except (OSError, ValueError):
+        return  # without git the diff itself will say so
+    names = {key.rpartition(".")[0] for key in os.fsdecode(done.stdout).split("\0") if key}
+    for name in sorted(names):
+        yield from (f"{name}.clean=", f"{name}.smudge=", f"{name}.process=", f"{name}.required=false")
 
 
 def _hunks(diff: bytes) -> Iterator[tuple[bytes, range]]:

@@ -39,7 +39,7 @@ def compared(report: Report, project: Project, path: str, *, update: bool) -> Re
     found = known.compare(report.findings, project.text_of, linted)
     if update:
         new = known.updated(report.findings, project.text_of, linted)
-        write.to_file(new.text(), os.path.join(cwd, path))
+        write.to_file(new.text(), os.path.join(cwd, path), "--baseline")
         pruned = f", {len(found.stale)} pruned" if found.stale else ""
         say(f"baseline {path}: {plural(len(new.entries), 'finding')}{pruned}")
         return replace(report, findings=())

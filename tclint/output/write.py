@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 import tempfile
+from typing import Final
 
 from tclint.model.errors import UserError
 from tclint.output.lines import inert, shown
@@ -43,9 +44,15 @@ def silence_stdout() -> None:
     os.close(null)
 
 
-def to_file(text: str, path: str) -> None:
+SOURCES: Final = (".py", ".pyi", ".ipynb", ".toml", ".cfg")
+"""Files that people write: a report does not go over one."""
+
+
+def to_file(text: str, path: str, option: str = "--output-file") -> None:
     """Write a file so that a reader sees the old content or the new, never half."""
     target = os.path.realpath(path)
+    if target.endswith(SOURCES) and os.path.exists(target):
+        raise UserError(f"{option} {path}: not written: a file of source or settings is there; name another file")
     try:
         if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
             # /dev/stdout, a pipe: nothing to replace.
@@ -62,7 +69,7 @@ def to_file(text: str, path: str) -> None:
             os.unlink(temporary)
             raise
     except OSError as error:
-        raise UserError(f"--output-file {path}: cannot be written: {error.strerror}") from error
+        raise UserError(f"{option} {path}: cannot be written: {error.strerror}") from error
 
 
 def _mode(target: str) -> int:

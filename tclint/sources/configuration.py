@@ -12,7 +12,7 @@ from typing import Any
 from tclint.model.errors import ConfigError, did_you_mean
 from tclint.model.globs import posix
 from tclint.model.settings import CACHE_VARIABLE, COMMAND_LINE, Cudagraph, Settings, own_word
-from tclint.sources import trust
+from tclint.sources import regular, trust
 from tclint.sources.files import CONFIG_NAMES, project_root, shown
 from tclint.sources.keys import CUDAGRAPH_READERS, READERS, VERIFY_READERS, Wrong, selectors, torch_version
 
@@ -206,6 +206,8 @@ def _in(folder: str, start: str) -> tuple[str, str, Mapping[str, object]] | None
 
 
 def _read(path: str) -> str:
+    if regular.is_odd(path):
+        raise ConfigError(f"{path}: not a regular file; name a file with settings")
     try:
         with open(path, encoding="utf-8-sig") as file:
             return file.read()

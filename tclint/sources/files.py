@@ -76,6 +76,8 @@ def discover(
             continue
         if os.path.isdir(absolute):
             walker.walk(absolute)
+        elif regular.is_odd(absolute):
+            raise InputError(f"{path}: not a regular file; name files and folders, or - for stdin")
         elif os.path.exists(absolute):
             walker.add(absolute, os.path.realpath(absolute), explicit=True)
         elif os.path.lexists(absolute):

@@ -33,6 +33,15 @@ def begins(path: str, most: int) -> bytes | None:
         return file.read(most)
 
 
+def is_odd(path: str) -> bool:
+    """Whether a name stands, through links, for a pipe, a device or a socket: reading it may never end."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
 def is_folder(path: str) -> bool:
     """Whether a name stands for a folder itself, not for a link to one."""
     try:
