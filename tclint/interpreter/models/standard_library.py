@@ -13,6 +13,7 @@ from tclint.interpreter.models import objects
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, instance, is_class, library
 from tclint.interpreter.models.measured import joined, measured, value_of, ways
+from tclint.torch_facts import facts
 from tclint.values import (
     INT,
     NONE,
@@ -210,6 +211,13 @@ def _pattern(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
     return Object("re.Pattern", frame.origin(node))
 
 
+def _getter(name: str) -> _Handler:
+    def make(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+        return Object(name, frame.origin(node))
+
+    return make
+
+
 def _identity(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return args[0] if args else External(IDENTITY)
 
@@ -242,6 +250,7 @@ _HANDLERS: Final[dict[str, _Handler]] = {
     "itertools.islice": _islice,
     "itertools.cycle": _cycle,
     "itertools.pairwise": _pairwise,
+    **{name: _getter(name) for name in facts.named("makes a getter")},
     "dataclasses.replace": _replace,
     "copy.replace": _replace,
     **{name: _namespace(name) for name in NAMESPACES},
