@@ -52,7 +52,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", metavar="NAME", action="append", help="this project alone")
     options = parser.parse_args(arguments)
     rows = [row for row in read(ROWS) if not options.only or row.project in options.only]
-    wrong = list(score(rows, options.mirrors))
+    wrong = []
+    for row in score(rows, options.mirrors):
+        wrong.append(row)
+        print(f"not so: {row}", flush=True)
     for line in told(rows, wrong):
         print(line)
     return 1 if wrong else 0
@@ -124,8 +127,7 @@ def lint(folder: Path) -> set[tuple[str, int, str]]:
 
 
 def told(rows: Sequence[Row], wrong: Sequence[Row]) -> Iterator[str]:
-    """The table in short, and what is wrong in it."""
-    yield from (f"not so: {row}" for row in wrong)
+    """The table in short."""
     for project in dict.fromkeys(row.project for row in rows):
         counts = Counter((row.expected, row not in wrong) for row in rows if row.project == project)
         shares = [f"{counts[e, True]} of {counts[e, True] + counts[e, False]} {e}" for e in EXPECTED]

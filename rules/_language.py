@@ -10,7 +10,19 @@ from tclint.events import Attribute, Call, Event, Format, Loop, Operation, Progr
 from tclint.program import Function
 from tclint.ruleset.rule import span
 from tclint.torch_facts import facts, features
-from tclint.values import ClassValue, Const, Dict, External, Instance, Object, Seq, Value, tensor_of
+from tclint.values import (
+    ENUM,
+    ClassValue,
+    Const,
+    Dict,
+    External,
+    FunctionValue,
+    Instance,
+    Object,
+    Seq,
+    Value,
+    tensor_of,
+)
 from tclint.values.operators import METHODS
 
 _ENUM: Final = "enumeration"
@@ -30,6 +42,12 @@ def of_call(event: Call) -> str | None:
         return "isinstance of a union" if isinstance(union, ast.BinOp) else None
     if isinstance(value, ClassValue):
         return _of_class(event, value, event.method)
+    if isinstance(event.receiver, Object) and event.receiver.name == ENUM:
+        return f"method of an {_ENUM}"
+    if isinstance(event.node, ast.Call) and event.method == "__call__" and not _made(event, event.node.func):
+        return f"call of a {event.name.removesuffix('.__call__')} that was made outside"
+    if event.name == "dataclasses.replace" and isinstance(event.node, ast.Call) and event.node.args:
+        return f"{event.name} of what was made here" if _made(event, event.node.args[0]) else None
     if not isinstance(value, Instance):
         return _of_form(event, value)
     if event.name == "builtins.vars" and not event.ask.is_nn_module(value.cls):
@@ -44,7 +62,26 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     """A way of calling a builtin that is a feature of its own."""
     many = len(event.args)
     if event.name.startswith("itertools."):
-        return event.name
+        if _of_endless(event):
+            return f"{event.name} of an endless iterator"
+        return " with ".join((event.name, *event.keywords))
+    if event.name in ("builtins.max", "builtins.min") and "default" in event.keywords:
+        walked = isinstance(value, Seq) and value.kind == "generator"
+        return "max() with a default" if walked else None
+    if event.name in facts.named("takes a key") and (key := event.keywords.get("key")):
+        what = "tensors" if _holds_tensors(value) else "plain values"
+        whose = "" if isinstance(key, FunctionValue) else " that is no function of the program"
+        return f"{_EXTREME.get(event.method, event.method)}() of {what} with a key{whose}"
+    if event.name == "builtins.next" and many == 2:
+        return "next() with a default"
+    if event.name == "builtins.zip" and _of_endless(event):
+        return "zip() of an endless iterator"
+    if event.name == "builtins.dict" and many and event.keywords:
+        return "dict() of a dict with keywords"
+    if event.name == "dict.update" and event.keywords:
+        return "update() of a dict with keywords"
+    if event.name in ("builtins.max", "builtins.min") and many == 1 and (part := _part_of_dict(event, event.node)):
+        return f"max() of the {part} of a dict"
     if event.method in ("_make", "_replace", "_asdict"):
         return "method of a namedtuple"
     if event.name == "collections.defaultdict" and isinstance(value, External):
@@ -57,9 +94,6 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         return "enumerate() with a start"
     if event.name == "builtins.iter" and many == 2:
         return "iter() with a sentinel"
-    if event.name in ("builtins.max", "builtins.min") and "default" in event.keywords:
-        walked = isinstance(value, Seq) and value.kind == "generator"
-        return "max() with a default" if walked else None
     if event.name.endswith(("Error", "Exception")) and event.name.startswith("builtins."):
         return "exception that is made"
     if isinstance(event.receiver, Seq) and event.receiver.kind == "generator":
@@ -67,16 +101,56 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     return None
 
 
+def _made(event: Event, node: ast.expr) -> bool:
+    """Whether compiled code makes what an expression gives: on the spot, or under a name of the function."""
+    return isinstance(node, ast.Call) or (isinstance(node, ast.Name) and event.ask.local(node.id) is not None)
+
+
+_EXTREME: Final = {"min": "max"}
+_ENDLESS: Final = facts.named("never ends")
+
+
+def _of_endless(event: Call) -> bool:
+    """Whether an argument is made on the spot by what never ends."""
+    given = event.node.args if isinstance(event.node, ast.Call) else ()
+    made = [(event.ask.evaluate(each.func), len(each.args)) for each in given if isinstance(each, ast.Call)]
+    times = "itertools.repeat"  # with a second argument it does end
+    return any(isinstance(m, External) and m.name in _ENDLESS and (n < 2 or m.name != times) for m, n in made)
+
+
+def _holds_tensors(value: Value | None) -> bool:
+    """Whether what is gone through gives tensors, or tuples with one."""
+    element = value.element() if isinstance(value, (Seq, Dict)) else None
+    inner = element.items or () if isinstance(element, Seq) else ()
+    return element is not None and any(tensor_of(each) is not None for each in (element, *inner))
+
+
+def _part_of_dict(event: Event, node: ast.AST) -> str:
+    """`values` where this is `d.values()` of a dict, or a call of it."""
+    made = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else node
+    function = made.func if isinstance(made, ast.Call) and not made.args else None
+    if not isinstance(function, ast.Attribute) or function.attr not in facts.named("gives a view of a dict"):
+        return ""
+    return function.attr if isinstance(event.ask.evaluate(function.value), Dict) else ""
+
+
 def of_operation(event: Operation) -> str | None:
     """What an operator asks an object of the program."""
+    for side in (event.left, event.right):
+        if isinstance(side, External) and (found := _of_external(event, side)):
+            return found
+    if isinstance(event.node, (ast.BinOp, ast.Compare)) and (found := _of_view(event, event.node)):
+        return found
     method = METHODS.get(event.operator, "")
     written = isinstance(event.node, ast.AugAssign)
     for value, marks in ((event.left, ("i", "") if written else ("",)), (event.right, ("r",))):
         if method and isinstance(value, Instance):
             names = (f"__{mark}{method}__" for mark in marks)
-            found = next((name for name in names if _has(event, value, name)), None)
-            if found is not None:
-                return found
+            own = next((name for name in names if _has(event, value, name)), None)
+            if own is not None:
+                return own
+            if _has(event, value, "__eq__") and _orders_totally(event, value):
+                return "comparison by functools.total_ordering"
     if event.operator in ("key", "member") and isinstance(event.left, Instance):
         return _as_key(event, event.left)
     if event.operator in ("In", "NotIn") and isinstance(event.right, ClassValue):
@@ -86,8 +160,46 @@ def of_operation(event: Operation) -> str | None:
     return None
 
 
+def _of_external(event: Operation, value: External) -> str:
+    """`"PATH" in os.environ`."""
+    return f"member of {value.name}" if event.operator in ("In", "NotIn") and event.right is value else ""
+
+
+def _of_view(event: Operation, node: ast.BinOp | ast.Compare) -> str:
+    """An operator on the keys, values or items of a dict."""
+    if isinstance(node, ast.BinOp):
+        part = _part_of_dict(event, node.left)
+        return f"operator on the {part} of a dict" if part else ""
+    part = _part_of_dict(event, node.comparators[0]) if event.operator in ("In", "NotIn") else ""
+    return f"member of the {part} of a dict" if part else ""
+
+
+def _orders_totally(event: Event, value: Instance) -> bool:
+    made = (
+        (event.ask.evaluate(each) for each in value.cls.node.decorator_list) if value.cls.module is event.module else ()
+    )
+    return any(isinstance(each, External) and each.name == "functools.total_ordering" for each in made)
+
+
+def of_write(event: Store) -> str | None:
+    """What is written: an attribute of a tensor, an item of what is outside the program."""
+    if event.target == "subscript" and isinstance(event.receiver, External):
+        return f"write of an item of {event.receiver.name}"
+    if event.target == "attribute" and isinstance(event.receiver, External):
+        return f"write of an attribute of {event.receiver.name}"
+    if event.target != "attribute" or tensor_of(event.receiver) is None:
+        return None
+    if event.name == "grad":
+        return "write of the gradient of a tensor"
+    known = facts.at(facts.NEWEST)
+    asked = known.attribute("tensor", event.name) or known.method("tensor", event.name)
+    return None if asked else "write of an attribute of a tensor"
+
+
 def of_loop(event: Loop) -> str | None:
     value = event.iterable
+    if isinstance(value, Object):
+        return f"loop over a {value.name}"
     if isinstance(value, ClassValue):
         return _of_class(event, value, "iter")
     if isinstance(value, Instance):
@@ -105,6 +217,8 @@ def of_format(event: Format) -> str | None:
 
 def of_key(event: Store | Subscript) -> str | None:
     """An object of the program as the key of a dict, or as an index."""
+    if isinstance(event.receiver, External):
+        return f"item of {event.receiver.name}"
     if not isinstance(event.index, Instance):
         return None
     if isinstance(event.receiver, Seq):

@@ -12,6 +12,7 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules._conditions import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.values import ARRAY, Seq, Tensor, tensor_of
 
@@ -46,7 +47,10 @@ class ScalarExtraction(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
     graph_breaks = ("GB0124", "GB0033", "GB0109", "GB0213")
     calls = facts.named("reads a value out of a tensor")
-    owns = (*(name for name in calls if name.startswith("Tensor.")), "torch._check*")
+    owns = (
+        *(name for name in calls if name.startswith("Tensor.") or name in asked.breaking_with("GB0033")),
+        "torch._check*",
+    )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
@@ -59,8 +63,12 @@ class ScalarExtraction(Rule):
             return
         if name.startswith(("Tensor.", "ndarray.")):
             receiver = tensor_of(event.receiver) if event.receiver else None
-            if receiver is None or not receiver.is_known_number:
-                yield self._finding(event, receiver, f"`.{event.method}()`")
+            verdict = self.verdict(event) if name.startswith("Tensor.") else None
+            traced = verdict.breaks if verdict is not None else "always"
+            if traced != "never" and (receiver is None or not receiver.is_known_number):
+                # A release may trace it for one dtype and not for another.
+                unsure = Confidence.LOW if traced == "sometimes" else None
+                yield self._finding(event, receiver, f"`.{event.method}()`", unsure)
             return
         values = [*event.args, *event.keywords.values()]
         tensor = next((t for v in values if (t := tensor_of(v)) is not None), None)

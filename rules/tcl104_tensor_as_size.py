@@ -8,6 +8,7 @@ from typing import Final
 from tclint.events import Call, Event, Operation, Store, Subscript
 from tclint.model.finding import Effect, Finding, Severity
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.values import CONSTANT, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, tensor_of
 
@@ -40,6 +41,7 @@ class TensorAsSize(Rule):
     subjects = {"subscript": (Tensor, Seq, Object)}
     graph_breaks = ("GB0033", "GB0124", "GB0059")
     calls = ("builtins.range", "builtins.slice", *_SIZES)
+    owns = tuple(name for name in calls if name in asked.breaking_with("GB0033"))
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
         yield from self._index(event, event.receiver, event.index)

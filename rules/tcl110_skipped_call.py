@@ -73,9 +73,12 @@ class SkippedCall(Rule):
         verdict = self.verdict(event)
         if verdict is not None and (verdict.breaks != "always" or verdict.reads_tensor):
             return
+        short = name.removeprefix("builtins.")
+        raised = verdict.raises if verdict is not None else ""
+        skipped = f"`{short}` is skipped by Dynamo; the graph breaks here{whole_frame(event)}"
         yield self.finding(
             event,
-            f"`{name.removeprefix('builtins.')}` is skipped by Dynamo; the graph breaks here{whole_frame(event)}"
+            f"{f'`{short}` raises {raised} under torch.compile, and not without it' if raised else skipped}"
             f"{self.span(event) if verdict is not None else ''}",
             confidence=Confidence.HIGH if verdict is not None else Confidence.MEDIUM,
             graph_breaks=self.ids(verdict.id if verdict is not None else ""),

@@ -67,6 +67,8 @@ class UnsupportedContextManager(Rule):
             yield self._finding(event, f"a `{context.name}`")
         elif _from_outside(event) and _enters_once(context) and not self._entered(context):
             yield self._finding(event, f"`{ast.unparse(event.node)}`, which was made outside,")
+        elif isinstance(context, Instance) and (words := self._of_class(event, context)):
+            yield self._finding(event, words)
         elif isinstance(context, External) and context.name in ("torch.device", "torch.device()"):
             yield self._finding(event, "a `torch.device`")
         elif isinstance(context, Object) and context.name == "contextlib.context":
@@ -79,6 +81,10 @@ class UnsupportedContextManager(Rule):
     def _of_generator(self) -> str:
         """A context that `@contextmanager` makes of a generator, in words, where the release does not enter it."""
         return _language.told("with of a @contextmanager", self.release)
+
+    def _of_class(self, event: With, context: Instance) -> str:
+        """An object of a class below one of torch's, in words, where the release does not enter it."""
+        return _language.told(f"with of a class below {event.ask.external_base(context.cls)}", self.release)
 
     def _entered(self, context: Value) -> bool:
         """Whether the release enters what was made outside, where it is an object of the program."""

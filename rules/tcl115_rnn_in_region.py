@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import ast
+from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Call
+from tclint.events import Attribute, Call, Event, ProgramCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
+from tclint.values import Object, Value
 
 _OWN: Final = facts.named("belongs to recurrent networks alone")
+_PACKS: Final = facts.named("packs sequences")
+_NETWORKS: Final = frozenset(name.removesuffix(".forward") for name in facts.named("runs a recurrent network"))
 
 
 class RnnInRegion(Rule):
     """`nn.LSTM`, `nn.GRU`, `nn.RNN` and packed sequences send the whole function to eager.
 
     Dynamo refuses them by default (`torch._dynamo.config.allow_rnn = True` lets them in, at the price of unrolling the
-    sequence). Up to torch 2.14 the function that calls one is not compiled at all; from 2.15 on only the call breaks.
+    sequence). Up to torch 2.14 the function that reads one is not compiled at all, whether it calls it, hands it on or
+    asks for its `hidden_size`; from 2.15 on only the call breaks.
 
     Bad::
 
@@ -35,20 +41,74 @@ class RnnInRegion(Rule):
     code, name = "TCL115", "rnn-in-region"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0014", "GB0007")
-    calls = (*facts.named("runs a recurrent network"), *facts.named("packs sequences"), *_OWN)
+    subjects = {"attribute": (Object,)}
+    calls = (*facts.named("runs a recurrent network"), *_PACKS, *_OWN)
     owns = (
         "torch.nn.utils.rnn.*",
         *(name.replace(".forward", "*") for name in facts.named("runs a recurrent network")),
     )
 
+    def __init__(self) -> None:
+        super().__init__()
+        # The latest runs of functions that read a network: the rest of such a function is not traced.
+        self._eager: deque[object] = deque(maxlen=64)
+
     def on_call(self, event: Call) -> Iterator[Finding]:
-        if event.method == "pad_packed_sequence" or event.configured("allow_rnn"):
+        if event.configured("allow_rnn"):
             return
+        packs = event.name in _PACKS
+        if event.method == "pad_packed_sequence" and self._is_eager(event):
+            return
+        if not packs:
+            self._eager.append(event.ask.this_run())
         what = event.name.removesuffix(".forward").removeprefix("torch.").removeprefix("?")
-        consequence = "this function is not compiled" if self.target < (2, 15) else "the graph breaks here"
-        yield self.finding(
+        yield self._found(
             event,
-            f"`{what}` in compiled code: {consequence}",
-            confidence=Confidence.MEDIUM if event.name in _OWN else Confidence.HIGH,
+            f"`{what}` in compiled code: {'the graph breaks here' if packs else self._consequence()}",
+            Confidence.MEDIUM if event.name in _OWN else Confidence.HIGH,
+        )
+
+    def on_attribute(self, event: Attribute) -> Iterator[Finding]:
+        if _is_network(event.receiver):
+            yield from self._read(event, event.receiver, event.node)
+
+    def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
+        """A network that is handed on is read where it is handed on."""
+        node = event.node
+        if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
+            return
+        given = [*zip(node.args, event.args[len(event.args) - len(node.args) :], strict=False)]
+        given += [(k.value, event.keywords[k.arg]) for k in node.keywords if k.arg and k.arg in event.keywords]
+        for argument, value in given:
+            if isinstance(argument, ast.Attribute) and _is_network(value):
+                yield from self._read(event, value, argument)
+                return
+
+    def _read(self, event: Event, network: Value, node: ast.AST) -> Iterator[Finding]:
+        if self.target >= (2, 15) or event.configured("allow_rnn") or self._is_eager(event):
+            return
+        self._eager.append(event.ask.this_run())
+        assert isinstance(network, Object)
+        what = network.name.removeprefix("torch.")
+        message = f"`{ast.unparse(node)}` reads a `{what}` in compiled code: {self._consequence()}"
+        yield self._found(event, message, Confidence.HIGH, node)
+
+    def _found(self, event: Event, message: str, confidence: Confidence, node: ast.AST | None = None) -> Finding:
+        return self.finding(
+            event,
+            message,
+            node=node,
+            confidence=confidence,
+            graph_breaks=self.ids("GB0007" if isinstance(event, Call) and event.name in _PACKS else ""),
             help="isolate the recurrent part in eager code, or set torch._dynamo.config.allow_rnn",
         )
+
+    def _is_eager(self, event: Event) -> bool:
+        return self.target < (2, 15) and any(run is event.ask.this_run() for run in self._eager)
+
+    def _consequence(self) -> str:
+        return "this function is not compiled" if self.target < (2, 15) else "the graph breaks here"
+
+
+def _is_network(value: Value) -> bool:
+    return isinstance(value, Object) and value.name in _NETWORKS

@@ -14,8 +14,8 @@ from tclint.torch_facts import facts
 from tclint.values import INPUT, PARAMETER, Scalar, Tensor, tensor_of
 
 _NAMES: Final = tuple(name for name in asked.breaking_somewhere() if name.startswith("Tensor."))
-# Values or shapes are read: TCL103 and TCL105 say it. A pointer is nothing until it is compared.
-_DATA: Final = ("GB0036", "GB0033")
+# A shape follows values: TCL105 says it. A pointer is nothing until it is compared.
+_SHAPE: Final = "GB0036"
 
 
 class UnsupportedTensorMethod(Rule):
@@ -73,7 +73,7 @@ class UnsupportedTensorMethod(Rule):
         if made and tensor is not None and not tensor.flags & (INPUT | PARAMETER):
             verdict = None
         if verdict is not None:
-            if verdict.breaks != "always" or verdict.id in _DATA:
+            if verdict.breaks != "always" or verdict.id == _SHAPE:
                 return
             if verdict.only_on_input and (tensor is None or not tensor.flags & INPUT or tensor.flags & PARAMETER):
                 return

@@ -73,10 +73,10 @@ class UnsupportedPython(Rule):
     code, name = "TCL120", "unsupported-python"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     subjects = {
-        "subscript": (Object, Dict, Seq),
+        "subscript": (Object, Dict, Seq, External),
         "branch": (Instance,),
         "program_call": (ClassValue, FunctionValue),
-        "loop": (Seq, Instance, ClassValue),
+        "loop": (Seq, Instance, ClassValue, Object),
         "attribute": (Object,),
     }
     graph_breaks = (
@@ -101,6 +101,8 @@ class UnsupportedPython(Rule):
         "operator.*",
         "itertools.*",
         "collections.defaultdict",
+        "dict.update",
+        "enum.Enum.*",
         "tclint.namedtuple._make",
         "tuple._replace",
         "tuple._asdict",
@@ -109,6 +111,7 @@ class UnsupportedPython(Rule):
         "list.close",
         "super.__init__",
         "dataclasses.fields",
+        "dataclasses.replace",
     )
 
     def on_define(self, event: Define) -> Iterator[Finding]:
@@ -133,6 +136,7 @@ class UnsupportedPython(Rule):
             yield self._finding(event, "an element of a C object is written")
         elif event.target == "subscript":
             yield from self._of_language(event, _language.of_key(event))
+        yield from self._of_language(event, _language.of_write(event))
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
         if _opaque(event.receiver):

@@ -41,6 +41,7 @@ class AssertOnTensor(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0170", "GB9158", "GB9840", "GB0034")
     calls = facts.named("checks a condition")
+    owns = ("torch._assert",)
 
     def on_assert(self, event: Assert) -> Iterator[Finding]:
         node = event.node

@@ -21,8 +21,8 @@ _NAMES: Final = tuple(
     if name.startswith("torch.")
     and not (name.startswith("torch.nn.") and name[9:10].isupper() and not name.startswith(_MODULE))
 )
-# Values or shapes are read: TCL103 and TCL105 say it.
-_DATA: Final = ("GB0036", "GB0033")
+# A shape follows values: TCL105 says it.
+_SHAPE: Final = "GB0036"
 
 # Facts of the process that nobody changes in the middle of a run.
 _CONSTANT: Final = facts.named("stays the same in one process")
@@ -83,7 +83,7 @@ class TorchCallReturnsPython(Rule):
                 )
             return
         verdict = self.verdict(event)
-        if verdict is not None and (verdict.breaks != "always" or verdict.id in _DATA):
+        if verdict is not None and (verdict.breaks != "always" or verdict.id == _SHAPE):
             return
         if name.startswith(_MODULE) and not event.surely:
             return  # a hook that is registered where there is none yet: set-up, done once

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from tclint.events import CompiledCall, Event, GraphBreak
+from tclint.events import CompiledCall, Event, GraphBreak, ProgramCall
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.ruleset.rule import Rule
-from tclint.values import EXPANDED, Evidence, Scalar, Tensor, Value
+from tclint.values import EXPANDED, Evidence, FunctionValue, Scalar, Tensor, Value
 
 
 class ExpandBatchStride(Rule):
@@ -40,7 +40,8 @@ class ExpandBatchStride(Rule):
             return block(x, position_ids)
 
     The same happens without a second compile call where the graph breaks while the tensor is alive: the function that breaks, or the
-    rest of it, is compiled by itself and takes the tensor as an input, with a guard on its strides. There the break is the
+    rest of it, is compiled by itself and takes the tensor as an input, with a guard on its strides. A break in a loop or a `with`
+    sends the whole function to eager: then every function that it calls is compiled by itself. There the break is the
     cause: without it nothing crosses, and `repeat` alone saves no program, because a batch of 1 is a program of its own anyway.
 
     Fix: `repeat` or `.contiguous()`; across a graph break, mend the break. It copies: worth it for small tensors such as position ids and masks. `--fix`
@@ -73,8 +74,6 @@ class ExpandBatchStride(Rule):
             )
 
     def on_graph_break(self, event: GraphBreak) -> Iterator[Finding]:
-        if event.ask.in_one_call():
-            return  # what the calls are together is known where the region itself is looked at
         crossing: list[Value] = []
         if event.function is not None and not event.at.eager:
             read = event.function.function.node_index(_read)
@@ -84,19 +83,28 @@ class ExpandBatchStride(Rule):
             for name, last in event.ask.of_scope(_read).items():
                 if last > line and (value := event.ask.local(name)) is not None:
                     crossing.append(value)
-        made_here = event.ask.of_scope(_expansions) if crossing else {}
-        for node in dict.fromkeys(
-            made_here.get(id(t.origin.node)) for v in crossing if (t := _expanded(v)) is not None
-        ):
-            sizes = _grown(node) if node is not None else []
-            confidence = _varies(event, sizes) if sizes else None
+        where = "" if event.at.path == event.module.path else f"{event.at.path}:"
+        yield from self._crossing(event, crossing, f"alive across the graph break at {where or 'line '}{event.at.line}")
+
+    def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
+        """A call from a function that a break in a block has sent to eager: what it calls is compiled by itself."""
+        if event.compiled and isinstance(event.function, FunctionValue) and event.ask.runs_eagerly():
+            given = [*event.args, *event.keywords.values()]
+            yield from self._crossing(event, given, "handed on by a function that a graph break has sent to eager")
+
+    def _crossing(self, event: Event, values: Sequence[Value], how: str) -> Iterator[Finding]:
+        tensors = [tensor for value in values if (tensor := _expanded(value)) is not None]
+        made_here = event.ask.of_scope(_expansions) if tensors else {}
+        if not made_here or event.ask.in_one_call():
+            return  # what the calls are together is known where the region itself is looked at
+        for node in dict.fromkeys(made_here.get(id(tensor.origin.node)) for tensor in tensors):
+            confidence = _varies(event, _grown(node)) if node is not None else None
             if node is None or confidence is None:
                 continue
-            where = "" if event.at.path == event.module.path else f"{event.at.path}:"
             yield self.finding(
                 event,
-                f"`expand` over a size that may be 1, alive across the graph break at {where or 'line '}{event.at.line}:"
-                " what comes after it is guarded on strides that differ between batch 1 and more",
+                f"`expand` over a size that may be 1, {how}: what comes after it is guarded on strides that differ"
+                " between batch 1 and more",
                 node=node,
                 confidence=confidence,
                 severity=Severity.LOW,
@@ -104,7 +112,7 @@ class ExpandBatchStride(Rule):
             )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        if isinstance(event, GraphBreak):
+        if isinstance(event, (GraphBreak, ProgramCall)):
             return None
         node = node_at(event, finding.span, ast.Call)
         if node is None:
@@ -172,7 +180,7 @@ def _made(node: ast.expr) -> list[int]:
     return []
 
 
-def _varies(event: GraphBreak, sizes: list[ast.expr]) -> Confidence | None:
+def _varies(event: Event, sizes: list[ast.expr]) -> Confidence | None:
     """How sure it is that one of the sizes is 1 in some calls and more in others; None where it is not so."""
     found: Confidence | None = None
     for node in sizes:

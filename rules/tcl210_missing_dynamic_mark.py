@@ -9,8 +9,10 @@ from typing import Final
 
 from tclint.events import Compile, CompiledCall, Enter, Event
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.program import Function
 from tclint.rules._scope import header
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import RAW, Const, Evidence, Object, Tensor
 
@@ -83,7 +85,7 @@ class MissingDynamicMark(Rule):
             return  # marked somehow, through a helper or under a condition: how many programs is not ours to say
         costs = evidence.together(names)
         if not costs.hazard:
-            yield from self._with_modes(event, evidence, names, node)
+            yield from self._with_others(event, evidence, names, node)
             return
         name = max(names, key=lambda name: len(costs.blames(name)))
         aspect = _aspect(costs.blames(name))
@@ -98,15 +100,24 @@ class MissingDynamicMark(Rule):
             help=help_,
         )
 
-    def _with_modes(self, event: Event, evidence: Evidence, names: Sequence[str], node: ast.AST) -> Iterator[Finding]:
-        """A batch that is not full, and evaluation between epochs: neither costs much by itself."""
-        costs = evidence.everything()
+    def _with_others(self, event: Event, evidence: Evidence, names: Sequence[str], node: ast.AST) -> Iterator[Finding]:
+        """A batch that is not full, a state that is None at first, evaluation between epochs: none costs much by itself."""
+        function = event.enclosing if event.compiled else None
+        read = event.ask.of_function(_names_read) if function is not None else frozenset(evidence.values)
+        costs = evidence.everything([name for name in evidence.values if name in read])
         name = next((name for name in names if any(".size(" in each for each in costs.blames(name))), None)
-        if costs.hazard and name is not None and not evidence.mode.hazard and evidence.mode.programs > 1:
+        others = [each for each in evidence.values if each not in names and each in read]
+        told = [f"`{each}`" for each in others if evidence.together([each]).programs > 1]
+        if evidence.mode.programs > 1:
+            told.append("the modes in force")
+        if costs.hazard and name is not None and told and not evidence.mode.hazard:
+            if evidence.together(others).hazard:
+                return  # TCL213
             yield self.finding(
                 event,
-                f"the shape of `{name}` differs from call to call, and so do the modes in force: {costs.programs}"
-                f" compilations ({evidence.shown(name, 'size()')}; {evidence.mode.said})",
+                f"the shape of `{name}` differs from call to call, and so {'does' if len(told) == 1 else 'do'}"
+                f" {' and '.join(told)}: {costs.programs} compilations ({evidence.shown(name, 'size()')}"
+                f"{f'; {evidence.mode.said}' if evidence.mode.programs > 1 else ''})",
                 node=node,
                 confidence=Confidence.HIGH,
                 help="drop_last=True or pad the last batch; mark the dimension with torch._dynamo.mark_dynamic",
@@ -140,6 +151,11 @@ class MissingDynamicMark(Rule):
                     help=f"mark `{argument.id}` right before the compiled block",
                 )
                 return
+
+
+def _names_read(function: Function) -> frozenset[str]:
+    """The names that a function reads: an argument that it never touches is not guarded."""
+    return frozenset(n.id for n in nodes(function.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
 
 
 def _tensors(evidence: Evidence) -> list[str]:

@@ -52,7 +52,8 @@ class GrowingCache(Rule):
         if function is None or not isinstance(node, ast.Call) or not node.args:
             return
         parts = node.args[0].elts if isinstance(node.args[0], (ast.List, ast.Tuple)) else []
-        names = {p.id for p in parts if isinstance(p, ast.Name)}
+        inner = {p.value.id for p in parts if isinstance(p, ast.Subscript) and isinstance(p.value, ast.Name)}
+        names = {p.id for p in parts if isinstance(p, ast.Name)} | inner
         parameters = {a.arg for a in (*function.node.args.args, *function.node.args.kwonlyargs)}
         if not event.at_entry or event.evidence is None:
             return
@@ -61,7 +62,8 @@ class GrowingCache(Rule):
             starts = any(getattr(v, "value", 0) is None for v in values)
             if not (starts and len(values) > 2):
                 continue
-            if not (_rebinds(function.node, name, node) or event.evidence.fed_back(name)):
+            fed = _rebinds(function.node, name, node) or event.evidence.fed_back(name)
+            if not (event.evidence.together([name]).hazard if name in inner else fed):
                 continue
             shapes = event.evidence.shapes(name)
             if len(shapes) == sum(isinstance(value, Tensor) for value in values) and len(set(shapes)) == 1:

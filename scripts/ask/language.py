@@ -1,9 +1,11 @@
 """Features of the language: ask an installed torch whether the graph breaks at them.
 
     PYTHON scripts/ask/language.py ask 2.16.json          # PYTHON is the interpreter of an environment with the release
+    PYTHON scripts/ask/language.py ask 2.16.json --new    # only programs that the table does not have yet
     python scripts/ask/language.py write 2.4.json …       # tclint/torch_facts/language.json, from the answers of all
 
-`language.txt` has a program for each: `### name | words`, then a file with a `Model`. Each is compiled in a child of its own.
+`language.txt` has a program for each: `### name | words`, then a file with a `Model`. A child compiles a few of them, one
+after the other. What no answers speak of stays in the table as it is.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "language.txt"
+GROUP = 8
 WRITTEN = HERE.parent.parent / "tclint" / "torch_facts" / "language.json"
 
 
@@ -56,7 +59,7 @@ def breaks(program: Program, path: Path) -> bool:
             logger.handlers, logger.propagate = [Ear() if "graph_breaks" in name else logging.NullHandler()], False
     path.write_text(program.source)
     space: dict[str, Any] = {"__name__": "asked"}
-    exec(compile(program.source, str(path), "exec"), space)
+    exec(compile(program.source, str(path), "exec", dont_inherit=True), space)
     model, x = space["Model"](), torch.ones(4, 8)
     model(x)
     try:
@@ -73,37 +76,63 @@ def breaks(program: Program, path: Path) -> bool:
     return False
 
 
-def ask(answers: Path) -> None:
-    """What the torch of this interpreter says of every program."""
+def ask(answers: Path, known: frozenset[str] = frozenset()) -> None:
+    """What the torch of this interpreter says of every program, but for those that are known."""
     import tempfile
 
     import torch
 
+    torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))  # paid once, before any fork
     found: dict[str, bool] = {}
     folder = Path(tempfile.mkdtemp(prefix="ask"))
-    for place, program in enumerate(programs(PROGRAMS.read_text(encoding="utf-8"))):
-        child = os.fork()
-        if not child:
-            try:
-                code = 3 if breaks(program, folder / f"program_{place}.py") else 4
-            except BaseException:
-                code = 5
-            os._exit(code)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        if code in (3, 4):
-            found[program.name] = code == 3
-        else:
-            print(f"not asked: {program.name}", file=sys.stderr)
+    waiting = [each for each in programs(PROGRAMS.read_text(encoding="utf-8")) if each.name not in known]
+    while waiting:
+        told = _child(waiting[:GROUP], folder)
+        for program, code in zip(waiting, told, strict=False):
+            if code in "bt":
+                found[program.name] = code == "b"
+            else:
+                print(f"not asked: {program.name}", file=sys.stderr)
+        waiting = waiting[max(1, len(told)) :]  # where a child ended before it said anything, the first is to blame
     answers.write_text(json.dumps({"torch": torch.__version__, "breaks": found}, indent=0))
 
 
-def write(answers: list[Path]) -> str:
-    """`language.json` from the answers of several releases."""
-    told = {int(raw["torch"].split(".")[1]): raw["breaks"] for raw in (json.loads(p.read_text()) for p in answers)}
+def _child(group: list[Program], folder: Path) -> str:
+    """A letter for each program, as far as the child got: it breaks, is traced, or fails."""
+    import torch
+
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        for place, program in enumerate(group):
+            try:
+                torch._dynamo.reset()
+                code = b"b" if breaks(program, folder / f"program_{place}.py") else b"t"
+            except BaseException:
+                code = b"f"
+            os.write(writing, code)
+        os._exit(0)
+    os.close(writing)
+    told = b""
+    while piece := os.read(reading, 1024):
+        told += piece
+    os.close(reading)
+    os.waitpid(child, 0)
+    return told.decode()
+
+
+def write(answers: list[Path], table: dict[str, Any]) -> str:
+    """`language.json` from the answers of several releases, and from what it has already."""
+    told: dict[int, dict[str, bool]] = {int(release.split(".")[1]): {} for release in table["releases"]}
+    for name, (_, where) in table["features"].items():
+        for release, before in told.items():
+            before[name] = str(release) in where.split(",")
+    for raw in (json.loads(path.read_text()) for path in answers):
+        told.setdefault(int(raw["torch"].split(".")[1]), {}).update(raw["breaks"])
     releases = sorted(told)
     lines = []
     for program in programs(PROGRAMS.read_text(encoding="utf-8")):
-        broken = ",".join(str(r) for r in releases if told[r].get(program.name))
+        broken = ",".join(str(r) for r in releases if _breaks(told, program.name, r))
         lines.append(
             f"{json.dumps(program.name, ensure_ascii=False)}: {json.dumps([program.words, broken], ensure_ascii=False)}"
         )
@@ -111,15 +140,29 @@ def write(answers: list[Path]) -> str:
     return f'{{"releases": {asked},\n"features": {{\n' + ",\n".join(lines) + "\n}}\n"
 
 
+def _breaks(told: dict[int, dict[str, bool]], name: str, release: int) -> bool:
+    """What a release says of a program, or the nearest one that was asked: a newer one before an older."""
+    nearest = sorted((r for r in told if name in told[r]), key=lambda r: (abs(r - release), -r))
+    return bool(nearest) and told[nearest[0]][name]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("ask", "write"))
     parser.add_argument("answers", type=Path, nargs="+")
+    parser.add_argument("--new", action="store_true", help="only programs that the table does not have")
+    parser.add_argument("--between", type=int, nargs=2, help="only programs on which these releases differ: 4 6")
     options = parser.parse_args()
     if options.what == "ask":
-        ask(options.answers[0])
+        features = json.loads(WRITTEN.read_text(encoding="utf-8"))["features"]
+        known = set(features) if options.new else set()
+        if options.between:
+            told = {name: where.split(",") for name, (_, where) in features.items()}
+            known = {name for name, where in told.items() if len({str(r) in where for r in options.between}) == 1}
+        ask(options.answers[0], frozenset(known))
     else:
-        WRITTEN.write_text(write(options.answers), encoding="utf-8")
+        table = json.loads(WRITTEN.read_text(encoding="utf-8"))
+        WRITTEN.write_text(write(options.answers, table), encoding="utf-8")
     return 0
 
 

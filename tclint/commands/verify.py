@@ -28,6 +28,7 @@ from tclint.verify.options import VerifyOptions
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
 
 JSONL = "jsonl"
+NO_TORCH = "torch cannot be imported by "
 INTERRUPTED = 130
 
 
@@ -72,8 +73,13 @@ def _claims(report: Report) -> list[Finding]:
     return [f for f in report.findings if not f.code.startswith("TCL9")]
 
 
-def heeded(answers: VerifyReport, options: VerifyOptions) -> VerifyReport:
-    """Refuse answers that were given without a factory which the configuration names: they answer another question."""
+def heeded(answers: VerifyReport, options: VerifyOptions, option: str = "--verify-python") -> VerifyReport:
+    """Refuse answers that nothing was asked for: no torch; or that were given without a factory which the configuration
+    names, and so answer another question. `option` names the interpreter that has torch.
+    """
+    if answers.verdicts and all(NO_TORCH in verdict.words for verdict in answers.verdicts):
+        # The same of every finding: it is said once, and with the option that this command has.
+        raise UserError(f"{answers.verdicts[0].words}; pip install torch there, or name another with {option}")
     if answers.bad_factories:
         raise UserError("; ".join(options.factories_at + broken for broken in answers.bad_factories))
     return answers
@@ -144,6 +150,8 @@ def _lines(progress: object) -> Callable[[Verdict], None]:
     """One line for each verdict as it is reached, above the progress line where there is one."""
 
     def tell(verdict: Verdict) -> None:
+        if NO_TORCH in verdict.words:
+            return  # said once, at the end
         finding = verdict.finding
         first = verdict.words.strip().splitlines()[0][:160] if verdict.words.strip() else ""
         place = f"{finding.path}:{finding.line}: {finding.code}"
@@ -265,6 +273,7 @@ def command(
         answers = heeded(
             verify(claims, options, progress, _json_line if stream else heard, also),
             options,
+            "--python",
         )
     if repro_dir is not None:
         from tclint.verify import NotConfirmed

@@ -216,12 +216,21 @@ class Queries:
         """The compile sites found so far."""
         return tuple(self._frame.interp.learned.sites.values())
 
+    def this_run(self) -> object:
+        """Tells this run of the function from others: the same thing for all events of one run."""
+        return self._frame
+
     def callers(self) -> Iterator[Frame]:
         """Who called this function, who called that one, and so on outwards."""
         frame = self._frame.parent
         while frame is not None:
             yield frame
             frame = frame.parent
+
+    def runs_eagerly(self) -> bool:
+        """Whether a graph break in a block has sent this function to eager: what it calls is compiled by itself."""
+        broken = self._frame.broken
+        return broken is not None and broken.eager
 
     def in_one_call(self) -> bool:
         """Whether compiled code is looked at for one call of it that eager code makes, not for all calls together."""

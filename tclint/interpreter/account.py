@@ -62,15 +62,32 @@ class Account:
         """The walks in which something is called; those of tests only for what is compiled in a test."""
         callers = self._callers
         if callers is None:
-            callers = {}
-            for begun, walk in self._walks.items():
-                tests = is_test(begun if isinstance(begun, str) else str(begun[0]))
-                for called in dict.fromkeys(moment.callee for moment in walk if isinstance(moment, Call)):
-                    callers.setdefault(called, []).append((walk, tests))
+            callers = self._find_callers()
             if self._settled:
                 self._callers = callers
         # What a test calls one after the other, no run of the program does.
         return [walk for walk, tests in callers.get(callee, ()) if in_test or not tests]
+
+    def _find_callers(self) -> dict[Hashable, list[tuple[Walk, bool]]]:
+        """By what is called, the walks in which it is, and whether those are of tests.
+
+        A function that was entered alone gives way to the run of a file that gets to the same calls: that knows with what.
+        """
+        callers: dict[Hashable, list[tuple[Walk, bool]]] = {}
+        whole: dict[Hashable, set[int]] = {}
+        for begun, walk in sorted(self._walks.items(), key=lambda each: not isinstance(each[0], str)):
+            tests = is_test(begun if isinstance(begun, str) else str(begun[0]))
+            places: dict[Hashable, set[int]] = {}
+            for moment in walk:
+                if isinstance(moment, Call):
+                    places.setdefault(moment.callee, set()).add(id(moment.node))
+            for called, where in places.items():
+                if isinstance(begun, str) and not tests:
+                    whole.setdefault(called, set()).update(where)
+                elif where <= whole.get(called, set()):
+                    continue
+                callers.setdefault(called, []).append((walk, tests))
+        return callers
 
     @property
     def length(self) -> int:

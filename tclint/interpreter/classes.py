@@ -173,6 +173,8 @@ class Classes:
             self._interp.emitter.feature(frame, node, "attribute of a metaclass")
             return UNKNOWN
         base = self.external_base(cls)
+        if base.startswith("enum."):
+            self._interp.emitter.feature(frame, node, f"{name} of an enumeration")
         if name == "apply" and base.startswith("torch.autograd"):
             return Method(Object("torch.autograd.Function", frame.origin(node), "", ClassValue(cls)), "apply")
         return External(f"{base}.{name}") if base else UNKNOWN

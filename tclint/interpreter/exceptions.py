@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.values import ClassValue, External, Instance, Object, Value
+from tclint.torch_facts import facts
+from tclint.values import ClassValue, External, Instance, Object, Tensor, Value
 
 CAUGHT: Final = "exception"
 """The kind of an `Object` that is an exception which a handler caught."""
@@ -27,6 +29,27 @@ def caught(frame: Frame) -> bool:
             return True
         current = current.parent
     return False
+
+
+def fails(frame: Frame, node: ast.AST, feature: str) -> None:
+    """Something that surely fails here, by its name in the facts: told where a `try` is around it."""
+    if frame.region is not None and caught(frame):
+        frame.interp.emitter.feature(frame, node, feature)
+
+
+def lacks(frame: Frame, node: ast.Attribute, receiver: Value) -> bool:
+    """Whether an object surely has no such attribute: nothing else in its file has the name."""
+    if isinstance(receiver, Tensor):
+        known = facts.at(frame.interp.options.release)
+        return known.attribute("tensor", node.attr) is None and known.method("tensor", node.attr) is None
+    if not isinstance(receiver, Instance) or not caught(frame):
+        return False
+    classes = frame.interp.classes
+    if classes.external_base(receiver.cls) not in ("", "torch.nn.Module"):
+        return False
+    if any(classes.find_method(receiver.cls, method) is not None for method in ("__getattr__", "__getattribute__")):
+        return False
+    return len(re.findall(rb"\b%s\b" % node.attr.encode(), receiver.cls.module.data)) == 1
 
 
 def features(frame: Frame, node: ast.Raise) -> Iterator[tuple[str, ast.AST]]:

@@ -99,9 +99,9 @@ class Heap:
     def rename(self, renamed: Callable[[Value], Value]) -> bool:
         """What objects hold has changed in place: whether any of them holds it."""
         found = False
-        for place in [*self._first, *(place for place in self._state if place not in self._first)]:
-            held = self._held(place)
-            assert held is not None
+        for place, held in [*self._first.items(), *self._state.items()]:
+            if not held.depth or self._held(place) is not held:
+                continue  # no container, or one that is there no more
             new = renamed(held)
             if new is not held:
                 self._state[place] = new

@@ -144,10 +144,13 @@ class Names:
     def _defined(self, module: Module, name: str, definition: Definition) -> Value:
         key = (module.path, name)
         self._memo.evaluating.add(key)
+        account = self._interp.account
+        account.paused += 1  # somebody asks what a name is: nothing happens
         try:
             with self._silence:
                 value = self._definition(module, name, definition)
         finally:
+            account.paused -= 1
             self._memo.evaluating.discard(key)
         if type(definition) is Assignment and _closed(module, definition):
             module.constants[name] = value

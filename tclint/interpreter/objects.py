@@ -198,6 +198,10 @@ class Objects:
         if name == "__dict__":
             self._emitter.feature(frame, node, "__dict__ of an object")
             return Dict({}, UNKNOWN)
+        if name[:1] == "_" and interp.classes.external_base(cls) == "typing.NamedTuple":
+            self._emitter.feature(
+                frame, node, "method of a typing.NamedTuple" if name != "_fields" else "fields of a namedtuple"
+            )
         dynamic = attributes.get("*")
         if dynamic is not None and "*" not in name and interp.classes.find_method(cls, "__getattr__") is None:
             return dynamic

@@ -17,6 +17,7 @@ from tclint.values import (
     NONE,
     UNKNOWN,
     ClassValue,
+    Dict,
     External,
     FunctionValue,
     Instance,
@@ -41,6 +42,8 @@ def _expr(frame: Frame, node: ast.Expr) -> None:
 
 def _assign(frame: Frame, node: ast.Assign) -> None:
     value = expressions.evaluate(frame, node.value)
+    if type(node.value) is ast.YieldFrom:
+        frame.interp.emitter.feature(frame, node.value, "value of yield from")
     for target in node.targets:
         stores.store(frame, target, value, node)
 
@@ -64,6 +67,8 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     runs = memory.runs
     value = expressions.evaluate(frame, node.value)
     old = memory.later(old, runs)
+    if type(node.op) is ast.BitOr and type(old) is Dict and tensor_of(old.element()) is not None:
+        frame.interp.emitter.feature(frame, node, "|= of a dict with tensors")
     result = binary(frame, node, type(node.op).__name__, old, value)
     tensor = tensor_of(old)
     if tensor is not None and isinstance(result, Tensor):
@@ -334,6 +339,8 @@ def _match(frame: Frame, node: ast.Match) -> None:
     of_class = next((p for c in node.cases for p in ast.walk(c.pattern) if isinstance(p, ast.MatchClass)), None)
     if of_class is not None and of_class is node.cases[0].pattern:
         frame.interp.emitter.feature(frame, of_class, "match of a class")
+    elif isinstance(node.cases[0].pattern, ast.MatchMapping):
+        frame.interp.emitter.feature(frame, node.cases[0].pattern, "match of a dict")
     before = frame.env
     after: Env | None = None
     exhaustive = False

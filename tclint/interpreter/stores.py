@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from tclint import events
-from tclint.interpreter import bindings
+from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
@@ -272,6 +272,8 @@ def spread(frame: Frame, value: Value, targets: list[ast.expr], node: ast.AST) -
     if items is not None:
         if not stars and len(items) == n:
             return list(items)
+        if not stars and isinstance(value, Seq):
+            exceptions.fails(frame, node, "unpacking that fails")
         if len(stars) == 1 and len(items) >= n - 1:
             i = stars[0]
             after = n - 1 - i

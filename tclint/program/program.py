@@ -6,6 +6,7 @@ import os
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Final
 
 from tclint.program.module import Data, Module
@@ -30,7 +31,6 @@ class Program:
         self._kept_functions = 0
         self._top = ""
         self._roots: list[tuple[str, str]] = []
-        self._paths_by_name: dict[str, list[str]] | None = None
         self._indexes: dict[object, object] = {}
 
     @classmethod
@@ -108,13 +108,10 @@ class Program:
             outer |= self.touched
             self.touched = outer
 
-    def paths_by_name(self) -> dict[str, list[str]]:
-        """The files of each dotted name; separate projects may use the same one."""
-        if self._paths_by_name is None:
-            self._paths_by_name = {}
-            for module in self.modules:
-                self._paths_by_name.setdefault(module.name, []).append(module.path)
-        return self._paths_by_name
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """The paths of all files. They tell modules apart; separate projects may use the same dotted name."""
+        return frozenset(module.path for module in self.modules)
 
     def keep(self, module: Module) -> None:
         """Note that a module's tree is in memory, and drop the least recently parsed ones beyond the bound."""

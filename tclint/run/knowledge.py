@@ -65,14 +65,14 @@ def _lesson(about: Iterable[str], *what: Any) -> Lesson:
 
 
 def _paths(program: Program, key: Any) -> list[str]:
-    """The files that the key of an instance names, by their dotted names."""
-    names = program.paths_by_name()
+    """The files that the key of an instance names."""
+    paths = program.paths
     found: set[str] = set()
     stack = [key]
     while stack:
         part = stack.pop()
         if isinstance(part, str):
-            found.update(names.get(part, ()))
+            found.update({part} & paths)
         elif isinstance(part, (tuple, frozenset)):
             stack.extend(part)
     return sorted(found)

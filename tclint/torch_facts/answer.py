@@ -48,6 +48,11 @@ class Answer:
         return "never" if True not in told else "sometimes" if False in told else "always"
 
     @property
+    def alike(self) -> bool:
+        """Whether all the ways that were tried fare the same under Dynamo."""
+        return len({form.fails for form in self.forms}) == 1
+
+    @property
     def ids(self) -> tuple[str, ...]:
         """The graph-break ids that were seen."""
         return tuple(sorted({form.reason for form in self.forms if form.outcome == "breaks" and form.reason}))

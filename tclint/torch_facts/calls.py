@@ -44,6 +44,8 @@ class Verdict:
     fullgraph_accepts: bool = False
     #: What breaks is reading a tensor or array.
     reads_tensor: bool = False
+    #: The exception that the call raises under torch.compile and not eagerly, where every way that fits does.
+    raises: str = ""
 
 
 @functools.cache
@@ -86,7 +88,7 @@ def forms(key: str, release: str, arguments: Kinds, keywords: Keywords = _NO_KEY
         fitting = _fitting(found, arguments, keywords)
         if fitting:
             return fitting
-        if other == wanted and found.breaks != "sometimes":
+        if other == wanted and found.alike:
             return ()  # the same in every way that was tried: no other release knows better
     return ()
 
@@ -138,24 +140,32 @@ def verdict(name: str, release: str, arguments: Kinds = (), keywords: Keywords =
         return None
     if key.partition("#")[0] in _CONTAINERS and not _of_such(found, arguments):
         return Verdict("never")  # the method of another class, under the name of the one it is like
-    fitting = forms(key, release, arguments, keywords) or found.forms
-    breaking = [form for form in fitting if form.breaks]
+    fitting = forms(key, release, arguments, keywords)
+    if not fitting or None in (*arguments, *keywords.values()):
+        # An error says something about the very arguments: others, or some that nobody knows, may be right.
+        fitting = tuple(form for form in fitting or found.forms if form.outcome != "raises")
+    breaking = [form for form in fitting if form.fails]
     if not breaking:
         return Verdict("never")
-    ids = [form.reason for form in breaking if form.reason and form.reason != "GB?"]
+    ids = [form.reason for form in breaking if form.breaks and form.reason and form.reason != "GB?"]
+    errors = {form.reason or "" for form in breaking if not form.breaks}
     return Verdict(
         "always" if len(breaking) == len(fitting) else "sometimes",
         ids[0] if ids else "",
         all(form.only_on_input for form in breaking),
         all(form.fullgraph_accepts for form in breaking),
         all(_reads_tensor(form) for form in breaking),
+        "" if any(form.breaks for form in breaking) else min(errors),
     )
 
 
 def _of_such(found: Answer, arguments: Kinds) -> bool:
     """Whether some form has a receiver like the one that is given, where that is known."""
     receiver = arguments[0] if arguments else None
-    return receiver is None or any(f.arguments and _could_be(f.arguments[0].kind, receiver) for f in found.forms)
+    if receiver is None:
+        return True
+    likes = [form.arguments[0].kind for form in found.forms if form.arguments]
+    return any(each.name == receiver.name and each.type_name == receiver.type_name for each in likes)
 
 
 def _reads_tensor(form: Form) -> bool:
@@ -197,12 +207,16 @@ def history(name: str) -> str:
     return " ".join(filter(None, (since, until)))
 
 
+_BREAKS: Final = re.compile(" [!~^]")
+"""The flags of a way of calling that ends the graph, or the program."""
+
+
 @functools.cache
 def breaking_somewhere() -> tuple[str, ...]:
-    """Names, as events carry them, of all that breaks the graph on some release in some way of calling."""
+    """Names, as events carry them, of all that breaks the graph, or raises, on some release in some way of calling."""
     # Read off the text: what is never called need not be parsed.
-    keys = [key for key, text in facts.table().names.items() if (" !" in text or " ~" in text) and "@" not in key]
-    by_hand = [item.key for item in overlay.ENTRIES if any(" !" in form for form in item.forms)]
+    keys = [key for key, text in facts.table().names.items() if _BREAKS.search(text) and "@" not in key]
+    by_hand = [item.key for item in overlay.ENTRIES if any(map(_BREAKS.search, item.forms))]
     return tuple(dict.fromkeys(event_name(key) for key in (*keys, *by_hand)))
 
 

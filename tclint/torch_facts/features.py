@@ -39,6 +39,13 @@ def table() -> Table:
     return Table(releases, features)
 
 
+@functools.cache
+def owners() -> frozenset[str]:
+    """What has attributes at which the graph breaks on some release: `sys.version_info`."""
+    start = "attribute of "
+    return frozenset(n.removeprefix(start) for n in table().features if n.startswith(start) and "." in n)
+
+
 def broken(name: str, release: str) -> Feature | None:
     """The feature where the graph breaks at it on the release, or on the nearest one that was asked; else nothing."""
     asked = table()

@@ -57,6 +57,11 @@ class Form:
         """Whether the graph is broken there; a frame that is not compiled at all counts."""
         return self.outcome in ("breaks", "skipped")
 
+    @property
+    def fails(self) -> bool:
+        """Whether the graph is broken there, or torch.compile raises what eager code does not."""
+        return self.breaks or self.outcome == "raises"
+
 
 @functools.lru_cache(maxsize=4096)
 def parse(text: str, method: bool) -> Form:

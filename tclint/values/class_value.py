@@ -24,7 +24,7 @@ class ClassValue(Value):
 
     def __init__(self, cls: Class) -> None:
         self.cls = cls
-        self.key = ("C", cls.qualname, cls.module.name)
+        self.key = ("C", cls.qualname, cls.module.name, cls.module.path)
 
     def __repr__(self) -> str:
         return f"Class({self.cls.qualname})"

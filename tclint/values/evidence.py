@@ -128,13 +128,13 @@ class Evidence:
         moments = [{name: column[call] for name, column in facts.items()} for call in range(len(self.rows))]
         return len(policy.programs(moments, self._policy))
 
-    def everything(self) -> Costs:
-        """What the arguments cost together with the modes in force at the calls."""
+    def everything(self, names: Collection[str]) -> Costs:
+        """What some arguments cost together with the modes in force at the calls."""
         modes = [_exact(moment) for moment in self._modes[1]]
         if len(modes) != len(self.rows):
             return Costs(0, ())
         told = [
-            {**{name: _told(value.guarded(), "argument", False) for name, value in row.items()}, **mode}
+            {**{name: _told(row[name].guarded(), "argument", False) for name in names if name in row}, **mode}
             for row, mode in zip(self.rows, modes, strict=True)
         ]
         made = policy.programs(told, self._policy)

@@ -56,7 +56,7 @@ class Instance(Value):
         self.cls = cls
         self.context = context
         self.fields = fields  # constructor keywords of a dataclass-like class
-        self.key: Any = ("o", cls.qualname, cls.module.name, context)
+        self.key: Any = ("o", cls.qualname, cls.module.name, cls.module.path, context)
         if fields:
             self.key = (*self.key, tuple((k, v.key) for k, v in fields.items()))
 

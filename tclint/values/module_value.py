@@ -20,7 +20,7 @@ class ModuleValue(Value):
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        self.key = ("m", module.name)
+        self.key = ("m", module.name, module.path)
 
     def __repr__(self) -> str:
         return f"Module({self.module.name})"

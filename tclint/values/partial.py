@@ -37,6 +37,7 @@ class Partial(Value):
         return self._nesting
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
+        frame.interp.emitter.feature(frame, node, f"{name} of a partial")
         return self.func if name == "func" else super().attribute(frame, node, name, quiet)
 
     def call(

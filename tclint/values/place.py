@@ -58,7 +58,7 @@ def rename(frame: Frame, old: Value, changed: Value) -> None:
 
     Values are never changed in place, so that one that is held twice is the same object twice.
     """
-    if frame.region is not None or frame.constructing:
+    if frame.region is not None or frame.constructing or not old.depth:
         return
     made: dict[int, Value] = {id(old): changed}
     caller: Frame | None = frame
@@ -69,7 +69,7 @@ def rename(frame: Frame, old: Value, changed: Value) -> None:
             if not isinstance(names, dict):
                 continue
             for name, held in names.items():
-                new = _renamed(held, made)
+                new = _renamed(held, made) if held.depth else held
                 if new is not held:
                     names[name] = new if sure else join(held, new)
                     outside = outside or caller is not frame or names is caller.closure
@@ -82,7 +82,7 @@ def rename(frame: Frame, old: Value, changed: Value) -> None:
 def _renamed(value: Value, made: dict[int, Value], depth: int = 2) -> Value:
     """A value in which containers that have changed are replaced; those that hold them are others from then on, too."""
     known = made.get(id(value))
-    if known is not None or not depth:
+    if known is not None or not depth or value.depth < 2:  # no container holds another one
         return value if known is None else known
     items = value.held_items()
     if not items:

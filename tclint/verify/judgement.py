@@ -179,6 +179,12 @@ def _graph_break(judging: _Judge) -> Verdict:
             return judging.verdict(Outcome.CONFIRMED, words, run, stack=run.fault.stack)
     for run in runs:
         if judging.touches(run.traced.get(judging.finding.path, ())):
+            where = judging.finding.span
+            if judging.outlines(judging.finding.path).is_conditional(where.line, where.column):
+                # A line is traced as a whole: whether the right side of its `and` ran, nobody told.
+                words = f"what is flagged stands behind a condition on its line ({run.label or 'one call'})"
+                hint = "register an example whose calls run it with @tclint.example"
+                return judging.verdict(Outcome.NOT_REACHED, words, run, hint=hint)
             return judging.verdict(Outcome.REFUTED, f"traced without a break ({run.label or 'one call'})", run)
     return _untraced(judging, runs)
 

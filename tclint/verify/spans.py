@@ -27,6 +27,13 @@ class Outline:
     """Line ranges of simple statements and of the headers of compound ones."""
     functions: tuple[Function, ...] = ()
     classes: frozenset[str] = frozenset()
+    conditional: tuple[tuple[int, int, int, int], ...] = ()
+    """Expressions that may not run though their line does: behind `and`, in a branch, in a comprehension (lines and columns)."""
+
+    def is_conditional(self, line: int, column: int) -> bool:
+        """Whether what stands at a place (columns from 1) may be passed over by a run of its statement."""
+        at = (line, column - 1)
+        return any((first, left) <= at < (last, right) for first, left, last, right in self.conditional)
 
     def statement(self, line: int, end_line: int) -> range:
         """The span widened to the statements it touches."""
@@ -42,6 +49,24 @@ class Outline:
         return max(around, key=lambda item: item.first, default=None)
 
 
+def _conditional(node: ast.AST) -> list[ast.expr]:
+    """The parts of an expression that are not evaluated whenever it is."""
+    match node:
+        case ast.BoolOp(values=[_, *rest]) | ast.Compare(comparators=[_, *rest]):
+            return rest
+        case ast.IfExp(body=body, orelse=orelse):
+            return [body, orelse]
+        case ast.Lambda(body=body):
+            return [body]
+        case ast.ListComp(elt=made) | ast.SetComp(elt=made) | ast.GeneratorExp(elt=made):
+            return [made, *(test for loop in node.generators for test in loop.ifs)]
+        case ast.DictComp(key=key, value=value):
+            return [key, value, *(test for loop in node.generators for test in loop.ifs)]
+        case ast.Assert(msg=message) if message is not None:
+            return [message]
+    return []
+
+
 def outline_of(text: str) -> Outline:
     try:
         tree = ast.parse(text)
@@ -50,10 +75,20 @@ def outline_of(text: str) -> Outline:
     heads: list[tuple[int, int]] = []
     functions: list[Function] = []
     classes: set[str] = set()
+    conditional: list[tuple[int, int, int, int]] = []
+    lines = text.splitlines() if not text.isascii() else []
+
+    def at(line: int, offset: int) -> int:
+        """A column in characters: the parser counts bytes."""
+        return len(lines[line - 1].encode()[:offset].decode()) if lines else offset
 
     def visit(node: ast.AST, prefix: str) -> None:
         for child in ast.iter_child_nodes(node):
             below = prefix
+            for part in _conditional(child):
+                last = part.end_lineno or part.lineno
+                start, end = at(part.lineno, part.col_offset), at(last, part.end_col_offset or part.col_offset)
+                conditional.append((part.lineno, start, last, end))
             if isinstance(child, ast.stmt):
                 body = getattr(child, "body", None)
                 last = body[0].lineno - 1 if isinstance(body, list) and body else child.end_lineno or child.lineno
@@ -70,7 +105,7 @@ def outline_of(text: str) -> Outline:
             visit(child, below)
 
     visit(tree, "")
-    return Outline(tuple(heads), tuple(functions), frozenset(classes))
+    return Outline(tuple(heads), tuple(functions), frozenset(classes), tuple(conditional))
 
 
 @lru_cache(maxsize=512)

@@ -139,3 +139,42 @@ def test_verify_selects_writes_and_is_quiet(run: Run, project: Project, monkeypa
     assert "TCL108" in (project.root / "report.txt").read_text()
     assert "verified" not in (project.root / "report.txt").read_text()
     assert "no --output-file" in run("verify", "net.py", "-o", "x", "--output-format", "jsonl")[2]
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [(["net.py", "--verify", "--verify-python"], "--verify-python"), (["verify", "net.py", "--python"], "--python")],
+)
+def test_without_torch_it_is_said_once_with_the_option_of_the_command(
+    command: list[str], option: str, run: Run, project: Project
+) -> None:
+    project.write({"net.py": NET.replace("print(x)", "print(x)\n        print(x)")})
+    blind = project.root / "python"
+    blind.write_text("#!/bin/sh\necho 'No module named torch' >&2\nexit 1\n")
+    blind.chmod(0o755)
+    code, out, err = run(*command, str(blind), "--no-cache")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1, err
+    assert err.startswith(f"tclint: error: torch cannot be imported by {blind}: ")
+    assert err.endswith(f"pip install torch there, or name another with {option}\n")
+
+
+def test_watch_lints_again_on_every_save_until_interrupted(
+    run: Run, project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The example of the README, with the saves and the Ctrl-C made by the clock that it sleeps by."""
+    from tclint.commands import watch
+
+    saves = iter([lambda: project.write({"net.py": NET.replace("print(x)", "pass  # quiet now")}), lambda: None])
+
+    def sleep(seconds: float) -> None:
+        try:
+            next(saves)()
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr(watch.time, "sleep", sleep)
+    code, out, err = run("net.py", "--watch", "--output-format", "concise")
+    assert code == 130
+    assert out.count("TCL108") == 1  # before the save, and not after it
+    assert err.count("watching ") == 2  # the second look saw nothing new

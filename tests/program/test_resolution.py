@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from lintkit import Project
 
 from tclint.program import Import, Module, Program, absolute_name
 
@@ -56,7 +59,7 @@ def test_the_closest_of_two_projects_is_meant() -> None:
         found = program.find(module(program, f"{folder}/train.py"), "utils")
         assert found is not None
         assert found.path == f"{folder}/utils.py"
-    assert program.paths_by_name()["utils"] == ["a/utils.py", "b/utils.py"]
+    assert set(program.paths) == {module.path for module in program.modules}
 
 
 @pytest.mark.parametrize(
@@ -108,3 +111,71 @@ def test_a_package_that_is_a_root_says_nothing_of_what_lies_beside_it() -> None:
     train = module(program, "b/train.py")
     assert program.find(train, "lib.net") is module(program, "a/lib/net.py")
     assert program.find(train, "utils") is None
+
+
+def test_two_projects_with_modules_of_the_same_name(tmp_path: Path) -> None:
+    """`model` of one folder is not `model` of another: each site reaches its own, from the root as from the folder."""
+    model = """
+        import torch
+        from torch import nn
+
+        class Args:
+            depth: int = 2
+
+        class Block(nn.Module):
+            def __init__(self, config: Args):
+                super().__init__()
+
+            def forward(self, x):
+                {hazard}
+                return x
+
+        class Net(nn.Module):
+            def __init__(self, config: Args):
+                super().__init__()
+                self.blocks = nn.ModuleList(Block(config) for _ in range(config.depth))
+
+            def forward(self, x):
+                for block in self.blocks:
+                    x = block(x)
+                return x
+    """
+    run = """
+        import torch
+        from model import Net
+
+        def step(model: Net, x: torch.Tensor):
+            return model(x)
+
+        fast = torch.compile(step)
+    """
+    project = Project(tmp_path).write(
+        {
+            "model.py": model.replace("{hazard}", "x = x + 1"),
+            "run.py": run,
+            "other-one/model.py": model.replace("{hazard}", "print(x)"),
+            "other-one/run.py": run,
+        }
+    )
+    below = Project(tmp_path / "other-one")
+    assert project.places(select=["TCL108"], assume_compiled="never") == ["other-one/model.py:12 TCL108"]
+    assert below.places(select=["TCL108"], assume_compiled="never") == ["model.py:12 TCL108"]
+    here, there = project.lint(select=["TCL108"]).sites, below.lint(select=["TCL108"]).sites
+    assert [site.reaches for site in here if site.path.startswith("other")] == [site.reaches for site in there]
+
+
+def test_values_of_two_files_with_the_same_dotted_name_differ() -> None:
+    """What is learned about an object is kept by the key of its class: two files called model.py are two modules."""
+    from tclint.values import ClassValue, FunctionValue, Instance
+
+    text = b"class Net:\n    def forward(self, x):\n        return x\n"
+    files = [(f"{folder}/model.py", f"/r/{folder}/model.py", text, True, False) for folder in ("one", "other-one")]
+    one, other = Program.build(files).modules
+    assert one.name == other.name == "model"
+    for make in (
+        lambda module: ClassValue(module.classes[0]),
+        lambda module: Instance(module.classes[0]),
+        lambda module: FunctionValue(module.functions[0]),
+    ):
+        assert make(one).key == make(one).key
+        assert make(one).key != make(other).key

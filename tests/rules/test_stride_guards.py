@@ -58,6 +58,14 @@ GUARDED = {
         return x + y + position_ids.unsqueeze(-1)""",
         MIXED,
     ),
+    "handed on by a function that runs eagerly": program(
+        WHOLE,
+        """position_ids = torch.arange(s).unsqueeze(0).expand(b, -1)
+        for turn in range(2):
+            print("made")
+        return x + self.rotary(position_ids)""",
+        MIXED,
+    ),
     "a parameter of one row": program(
         BREAKS,
         """token = self.rotary.frequencies.view(1, 1, 4).expand(b, -1, -1)

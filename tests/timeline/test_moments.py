@@ -12,7 +12,7 @@ from tclint.timeline import guarded
 from tclint.values.moments import Call, Moment
 
 HEAD = """\
-import dataclasses, enum, itertools, random, torch
+import dataclasses, enum, itertools, numpy, random, time, torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -191,7 +191,51 @@ TENSORS = {
     "X.sum(1)": guarded.Tensor((2,), "float32", False),
     "nn.Parameter(X)": guarded.Tensor((2, 3), "float32", True, static=True),
     "torch.tensor([[1, 2]])": guarded.Tensor((1, 2), "int64", False),
+    "X @ torch.ones(3, 5)": guarded.Tensor((2, 5), "float32", False),
+    "X.max(1).values": guarded.Tensor((2,), "float32", False),
+    "X.topk(2).indices": guarded.Tensor((2, 2), "int64", False),
+    "X > 0": guarded.Tensor((2, 3), "bool", False),
+    "X[torch.tensor([0, 1, 1])]": guarded.Tensor((3, 3), "float32", False),
+    "X[:, [0, 2]]": guarded.Tensor((2, 2), "float32", False),
+    "nn.functional.pad(X, (0, 2))": guarded.Tensor((2, 5), "float32", False),
+    "X.index_select(1, torch.tensor([2]))": guarded.Tensor((2, 1), "float32", False),
+    "nn.functional.one_hot(torch.tensor([1, 2]), 4)": guarded.Tensor((2, 4), "int64", False),
+    "nn.functional.max_pool2d(torch.ones(1, 2, 8, 6), 2)": guarded.Tensor((1, 2, 4, 3), "float32", False),
+    "X.repeat_interleave(2, 0)": guarded.Tensor((4, 3), "float32", False),
+    "torch.from_numpy(numpy.zeros((4, 2)))": guarded.Tensor((4, 2), "float64", False),
+    "torch.from_numpy(numpy.arange(5).astype(numpy.float32))": guarded.Tensor((5,), "float32", False),
+    "torch.as_tensor(numpy.random.default_rng(0).normal(size=(2, 4)))": guarded.Tensor((2, 4), "float64", False),
 }
+
+MODULES = {
+    "nn.Linear(3, 7)(X)": (2, 7),
+    "nn.Embedding(9, 4)(torch.tensor([[1, 2]]))": (1, 2, 4),
+    "nn.Conv2d(3, 5, 3, stride=2, padding=1)(torch.ones(2, 3, 9, 8))": (2, 5, 5, 4),
+    "nn.MaxPool1d(2)(torch.ones(1, 2, 9))": (1, 2, 4),
+    "nn.AdaptiveAvgPool2d(1)(torch.ones(1, 2, 8, 9))": (1, 2, 1, 1),
+    "nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.LayerNorm(4), nn.Flatten(0))(X)": (8,),
+    "nn.GRUCell(3, 6)(X)": (2, 6),
+    "nn.Linear(3, 7).weight[[0, 1]]": (2, 3),
+    "nn.functional.conv1d(torch.ones(1, 1, 9), torch.ones(4, 1, 3), padding=1)": (1, 4, 9),
+}
+
+
+@pytest.mark.parametrize("expression", MODULES)
+def test_what_modules_of_torch_give(walks: object, expression: str) -> None:
+    found = walks(f"f({expression})\n")  # type: ignore[operator]
+    (call,) = [moment for moment in found["m.py"] if isinstance(moment, Call)]
+    given = call.args[0].guarded()
+    assert isinstance(given, guarded.Tensor)
+    assert given.sizes == MODULES[expression]
+    assert given.requires_grad is not True, "parameters may be frozen"
+
+
+@pytest.mark.dynamo
+@pytest.mark.parametrize("expression", MODULES)
+def test_torch_gives_the_same(expression: str) -> None:
+    torch = pytest.importorskip("torch")
+    made = eval(expression, {"torch": torch, "nn": torch.nn, "X": torch.zeros(2, 3)})
+    assert tuple(made.shape) == MODULES[expression]
 
 
 @pytest.mark.parametrize("expression", TENSORS)
@@ -205,7 +249,8 @@ def test_what_is_known_of_tensors_that_eager_code_makes(walks: object, expressio
 @pytest.mark.parametrize("expression", TENSORS)
 def test_torch_lays_them_out_so(expression: str) -> None:
     torch = pytest.importorskip("torch")
-    made = eval(expression, {"torch": torch, "nn": torch.nn, "X": torch.zeros(2, 3)})
+    numpy = pytest.importorskip("numpy")
+    made = eval(expression, {"torch": torch, "nn": torch.nn, "numpy": numpy, "X": torch.zeros(2, 3)})
     wanted = TENSORS[expression]
     assert tuple(made.shape) == wanted.sizes
     assert str(made.dtype) == f"torch.{wanted.dtype}"
@@ -271,3 +316,113 @@ main()
     calls = [moment for moment in found["m.py"] if isinstance(moment, Call)]
     fields = [dict(call.args[1].guarded().items)["mode"] for call in calls]  # type: ignore[union-attr]
     assert [text(field) for field in fields] == ["'a'", "'b'", "'c'"]
+
+
+# --- what calls do ----------------------------------------------------------------------------------------------------
+
+CONTAINERS = {
+    "a second name": """
+held = []
+other = held
+for k in range(3):
+    other.append(k)
+    f(X, held)
+""",
+    "a function that is given it": """
+def push(into, what):
+    into.append(what)
+
+held = []
+for k in range(3):
+    push(held, k)
+    f(X, held)
+""",
+    "an attribute and a name": """
+class Buffer:
+    def __init__(self):
+        self.rows = []
+
+buffer = Buffer()
+rows = buffer.rows
+for k in range(3):
+    rows.append(k)
+    f(X, buffer.rows)
+""",
+    "a list in a list": """
+held = []
+table = [held, []]
+for k in range(3):
+    for row in table[:1]:
+        row.append(k)
+    f(X, held)
+""",
+    "compiled code": """
+@torch.compile
+def push(x, into):
+    into.append(x)
+    return x
+
+held = []
+for k in range(3):
+    push(X, held)
+    f(X, held)
+""",
+}
+
+
+@pytest.mark.parametrize("source", CONTAINERS.values(), ids=CONTAINERS)
+def test_a_container_changes_under_all_its_names(walks: object, source: str) -> None:
+    found = walks(source)  # type: ignore[operator]
+    calls = [moment for moment in found["m.py"] if isinstance(moment, Call) and moment.callee[1] == "f"]  # type: ignore[index]
+    assert [len(call.args[1].guarded().items) for call in calls] == [1, 2, 3]  # type: ignore[union-attr]
+
+
+def test_two_containers_that_are_equal_are_two(walks: object) -> None:
+    source = "def made():\n    return []\n\na = made()\nb = made()\nfor k in range(3):\n    a.append(k)\n    f(X, b)\n"
+    found = walks(source)  # type: ignore[operator]
+    assert told(found["m.py"])[-1] == "f(2×3, 0 items)"
+
+
+def test_what_compiled_code_gives_has_sizes(walks: object) -> None:
+    source = """
+@torch.compile
+def widen(x):
+    return torch.cat([x, x[:, -1:]], 1)
+
+x = X
+for _ in range(3):
+    x = widen(x)
+    f(x)
+"""
+    found = walks(source)  # type: ignore[operator]
+    assert [each for each in told(found["m.py"]) if each.startswith("f(")] == ["f(2×4)", "f(2×5)", "f(2×6)"]
+
+
+def test_a_forced_eager_stance_calls_nothing(walks: object) -> None:
+    source = "with torch.compiler.set_stance('force_eager'):\n    f(X, 1)\nf(X, 2)\n"
+    found = walks(source)  # type: ignore[operator]
+    assert told(found["m.py"]) == ["f(2×3, 2)"]
+
+
+def test_asking_what_a_name_is_calls_nothing(walks: object) -> None:
+    source = "y, state = f(X, 1), f(X, 2)\n\ndef late():\n    return state\n\nlate()\n"
+    found = walks(source)  # type: ignore[operator]
+    assert [each for each in told(found["m.py"]) if each.startswith("f(")] == ["f(2×3, 1)", "f(2×3, 2)"]
+
+
+def test_the_last_turn_of_a_long_loop_is_walked(walks: object) -> None:
+    found = walks("rows = [torch.zeros(4)] * 11 + [torch.zeros(2)]\nfor row in rows:\n    f(row)\n")  # type: ignore[operator]
+    assert [each for each in told(found["m.py"]) if each.startswith("f(")][-1] == "f(2)"
+
+
+DRAWN = {
+    "random.random() < 0.5": "a random flag",
+    "time.perf_counter()": "a random number",
+    "torch.rand(3).sum().item()": "read out of a tensor",
+}
+
+
+@pytest.mark.parametrize("expression", DRAWN)
+def test_numbers_that_are_others_each_time(walks: object, expression: str) -> None:
+    found = walks(f"for _ in range(3):\n    f(X, {expression})\n")  # type: ignore[operator]
+    assert {each for each in told(found["m.py"]) if each.startswith("f(")} == {f"f(2×3, {DRAWN[expression]})"}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pytest
 from lintkit import ROOT
 
-from tclint.timeline.guarded import UNKNOWN, Exact, Guarded, Items, Number, Table, Tensor
+from tclint.timeline.guarded import UNKNOWN, Exact, Guarded, Items, Number, Table, Tensor, Varies
 from tclint.timeline.policy import LIMIT, Policy, programs
 
 
@@ -58,6 +58,24 @@ def test_what_is_exact_costs_a_program_for_each_value() -> None:
         count([Table("dict", (("a", Exact(1)), ("b", Exact(2)))), Table("dict", (("b", Exact(2)), ("a", Exact(1))))])
         == 2
     )
+
+
+def test_none_is_no_tuple() -> None:
+    nothing = Exact(("c", "NoneType", None))
+    assert count([nothing, Items("tuple", (Tensor((4, 8)),)), Items("tuple", (Tensor((5, 8)),))]) == 3
+
+
+def test_flags_that_are_drawn_go_both_ways() -> None:
+    flag = Varies("a random flag", "bool")
+    assert count([flag] * 6) == 2
+    assert count([Items("list", (flag,) * 4)] * 7) > 2
+
+
+def test_settings_of_dynamo_decide() -> None:
+    assert count(sizes(4, 5, 6, 7), Policy.of(None, {"not automatic_dynamic_shapes"})) == 4
+    assert count(sizes(4, 5, 6, 7), Policy.of(None, {"not assume_static_by_default"})) == 1
+    assert count([Number(n, "attribute") for n in (1, 2, 3)], Policy.of(None, {"allow_unspec_int_on_nn_module"})) == 2
+    assert count([Number(n) for n in (1, 2, 3)], Policy.of(None, {"specialize_int"})) == 3
 
 
 def test_unknown_differs_from_nothing() -> None:

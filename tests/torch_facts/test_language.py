@@ -50,7 +50,16 @@ def test_answers_of_several_releases_make_the_table(tmp_path: Path) -> None:
     for release, broken in (("2.4.1", True), ("2.15.0", False)):
         answers = {"torch": release, "breaks": dict.fromkeys(PROGRAMS, broken)}
         (tmp_path / f"{release}.json").write_text(json.dumps(answers))
-    made = json.loads(asking.write(sorted(tmp_path.glob("*.json"))))
+    made = json.loads(asking.write(sorted(tmp_path.glob("*.json")), {"releases": [], "features": {}}))
     assert made["releases"] == ["2.4", "2.15"]
     assert set(made["features"]) == set(PROGRAMS)
     assert {where for _, where in made["features"].values()} == {"4"}
+
+
+def test_what_no_answer_speaks_of_stays(tmp_path: Path) -> None:
+    table = {"releases": ["2.4", "2.15"], "features": {"raise again": ["…", "4"]}}
+    (tmp_path / "new.json").write_text(json.dumps({"torch": "2.9.1", "breaks": {"raise from": True}}))
+    made = json.loads(asking.write([tmp_path / "new.json"], table))
+    assert made["releases"] == ["2.4", "2.9", "2.15"]
+    assert made["features"]["raise again"][1] == "4,9", "a release that was not asked is as its neighbour"
+    assert made["features"]["raise from"][1] == "4,9,15"

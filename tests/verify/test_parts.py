@@ -88,9 +88,9 @@ def test_what_the_configuration_names_for_the_line_comes_before_the_head(project
     chain = (Step("m.py", 2, "helper"), Step("m.py", 9, "Model.encode"))
     finding = replace(finding_on("m.py", 9, function="Model.encode"), chain=chain)
     root = str(path.parent)
-    for keys in (("m:helper", "m:Model.encode"), ("Model.encode",), ("a.m:Model.encode",)):
+    for keys in (("m:helper", "m:Model.encode"), ("Model.encode",), (f"{path.parent.name}.m:Model.encode",)):
         assert [item.name for item in candidates_of(finding, root, keys)] == ["Model.encode", "helper"], keys
-    for keys in ((), ("m:Model",), ("m:helper",), ("n:Model.encode",)):
+    for keys in ((), ("m:Model",), ("m:helper",), ("n:Model.encode",), ("a.m:Model.encode",)):
         assert [item.name for item in candidates_of(finding, root, keys)] == ["helper", "Model.encode"], keys
 
 

@@ -138,6 +138,29 @@ def test_what_never_ran_says_why(kind: str, message: str, words: str, hint: str)
     assert hint in found.hint
 
 
+@pytest.mark.parametrize(
+    ("line", "outcome"),
+    [
+        ("    if kéy and p > 0 and FLAGGED():", Outcome.NOT_REACHED),
+        ("    if FLAGGED() and p > 0:", Outcome.REFUTED),
+        ("    y = FLAGGED() if p else 0", Outcome.NOT_REACHED),
+        ("    y = 1 if FLAGGED() else 0", Outcome.REFUTED),
+        ("    y = [FLAGGED(v) for v in p]", Outcome.NOT_REACHED),
+        ("    y = [v for v in FLAGGED(p)]", Outcome.REFUTED),
+        ("    assert p, FLAGGED()", Outcome.NOT_REACHED),
+        ("    y = 0 < p < FLAGGED()", Outcome.NOT_REACHED),
+        ("    y = 0 < FLAGGED()", Outcome.REFUTED),
+    ],
+)
+def test_a_line_that_ran_says_nothing_of_what_stands_behind_its_condition(line: str, outcome: Outcome) -> None:
+    outline = outline_of(f"def f(p):\n{line}\n{'        return 1' if line.endswith(':') else ''}\n")
+    flagged = finding_on("m.py", 2)
+    flagged = replace(flagged, span=replace(flagged.span, column=line.index("FLAGGED") + 1))
+    of = heard(breaks=(), traced={"m.py": (1, 2)})
+    (found,) = verdicts_of([flagged], of, lambda path: outline)
+    assert found.outcome is outcome, found.words
+
+
 def test_trouble_is_inconclusive() -> None:
     found = verdict(finding_on("m.py", 3), Heard(trouble="still running after 3 s: stopped"))
     assert found.outcome is Outcome.INCONCLUSIVE

@@ -63,6 +63,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
     if operator in _ORDERINGS:
         if frame.region is not None and isinstance(right, External) and right.name.startswith("numpy."):
             frame.interp.emitter.feature(frame, node, "comparison with a dtype of numpy")
+        if frame.region is not None and isinstance(left, External):
+            frame.interp.emitter.feature(frame, node, f"comparison of {left.name}")
         strongest = left if left.rank >= right.rank else right
         answer = strongest.compare(frame, node, operator, left, right)
         return answer if answer is not None else _plain(frame, node, left, right)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.interpreter import bindings
+from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.evaluate import evaluate, handles, holder, lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import read
-from tclint.torch_facts import facts
+from tclint.torch_facts import facts, features
 from tclint.values import (
     GRAPHED,
     NONE,
+    UNKNOWN,
+    External,
     Instance,
+    Tensor,
     Value,
     tensor_of,
 )
@@ -66,7 +69,17 @@ def _attribute_value(frame: Frame, node: ast.Attribute) -> Value:
         if held is not None:
             return read(frame, node, f"{ast.unparse(base)}.{node.attr}", held)
     value = receiver.attribute(frame, node, node.attr)
-    return frame.interp.graph_memory.as_held(value) if frame.region is None else value
+    if frame.region is None:
+        return frame.interp.graph_memory.as_held(value)
+    if value is UNKNOWN and "try" in frame.blocks and exceptions.lacks(frame, node, receiver):
+        exceptions.fails(
+            frame, node, f"attribute that {'a tensor' if type(receiver) is Tensor else 'an object'} has not"
+        )
+    if type(receiver) is External and receiver.name in features.owners():
+        frame.interp.emitter.feature(frame, node, f"attribute of {receiver.name}")
+    if type(receiver) is Instance and frame.interp.classes.find_method(receiver.cls, "__getattribute__") is not None:
+        frame.interp.emitter.feature(frame, node, "__getattribute__")
+    return value
 
 
 def _named(frame: Frame, node: ast.NamedExpr) -> Value:

@@ -11,6 +11,7 @@ from tclint.interpreter.frame import Frame
 from tclint.values import (
     Const,
     Dict,
+    Seq,
     Tensor,
     Union,
     Value,
@@ -34,17 +35,26 @@ def subscript(frame: Frame, node: ast.AST, receiver: Value, index: Value) -> Val
     if type(receiver) is Union:
         return join_all([subscript(frame, node, o, index) for o in receiver.options if not is_none(o)])
     result = receiver.item(frame, node, index)
-    if frame.region is not None and type(receiver) is Dict and _missing(receiver, index) and exceptions.caught(frame):
-        frame.interp.emitter.feature(frame, node, "key that a dict has not")
+    if frame.region is not None and isinstance(index, Const):
+        if type(receiver) is Dict and _missing(receiver, index):
+            exceptions.fails(frame, node, "key that a dict has not")
+        elif type(receiver) is Seq and _beyond(receiver, index):
+            exceptions.fails(frame, node, "index that a sequence has not")
     if type(receiver) is not Tensor:  # a tensor tells it itself: it knows better what the index is
         frame.interp.emitter.emit(events.Subscript, frame, node, receiver, index, result)
     return result
 
 
-def _missing(receiver: Dict, index: Value) -> bool:
+def _missing(receiver: Dict, index: Const) -> bool:
     """Whether a dict surely has no such key."""
-    closed = receiver.elem is None and receiver.kind == "dict"
-    return closed and isinstance(index, Const) and index.value not in receiver.items
+    return receiver.elem is None and receiver.kind == "dict" and index.value not in receiver.items
+
+
+def _beyond(receiver: Seq, index: Const) -> bool:
+    """Whether a list or tuple surely ends before."""
+    if receiver.items is None or receiver.kind not in ("list", "tuple") or not isinstance(index.value, int):
+        return False
+    return not -len(receiver.items) <= index.value < len(receiver.items)
 
 
 handles(ast.Subscript, _subscript)

@@ -9,6 +9,7 @@ from typing import Final
 from tclint import events
 from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import failing
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.torch_facts import facts
@@ -52,6 +53,7 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
     if args and isinstance(args[0], Object):
         # `float(fraction)` asks `Fraction.__float__`.
         asked(frame, node, args[0], args[0].name, name[9:], *args[1:])
+    failing.tell(frame, node, name[9:], args, keywords)
     handler = _HANDLERS.get(name[9:])
     return handler(frame, node, args, keywords) if handler is not None else UNKNOWN
 

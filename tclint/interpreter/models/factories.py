@@ -95,10 +95,10 @@ def _ndim(short: str, args: Args) -> int:
 
 def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | None, ...] | None:
     """The sizes of a factory's result where they are written out."""
-    if short in ("tensor", "as_tensor", "scalar_tensor"):
-        return _nested_sizes(args[0]) if args else None
+    if short in ("tensor", "as_tensor", "scalar_tensor", "from_numpy"):
+        return nested_sizes(args[0]) if args else None
     if short in ("arange", "randperm"):
-        return _counted(args)
+        return counted(args)
     if short == "eye":
         args = [args[0], args[-1]] if args and not isinstance(args[-1], Seq) else ()
     elif short not in ("full", "randint") and not traits.is_shaped_by_numbers(f"torch.{short}"):
@@ -116,19 +116,19 @@ def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | No
     return tuple(s.value if isinstance(s, Const) and isinstance(s.value, int) else None for s in sizes) or None
 
 
-def _nested_sizes(value: Value) -> tuple[int | None, ...] | None:
+def nested_sizes(value: Value) -> tuple[int | None, ...] | None:
     """The sizes of a tensor made of lists of numbers."""
     if isinstance(value, Tensor):
         return value.shape if isinstance(value.shape, tuple) else None
     if isinstance(value, Seq):
         if value.items is None or not value.items:
             return None
-        inner = _nested_sizes(value.items[0])
+        inner = nested_sizes(value.items[0])
         return (len(value.items), *inner) if inner is not None else None
     return () if value.rank == NUMBER and value.source not in ("size", "arg") else None
 
 
-def _counted(args: Args) -> tuple[int | None, ...] | None:
+def counted(args: Args) -> tuple[int | None, ...] | None:
     """The size of `arange(…)`."""
     numbers = [a.value for a in args if isinstance(a, Const) and type(a.value) is int]
     if len(numbers) != len(args) or not 0 < len(numbers) < 4 or (len(numbers) == 3 and numbers[2] == 0):

@@ -82,7 +82,7 @@ def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keyw
         if len(laid) == 2 and isinstance(last, Tensor):
             laid[-1] = last.with_(exact="int64", flags=last.flags & ~(NEEDS_GRAD | GRADIENT_UNKNOWN))
         return Seq("tuple", tuple(laid))
-    if not isinstance(result, Tensor) or tensor.flags & ARRAY:
+    if not isinstance(result, Tensor) or (tensor.flags & ARRAY and name not in _ALIKE):
         return result
     given = [*args, *keywords.values()]
     others = [value for value in given if isinstance(value, Tensor)]
@@ -94,7 +94,7 @@ def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keyw
             flags = flags & ~NO_GRADIENT | NEEDS_GRAD
         flags |= GRADIENT_UNKNOWN if any(each.flags & GRADIENT_UNKNOWN for each in (tensor, *others)) else 0
     exact = exact_argument(args, keywords) or dtypes.cast(name)
-    if not exact and result.dtype == tensor.dtype and all(each.exact == tensor.exact for each in others):
+    if not exact and result.dtype == tensor.dtype and all(_keeps(tensor, each) for each in others):
         exact = tensor.exact
     result = result.with_(flags=flags, exact=exact)
     if not isinstance(tensor.shape, tuple) or tensor.flags & PARAMETER and result.flags & PARAMETER:
@@ -112,6 +112,15 @@ def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keyw
     if layout is None:
         return result
     return result.with_(shape=layout.sizes, strides=layout.strides, flags=result.flags & ~PARAMETER)
+
+
+def _keeps(tensor: Tensor, other: Tensor) -> bool:
+    """Whether another tensor leaves the dtype as it is: one of its own, or whole numbers beside floats."""
+    return other.exact == tensor.exact or (tensor.dtype == "f" and other.dtype in ("i", "b"))
+
+
+_ALIKE: Final = ("add", "eq")
+"""Arithmetic and comparisons are the same for arrays."""
 
 
 def _formatted(layout: Layout, keywords: Keywords) -> Layout:

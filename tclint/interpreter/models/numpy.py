@@ -6,7 +6,7 @@ import ast
 from typing import Final, TypeGuard
 
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import objects
+from tclint.interpreter.models import arrays, objects
 from tclint.interpreter.models.functions import library
 from tclint.interpreter.models.measured import measured, ways
 from tclint.interpreter.models.results import (
@@ -45,6 +45,10 @@ _NUMPY_SCALAR: Final = _NUMPY_FLOAT | facts.methods("computes a number with nump
 
 def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     """A numpy call: an array, which Dynamo traces as a tensor, or a plain number for constants."""
+    return arrays.told(frame, node, name, args, keywords, _call(frame, node, name, args, keywords, open_ended))
+
+
+def _call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     origin = frame.origin(node)
     short = name.rpartition(".")[2]
     if short in ("array", "asarray") and args and isinstance(args[0], Seq):
@@ -119,6 +123,7 @@ def _generator_method(
     full = f"{receiver.name}.{name}"
     origin = frame.origin(node)
     result = _draw(measured(frame, full, receiver, args, keywords, origin), keywords, origin)
+    result = arrays.told(frame, node, full, args, keywords, result)
     frame.interp.emitter.call(frame, node, full, args, keywords, receiver, result)
     return result
 
@@ -132,7 +137,8 @@ def array_method(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: 
     result = measured(frame, f"ndarray.{name}", tensor, args, keywords, origin)
     if not isinstance(result, Tensor):
         return result
-    return Tensor(tensor.conf, result.dtype, result.ndim, tensor.flags & (ARRAY | HOST), origin)
+    made = Tensor(tensor.conf, result.dtype, result.ndim, tensor.flags & (ARRAY | HOST), origin)
+    return arrays.told_method(frame, tensor, name, args, keywords, made)
 
 
 library(["numpy"], call)

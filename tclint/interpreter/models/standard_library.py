@@ -13,6 +13,7 @@ from tclint.interpreter.models import objects
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, instance, is_class, library
 from tclint.interpreter.models.measured import joined, measured, value_of, ways
+from tclint.torch_facts import facts
 from tclint.values import (
     INT,
     NONE,
@@ -210,6 +211,13 @@ def _pattern(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
     return Object("re.Pattern", frame.origin(node))
 
 
+def _getter(name: str) -> _Handler:
+    def make(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+        return Object(name, frame.origin(node))
+
+    return make
+
+
 def _identity(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return args[0] if args else External(IDENTITY)
 
@@ -242,6 +250,7 @@ _HANDLERS: Final[dict[str, _Handler]] = {
     "itertools.islice": _islice,
     "itertools.cycle": _cycle,
     "itertools.pairwise": _pairwise,
+    **{name: _getter(name) for name in facts.named("makes a getter")},
     "dataclasses.replace": _replace,
     "copy.replace": _replace,
     **{name: _namespace(name) for name in NAMESPACES},
@@ -309,6 +318,11 @@ def _environment(frame: Frame, node: ast.AST, name: str, args: Args, keywords: K
     return _passes_on(frame, node, name, args, keywords, open_ended)
 
 
+def _clock(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """What eager code reads off a clock is another number each time."""
+    return measured(frame, name, None, args, keywords, frame.origin(node)) if frame.region is None else UNKNOWN
+
+
 _STEEP: Final = frozenset(each.__name__ for each in (math.factorial, math.comb, math.perm, math.prod))
 """What grows so fast that only small numbers are computed with."""
 
@@ -346,6 +360,7 @@ library(["argparse", "tclint"], _passes_on)
 library(["math"], _math)
 library(["os"], _environment)
 library(["random"], _random)
+library(["time"], _clock)
 # Whatever these make is an object with a state of its own.
 library(["threading", "queue", "array", "decimal", "contextvars", "datetime"], instance)
 

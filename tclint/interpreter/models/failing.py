@@ -1,0 +1,29 @@
+"""Calls of builtins that surely fail: what they are given says so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tclint.interpreter import exceptions
+from tclint.interpreter.frame import Frame
+from tclint.torch_facts import facts
+from tclint.values import Const, Scalar, Seq, Value
+
+_OF_NOTHING: Final = frozenset(facts.named("fails where it is given nothing"))
+_OF_NUMBERS: Final = frozenset(facts.named("fails where it is given a number"))
+
+
+def tell(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+    """A call that raises, whatever else is true, where a `try` is around it."""
+    if frame.region is not None and len(args) == 1 and not keywords and _fails(name, args[0]):
+        exceptions.fails(frame, node, f"{name}() that fails")
+
+
+def _fails(name: str, value: Value) -> bool:
+    if f"builtins.{name}" in _OF_NOTHING:
+        return isinstance(value, Seq) and value.items == ()
+    if f"builtins.{name}" in _OF_NUMBERS:
+        return isinstance(value, (Const, Scalar)) and value.python_type in ("int", "float", "bool")
+    return False
