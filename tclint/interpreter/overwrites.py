@@ -35,7 +35,7 @@ from tclint.values.graph import as_handle, holds_graph
 
 class Effect(NamedTuple):
     """Something that happens to the memory: a `run` (of `of`, where that graph has its own), a `backward` pass, a `mark`,
-    a `drop` of gradients (`of`: whether others take their place), or an attribute that is bound (`hold`: `of` is its place and what it holds)."""
+    a `drop` of gradients (`of`: whether others take their place), a tensor that compiled code leaves in an attribute (`leave`), or an attribute that is bound (`hold`: `of` is its place and what it holds)."""
 
     kind: str
     of: Any = None
@@ -59,6 +59,8 @@ class GraphMemory:
         """By graph, what names held when `capture_begin()` was called."""
         self._held: dict[tuple[object, str], Value] = {}
         self._log: list[Effect] = []
+        self._left: list[tuple[tuple[object, str], Value]] = []
+        """What the compiled code that runs now has left in attributes: the run gives it, as it gives what is returned."""
         self._replayed: set[object] = set()
         """The graphs captured by hand that were replayed."""
         self._marked = False
@@ -94,6 +96,8 @@ class GraphMemory:
                 self.drop_gradients(effect.of)
             elif effect.kind == "hold":
                 self._hold_again(effect)
+            elif effect.kind == "leave":
+                self._leave(effect)
             else:
                 self.backward(frame)
 
@@ -121,6 +125,21 @@ class GraphMemory:
             self._held[place] = value
         elif self._held.pop(place, None) is not None:
             self._log.append(Effect("hold", (place, None)))
+
+    def leave(self, owner: Value, name: str, value: Tensor) -> None:
+        """Compiled code binds an attribute to a tensor that it has computed."""
+        self._leave(Effect("leave", ((owner.key, name), value)))
+
+    def _leave(self, effect: Effect) -> None:
+        self._log.append(effect)
+        self._left.append(effect.of)
+
+    def give(self, begun: int, flags: int, site: CompileSite, origin: Origin) -> None:
+        """Compiled code has run, since `begun`: what it has left is the graph's, where `flags` say so."""
+        left, self._left = dict(self._left), []
+        self._log[begun:] = [effect for effect in self._log[begun:] if effect.kind != "leave"]
+        for place, value in left.items() if flags else ():
+            self._hold_again(Effect("hold", (place, value.owned(flags, site, origin))))
 
     def branch(self, held: Held | None = None) -> Held:
         """What objects hold where one arm of a branch ends. The other one begins with `held`."""

@@ -163,7 +163,7 @@ class CompileSites:
         names = [f"argument {i}" for i in range(len(args))]
         inner_args = [a.as_input(n, NOWHERE) for a, n in zip(args, names, strict=True)]
         inner_keywords = {k: v.as_input(k, NOWHERE) for k, v in keywords.items()}
-        before = self._interp.heap.state()
+        before, happened = self._interp.heap.state(), self._interp.graph_memory.length
         result = value.target.call(inside, node, inner_args, inner_keywords, open_ended)
         if result is UNKNOWN:
             result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
@@ -178,6 +178,7 @@ class CompileSites:
         if not open_ended and not frame.capturing and any(_is_told(each) for each in (*args, *keywords.values())):
             self._interp.heap.restore(before)
             outcome = outcome.sized(self._as_eager(frame, node, value, args, keywords))
+        self._interp.graph_memory.give(happened, flags, value.site, frame.origin(node))
         self._emitter.emit(events.CompiledCall, frame, node, value, args, keywords, outcome, overwrites)
         return outcome
 

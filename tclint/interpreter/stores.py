@@ -15,6 +15,8 @@ from tclint.interpreter.modes import ask_gradients
 from tclint.interpreter.overwrites import gathered
 from tclint.values import (
     GRAPHED,
+    INPUT,
+    PARAMETER,
     UNKNOWN,
     Compiled,
     Const,
@@ -173,6 +175,10 @@ def _attribute(
             frame.interp.account.write_name(frame, statement, base, f"{base}.{target.attr}", value, again)
     if isinstance(receiver, Instance) and frame.region is None and not frame.constructing:
         frame.interp.graph_memory.hold(receiver, target.attr, value)
+    if isinstance(receiver, Instance) and frame.region is not None and isinstance(value, Tensor) and not augmented:
+        site = frame.region.site
+        if site is not None and site.cudagraphs and not value.flags & (INPUT | PARAMETER):
+            frame.interp.graph_memory.leave(receiver, target.attr, value)
     if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
         frame.interp.instance_attributes.store(frame, receiver, target.attr, value)
     elif isinstance(receiver, Object) and isinstance(target.value, ast.Attribute):
