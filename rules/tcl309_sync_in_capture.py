@@ -24,7 +24,6 @@ _FORBIDDEN: Final = facts.named("is not allowed in a capture")
 _COUNTS: Final = facts.named("counts its steps on the host")
 _SIZED: Final = frozenset(calls.breaking_with("GB0036"))
 _ASKS: Final = facts.named("asks on the host where error_if_nonfinite is True")
-_CHECKPOINTS: Final = facts.named("runs a function under a checkpoint")
 _VALIDATED: Final = facts.named("validates its parameters on the host")
 _BEGINS: Final = "torch.cuda.CUDAGraph.capture_begin"
 
@@ -178,8 +177,6 @@ def _waits(event: Call) -> str:
         return f"`{event.method}()` is not allowed"
     if event.name in _ASKS and _is(event.keywords.get("error_if_nonfinite"), True):
         return "`error_if_nonfinite=True` waits for the device"
-    if event.name in _CHECKPOINTS and not _is(event.keywords.get("preserve_rng_state"), False):
-        return "a checkpoint asks for the state of the generator (`preserve_rng_state=False` does not), which is not allowed"
     if event.name in _VALIDATED and not _is(event.keywords.get("validate_args"), False):
         on = not event.ask.of_file(_validates_nothing)
         return f"`{event.method}` looks at its parameters on the host (`validate_args=False` does not)" if on else ""

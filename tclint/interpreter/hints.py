@@ -9,8 +9,6 @@ from tclint.interpreter.models import tokenizers
 from tclint.program import Assignment, Class, Import
 from tclint.values import (
     ARRAY,
-    BOOL,
-    FLOAT,
     INT,
     NONE,
     PROVEN,
@@ -27,6 +25,7 @@ from tclint.values import (
     join,
     join_all,
 )
+from tclint.values.scalar import SCALARS
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -45,7 +44,6 @@ _TENSORS: Final = {
 }
 # jaxtyping and friends: Float[Tensor, "b t"].
 _SHAPED: Final = {"Float": "f", "Int": "i", "Bool": "b", "Integer": "i", "Shaped": "", "Num": "", "Complex": "c"}
-_SCALARS: Final = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR}
 _LISTS: Final = frozenset({"List", "list", "Sequence", "Iterable", "Collection", "Iterator", "MutableSequence"})
 _TUPLES: Final = frozenset({"Tuple", "tuple"})
 _DICTS: Final = frozenset({"Dict", "dict", "Mapping", "OrderedDict", "MutableMapping", "DefaultDict", "defaultdict"})
@@ -89,7 +87,7 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
     if name in _TENSORS:
         return Tensor(PROVEN, _TENSORS[name], -1, 0, origin)
     if isinstance(node, ast.Name):
-        scalar = _SCALARS.get(name)
+        scalar = SCALARS.get(name)
         if scalar is not None:
             return Scalar(scalar.type, "", origin)
         if name in _LISTS or name in _TUPLES:

@@ -14,6 +14,7 @@ from tclint.interpreter.frame import Env
 from tclint.program import Function
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts, returns, traits
+from tclint.torch_facts.kind import MAPPING_METHODS
 from tclint.values import (
     NAMED,
     NONE,
@@ -223,9 +224,6 @@ _TENSOR_ONLY: Final = frozenset(
 )
 
 
-_MAPPING_ONLY: Final = frozenset({"get", "items", "keys"})
-
-
 def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
     """Names on which the function uses what only tensors have; `known.keyed` then holds those it looks up by keys."""
     if known.used is None:
@@ -241,7 +239,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                     continue
                 if node.attr in _TENSOR_ONLY:
                     found.add(node.value.id)
-                elif node.attr in _MAPPING_ONLY:
+                elif node.attr in MAPPING_METHODS:
                     keyed.add(node.value.id)
             elif isinstance(node, ast.Subscript):
                 key = node.slice

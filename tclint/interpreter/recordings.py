@@ -17,6 +17,7 @@ from tclint.interpreter.frame import Frame
 from tclint.program import Module
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
+from tclint.torch_facts.kind import NUMBERS, WALKERS
 from tclint.values import TRUE, UNKNOWN, Const, Instance, Object, Tensor, Value, tensor_of
 from tclint.values.constant import is_none
 from tclint.values.graph import is_graph
@@ -25,15 +26,8 @@ _MAX_DEEDS: Final = 256
 _BEFORE: Final = frozenset({"capture", "change", "write", "mode", "hook", "unhook"})
 """What matters before anything is captured."""
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_ROWS: Final = facts.methods("parts a tensor along a dimension") | {
-    "list",
-    "tuple",
-    "iter",
-    "reversed",
-    "enumerate",
-    "zip",
-}
-_NUMBERS: Final = frozenset({"int", "float", "bool", "number", "str"})
+_ROWS: Final = facts.methods("parts a tensor along a dimension") | WALKERS
+_NUMBERS: Final = NUMBERS | {"number", "str"}
 
 
 class Deed(NamedTuple):

@@ -13,6 +13,10 @@ _HOLDERS: Final = {"T": "tensor", "P": "parameter", "N": "ndarray", "S": "scalar
 _LETTERS: Final = frozenset("fdhijbcqso")
 #: Kinds that are a Python number.
 NUMBERS: Final = frozenset({"int", "float", "bool", "complex"})
+#: Builtins that hand on the members of what they are given.
+WALKERS: Final = frozenset({"list", "tuple", "iter", "reversed", "enumerate", "zip"})
+#: What only mappings have.
+MAPPING_METHODS: Final = frozenset({"get", "items", "keys"})
 
 
 @dataclass(frozen=True)

@@ -125,6 +125,8 @@ INT: Final = Scalar("int")
 FLOAT: Final = Scalar("float")
 BOOL: Final = Scalar("bool")
 STR: Final = Scalar("str")
+SCALARS: Final = {each.python_type: each for each in (INT, FLOAT, BOOL, STR)}
+"""By the names of their types."""
 COUNTED: Final = Scalar("int", "counted")
 
 

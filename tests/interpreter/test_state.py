@@ -9,6 +9,7 @@ import pytest
 from interpreted import Interpreted
 from small_programs import cls, function, given, interpreter, module, value
 
+from tclint.events.broken import Break
 from tclint.events.dispatch import Dispatcher
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.machine import Interpreter
@@ -114,6 +115,7 @@ def test_forgetting_leaves_nothing_concluded() -> None:
     memo.shared_setup["x"] = Const(1)
     memo.effects["x"] = ()
     memo.deeds["x"] = ()
+    memo.breaks["x"] = Break("m.py", 1, False)
     memo.stateful["x"] = []
     memo.attributes["x"] = {"y": Const(1)}
     memo.moments["x"] = ()

@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Final
+from typing import Any
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.factories import counted, nested_sizes
 from tclint.interpreter.models.laid_out import plain
 from tclint.interpreter.models.results import Args, Keywords
-from tclint.torch_facts import layouts
+from tclint.torch_facts import layouts, ndarrays
 from tclint.torch_facts.layouts import Layout
 from tclint.values import ARRAY, HOST, RAW, USED, Const, External, Seq, Tensor, Value
-
-_DTYPES: Final = {
-    **{name: name for name in "float16 float32 float64 int8 int16 int32 int64 uint8 complex64 complex128 bool".split()},
-    "bool_": "bool",
-    **dict.fromkeys(("float", "float_", "double"), "float64"),
-    **dict.fromkeys(("int", "int_"), "int64"),
-    "single": "float32",
-    "half": "float16",
-}
-_PYTHON: Final = {"int": "int64", "float": "float64", "bool": "bool"}
-_SHAPED: Final = frozenset({"zeros", "ones", "empty", "full"})
-_DRAWN: Final = {
-    **dict.fromkeys(("rand", "randn"), None),
-    **dict.fromkeys(("random", "standard_normal", "random_sample"), 0),
-    **dict.fromkeys(("poisson", "exponential"), 1),
-    **dict.fromkeys(("normal", "uniform", "integers", "randint", "binomial", "beta", "gamma"), 2),
-}
-"""Draws, and at which place their size is given; None where all arguments are sizes."""
 
 
 def told(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, result: Value) -> Value:
@@ -38,7 +20,7 @@ def told(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
     sizes = _sizes(short, args, keywords) if frame.region is None else None
     if sizes is None:
         return result
-    if short in _DRAWN:
+    if short in ndarrays.DRAWN:
         result = Tensor(USED, "", len(sizes), ARRAY | HOST, frame.origin(node))
     if not isinstance(result, Tensor) or result.flags & (ARRAY | RAW) != ARRAY:
         return result
@@ -54,18 +36,15 @@ def told_method(frame: Frame, array: Tensor, name: str, args: Args, keywords: Ke
         return result.with_(shape=array.shape, exact=_asked(keywords.get("dtype", args[0] if args else None)))
     named = {("dim" if key == "axis" else key): plain(value) for key, value in keywords.items()}
     found = layouts.of_method(name, layout, [plain(value) for value in args], named)
-    exact = array.exact if name in _KEEPING else ""
+    exact = array.exact if name in ndarrays.KEEPING else ""
     return result.with_(shape=found.sizes, strides=found.strides, exact=exact) if found is not None else result
 
 
-_KEEPING: Final = frozenset("copy reshape transpose flatten squeeze repeat clip round max min".split())
-
-
 def _sizes(short: str, args: Args, keywords: Keywords) -> tuple[int | None, ...] | None:
-    if short in _SHAPED:
+    if short in ndarrays.SHAPED:
         return _as_sizes(args[0] if args else keywords.get("shape"))
-    if short in _DRAWN:
-        at = _DRAWN[short]
+    if short in ndarrays.DRAWN:
+        at = ndarrays.DRAWN[short]
         if at is None:
             return _as_sizes(Seq("tuple", tuple(args))) if args else None
         return _as_sizes(keywords.get("size", args[at] if len(args) > at else None))
@@ -73,7 +52,7 @@ def _sizes(short: str, args: Args, keywords: Keywords) -> tuple[int | None, ...]
         return counted(args)
     if short == "linspace":
         return _as_sizes(keywords.get("num", args[2] if len(args) > 2 else Const(50)))
-    if short in ("array", "asarray", "ascontiguousarray") and args:
+    if short in ndarrays.COPIES and args:
         return nested_sizes(args[0])
     if short.endswith("_like") and args and isinstance(args[0], Tensor):
         return args[0].shape if isinstance(args[0].shape, tuple) else None
@@ -105,12 +84,12 @@ def _dtype(short: str, args: Args, keywords: Keywords) -> str:
             first = first.items[0] if first.items else None
         if isinstance(first, Tensor):
             return first.exact
-        return _PYTHON.get(first.python_type, "") if first is not None else ""
+        return ndarrays.PYTHON.get(first.python_type, "") if first is not None else ""
     return "float64"
 
 
 def _asked(dtype: Value | None) -> str:
     """The dtype that is asked for: `np.float32`, `"float32"`, `float`."""
     if isinstance(dtype, External):
-        return _DTYPES.get(dtype.name.rpartition(".")[2], "")
-    return _DTYPES.get(dtype.value, "") if isinstance(dtype, Const) and isinstance(dtype.value, str) else ""
+        return ndarrays.DTYPES.get(dtype.name.rpartition(".")[2], "")
+    return ndarrays.DTYPES.get(dtype.value, "") if isinstance(dtype, Const) and isinstance(dtype.value, str) else ""

@@ -9,6 +9,7 @@ from typing import Final
 from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
 from tclint.torch_facts import facts
+from tclint.torch_facts.kind import NUMBERS
 from tclint.values import Const, Scalar, Seq, Value
 
 _OF_NOTHING: Final = frozenset(facts.named("fails where it is given nothing"))
@@ -25,5 +26,5 @@ def _fails(name: str, value: Value) -> bool:
     if f"builtins.{name}" in _OF_NOTHING:
         return isinstance(value, Seq) and value.items == ()
     if f"builtins.{name}" in _OF_NUMBERS:
-        return isinstance(value, (Const, Scalar)) and value.python_type in ("int", "float", "bool")
+        return isinstance(value, (Const, Scalar)) and value.python_type in NUMBERS
     return False

@@ -12,15 +12,11 @@ from tclint.torch_facts.form import Form
 from tclint.torch_facts.kind import Kind
 from tclint.values import (
     ARRAY,
-    BOOL,
     DATA_SIZED,
-    FLOAT,
     HOST,
-    INT,
     NONE,
     PROVEN,
     SIZE,
-    STR,
     UNKNOWN,
     USED,
     Dict,
@@ -33,10 +29,11 @@ from tclint.values import (
     Value,
 )
 from tclint.values.kinds import kinds_of
+from tclint.values.scalar import SCALARS
 
 # The letters of the facts, and those of a tensor's `dtype`.
 _DTYPES: Final = {"f": "f", "d": "f", "h": "f", "i": "i", "j": "i", "b": "b", "c": "c"}
-_SINGLE: Final[dict[str, Value]] = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "none": NONE}
+_SINGLE: Final[dict[str, Value]] = {**SCALARS, "none": NONE}
 
 
 def measured(frame: Frame, name: str, receiver: Value | None, args: Args, keywords: Keywords, origin: Origin) -> Value:
