@@ -77,8 +77,6 @@ def _attribute_value(frame: Frame, node: ast.Attribute) -> Value:
         )
     if type(receiver) is External and receiver.name in features.owners():
         frame.interp.emitter.feature(frame, node, f"attribute of {receiver.name}")
-    if type(receiver) is Instance and frame.interp.classes.find_method(receiver.cls, "__getattribute__") is not None:
-        frame.interp.emitter.feature(frame, node, "__getattribute__")
     return value
 
 
