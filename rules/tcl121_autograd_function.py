@@ -20,7 +20,7 @@ class AutogradFunction(Rule):
     """A `torch.autograd.Function` that Dynamo cannot inline.
 
     Plain `forward`/`backward` pairs are traced. A custom `jvp` or `vjp`, a `ctx` that is stored outside, other methods of
-    `ctx`, or the same tensor passed twice end the graph.
+    `ctx`, the same tensor passed twice, or a `forward` or `backward` that is a class method end the graph.
 
     Bad::
 
@@ -57,7 +57,7 @@ class AutogradFunction(Rule):
 
     code, name = "TCL121", "autograd-function"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
-    graph_breaks = ("GB0144", "GB0145", "GB0139", "GB0019", "GB6297")
+    graph_breaks = ("GB0144", "GB0145", "GB0139", "GB0019", "GB6297", "GB7312")
     calls = ("torch.autograd.Function.apply", "torch.autograd.FunctionCtx.*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
@@ -71,6 +71,13 @@ class AutogradFunction(Rule):
         for name in ("jvp", "vjp"):
             if event.ask.method(owner.cls, name) is not None:
                 yield self._finding(event, f"an autograd.Function with a custom `{name}`")
+                return
+        for name in ("forward", "backward"):
+            method = event.ask.method(owner.cls, name)
+            if method is not None and _is_class_method(method.node):
+                yield self._finding(
+                    event, f"`{name}` of the autograd.Function is a class method, which cannot be bound"
+                )
                 return
         if isinstance(event.node, ast.Call):
             names = [a.id for a in event.node.args if isinstance(a, ast.Name)]
@@ -86,8 +93,13 @@ class AutogradFunction(Rule):
             event,
             f"{what}; Dynamo breaks the graph here{whole_frame(event)}",
             confidence=Confidence.HIGH,
-            help="keep to forward, backward and ctx.save_for_backward",
+            help="keep to static forward and backward, and to ctx.save_for_backward",
         )
+
+
+def _is_class_method(node: ast.AST) -> bool:
+    decorators = node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+    return any(isinstance(each, ast.Name) and each.id == "classmethod" for each in decorators)
 
 
 def _context_escapes(node: ast.AST) -> bool:

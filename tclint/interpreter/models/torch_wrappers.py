@@ -200,7 +200,8 @@ def _function_method(
     result: Value = UNKNOWN
     forward = frame.interp.classes.find_method(receiver.args.cls, "forward")
     if forward is not None:
-        context: list[Value] = []
+        # A class method has its class before the context.
+        context: list[Value] = [receiver.args] if frame.interp.classes.method_kind(forward) == "class" else []
         if frame.interp.classes.find_method(receiver.args.cls, "setup_context") is None:
             context.append(Object("torch.autograd.FunctionCtx", frame.origin(node)))
         result = FunctionValue(forward).call(frame, node, [*context, *args], {})
