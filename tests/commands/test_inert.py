@@ -35,7 +35,7 @@ NAMES = [
     "\\x1b[31mred.py",
     "long" * 60 + ".py",
 ]
-PEOPLE = ("full", "text", "grouped", "concise", "github")
+PEOPLE = ("full", "text", "grouped", "concise", "github", "pylint")
 
 
 @pytest.fixture
