@@ -55,11 +55,9 @@ def _around(event: Store | CompiledCall | Rerun) -> list[Loop]:
     """The loops around an event: in its function, and in those that call it."""
     line = getattr(event.node, "lineno", 0)
     found = [loop for loop in event.ask.of_scope(_loops) if _holds(loop, line)]
-    inner = event.frame
-    for caller in event.ask.callers():
-        line = getattr(inner.call_node, "lineno", 0)
+    for caller, call in event.ask.calls_here():
+        line = getattr(call, "lineno", 0)
         found.extend(loop for loop in _loops_of(caller) if _holds(loop, line))
-        inner = caller
     return found
 
 

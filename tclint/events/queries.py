@@ -227,6 +227,13 @@ class Queries:
             yield frame
             frame = frame.parent
 
+    def calls_here(self) -> Iterator[tuple[Frame, ast.AST | None]]:
+        """The same, each with the call in it that led here."""
+        inner = self._frame
+        for caller in self.callers():
+            yield caller, inner.call_node
+            inner = caller
+
     def runs_eagerly(self) -> bool:
         """Whether a graph break in a block has sent this function to eager: what it calls is compiled by itself."""
         broken = self._frame.broken
