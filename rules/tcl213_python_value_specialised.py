@@ -136,8 +136,9 @@ class PythonValueSpecialised(Rule):
         if not costs.hazard or not blamed or not evidence.together(others).hazard:
             return
         name = max(blamed, key=lambda name: len(costs.blames(name)))
-        if _first_read(function, name, evidence.values[name]) is not None:
-            node = header(event.node)
+        read = _first_read(function, name, evidence.values[name])
+        if read is not None:
+            node = read if len(blamed) == 1 else header(event.node)
             what = f"`{name}` is guarded by what it holds, and that differs from call to call ({evidence.shown(name)})"
             yield self._finding(event, what, node)
 
@@ -272,9 +273,13 @@ def _guarded_part(blamed: Sequence[str]) -> bool:
 
 def _is_joined(function: ast.AST, name: str) -> bool:
     """Whether a tensor is joined with another one: a cache that grows, of which TCL215 speaks."""
-    joins = {name.rpartition(".")[2] for name in facts.named("joins the tensors of a list")}
-    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and callee(node) in joins)
+    joins = {_last(each) for each in facts.named("joins the tensors of a list")}
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and _last(callee(node)) in joins)
     return any(isinstance(part, ast.Name) and part.id == name for call in calls for part in ast.walk(call))
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _is_flag(value: object) -> bool:

@@ -17,7 +17,6 @@ MISSED = {
     "containers": {"template", "sort_tuple_t"},
     "stdlib": {
         *("astype_obj", "uniform_from", "inspect_sig", "tb", "callable_", "template"),
-        "max_key",
     },
     # `dir` of a module and the length of a storage: what is asked breaks, but only with what the program makes of it.
     "tensors": {"own", "dir_mod", "t_storage"},
