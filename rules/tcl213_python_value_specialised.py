@@ -339,7 +339,9 @@ def _shape_of(value: Guarded) -> Hashable:
 def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.expr | None:
     """Where a function reads a parameter first; of an object a field that differs."""
     fields = _differing(values)
-    if not any(isinstance(n, ast.Attribute) and n.attr in fields and _is_of(n, name) for n in ast.walk(function)):
+    if any(isinstance(value, Instance) for value in values) and not any(
+        isinstance(n, ast.Attribute) and n.attr in fields and _is_of(n, name) for n in ast.walk(function)
+    ):
         fields = set()  # read by a method of its own
     found: list[ast.expr] = []
     for node in ast.walk(function):

@@ -128,6 +128,8 @@ class CudagraphOutputEscape(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         event = self._kept_at.get((finding.path, finding.span), event)
+        if event.compiled:
+            return None  # a copy that the graph makes is the graph's as well
         node = node_at(event, finding.span, (ast.stmt, ast.expr))
         value = self._escaping(node, event)
         if value is None:
