@@ -59,7 +59,8 @@ class DynamicShapeOp(Rule):
         about = tensor_of(event.receiver) if event.receiver is not None else None
         if about is None:
             about = next((t for a in event.args if (t := tensor_of(a)) is not None), None)
-        help = "use torch.where, or set capture_dynamic_output_shape_ops (it still waits)"
+        instead = "torch.where with three arguments" if event.method == "where" else "torch.where"
+        help = f"use {instead}, or set capture_dynamic_output_shape_ops (it still waits)"
         if name.endswith(".where"):
             if len(event.args) + len(event.keywords) != 1 or about is None:
                 return

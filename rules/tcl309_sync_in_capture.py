@@ -102,8 +102,12 @@ class SyncInCapture(Rule):
             yield self._finding(event, event.node, "a tensor in a string waits for the device")
 
     def on_store(self, event: Store) -> Iterator[Finding]:
-        if event.augmented and event.capturing and event.old is not None and event.old.python_type:
-            yield self._finding(event, event.node, f"`{text(event.node)}` runs once, at capture, and never at replay:")
+        if not event.augmented or not event.capturing or event.old is None or not event.old.python_type:
+            return
+        if event.target == "name" and "with" not in event.blocks:
+            return  # a local of a function that the capture calls: gone with its call, and nobody misses it
+        what = f"`{text(event.node)}` runs once, at capture, and never at replay:"
+        yield self._finding(event, event.node, what)
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         if isinstance(event.test, Tensor) and event.capturing:
