@@ -267,7 +267,7 @@ def spread(frame: Frame, value: Value, targets: list[ast.expr], node: ast.AST) -
     if isinstance(value, Union):
         fitting = [o for o in value.options if not stars and isinstance(o, Seq) and len(o.items or ()) == n]
         # Where one of them is a tuple of just so many items, that one is meant: a tensor is seldom unpacked.
-        options = fitting or [option for option in value.options if not is_none(option)]
+        options: list[Value] = [*fitting] or [option for option in value.options if not is_none(option)]
         columns = [spread(frame, option, targets, node) for option in options]
         if columns:
             result = columns[0]
