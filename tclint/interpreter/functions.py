@@ -100,8 +100,8 @@ class Functions:
         elif isinstance(func, Partial) and isinstance(func.func, External) and self._compiles(func.func):
             return self._compile(frame, decorator, func.func, value, dict(func.keywords))
         elif isinstance(func, Union):
-            made = [self._wrapped(frame, decorator, option, value) for option in func.options]
-            return next((each for each in made if isinstance(each, Object) and each.kind == "disabled"), value)
+            ways = [self._wrapped(frame, decorator, option, value) for option in func.options]
+            return next((way for way in ways if isinstance(way, Object) and way.kind == "disabled"), value)
         elif isinstance(func, FunctionValue):
             disabled = wrappers.disables(self._interp.names.frame(func.function.module), func.function)
             if disabled is not None:
