@@ -329,10 +329,12 @@ def f(x, state):
     state[KEY] = x * 2
     return x + 1
 
-def main(x):
+def main():
     state = {}
     for _ in range(6):
-        f(x, state)
+        f(torch.randn(3), state)
+
+main()
 """
     assert len(said(project, source.replace("KEY", "len(state)"), "TCL206")) == 1
     assert said(project, source.replace("KEY", "'last'"), "TCL206") == []
