@@ -268,7 +268,7 @@ class PartRunner:
             else:
                 why.setdefault(place, _reason(target))
             models = [f for f, _ in roots if f.cls is not None and interp.classes.is_nn_module(f.cls)]
-            if any(f.is_abstract for f in models) and not site.test:
+            if any(f.is_abstract and f.name == "forward" for f in models) and not site.test:
                 based.append(site.path)  # a model known by its base class alone may be any of those below it
             if models and not site.test:
                 if any(f.name in ("forward", "__call__") for f in models):

@@ -398,6 +398,10 @@ def test_a_model_known_by_its_base_class_may_be_any_of_those_below_it(project: P
                 self.model = torch.compile(self.model)
     """
     assert shown(project.write({"a.py": source}).lint()) == ["a.py:12 TCL108 assumed"]
+    # A method of it that is compiled by itself says nothing of the forwards.
+    other = source.replace("def forward(self, x):\n                pass", "def act(self, x):\n                pass")
+    other = other.replace("self.model = torch.compile(self.model)", "self.model.act = torch.compile(self.model.act)")
+    assert shown(project.write({"a.py": other}).lint()) == []
 
 
 BASE = """
