@@ -19,6 +19,7 @@ from tclint.values import (
     FunctionValue,
     Instance,
     Object,
+    Scalar,
     Seq,
     Value,
     tensor_of,
@@ -187,6 +188,8 @@ def of_write(event: Store) -> str | None:
         return f"write of an item of {event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, External):
         return f"write of an attribute of {event.receiver.name}"
+    if event.target == "attribute" and isinstance(event.receiver, Instance) and isinstance(event.value, Scalar):
+        return "text of a tensor that is kept" if (event.value.type, event.value.source) == ("str", "tensor") else None
     if event.target != "attribute" or tensor_of(event.receiver) is None:
         return None
     if event.name == "grad":
@@ -219,6 +222,10 @@ def of_key(event: Store | Subscript) -> str | None:
     """An object of the program as the key of a dict, or as an index."""
     if isinstance(event.receiver, External):
         return f"item of {event.receiver.name}"
+    if isinstance(event.index, Scalar) and isinstance(event.receiver, Dict):
+        read = event.index.origin.node if event.index.source == "data" else None
+        listed = isinstance(read, ast.Call) and isinstance(read.func, ast.Attribute) and read.func.attr == "tolist"
+        return "number of a tensor as a key" if listed else None
     if not isinstance(event.index, Instance):
         return None
     if isinstance(event.receiver, Seq):
@@ -265,10 +272,41 @@ def of_decorators(event: ProgramCall, function: Function) -> Iterator[str]:
     for decorator in function.decorators if function.module is event.module else ():
         node = decorator.func if isinstance(decorator, ast.Call) else decorator
         value = event.ask.evaluate(node)
-        if isinstance(value, External) and not (event.args and tensor_of(event.args[0]) is not None):
-            yield f"function under {value.name}"  # of a tensor `singledispatch` knows the class
+        if isinstance(value, External):
+            yield from _of_decorated(event, value.name, function)
         elif isinstance(value, ClassValue):
             yield f"function under {event.ask.external_base(value.cls)}"
+
+
+def _of_decorated(event: ProgramCall, decorator: str, function: Function) -> Iterator[str]:
+    """A function under a decorator that is not of the program; some ask what their first argument is."""
+    name = f"function under {decorator}"
+    if f"{name} of a tensor" in features.table().features:
+        # Of what nobody knows, that which the fewest releases break at.
+        yield f"{name} of {_sort(event.args[0]) if event.args else ''}".replace(" of plain", "")
+    elif decorator != _OPERATOR or _needs_fake(function):
+        yield name
+
+
+_OPERATOR: Final = "torch.library.custom_op"
+
+
+def _needs_fake(function: Function) -> bool:
+    """Whether an operator gives something and nothing in its file says of what size."""
+    gives = getattr(function.node, "returns", None)
+    told = any(word in function.module.data for word in (b"register_fake", b"impl_abstract", b"_register_fake"))
+    return gives is not None and not (isinstance(gives, ast.Constant) and gives.value is None) and not told
+
+
+def _sort(value: Value) -> str:
+    """What an argument is, as the features of `singledispatch` say it."""
+    if isinstance(value, (Const, Scalar)):
+        return "plain"
+    if isinstance(value, Dict):
+        return "a dict"
+    if isinstance(value, Instance):
+        return "an object"
+    return f"a {value.kind}" if isinstance(value, Seq) and value.kind in ("list", "tuple") else "a tensor"
 
 
 def _of_class(event: Event, value: ClassValue, short: str) -> str | None:

@@ -77,7 +77,11 @@ _NOT_CALLED: Final[dict[str, tuple[str, ...]]] = {
     "importlib.metadata.version": ("str>str !GB0007",),
     "tensor#resize_as_": ("Tf2,Tf2>Tf2 !GB0148 m:self a:self s:self",),
 }
+_ADDRESS: Final = "the asking compares what came out: alone it is traced; what is done with it is in language.json"
+_KINDS: Final = ("Tf2", "Ti2", "Tb2")
 ENTRIES: Final[tuple[Entry, ...]] = (
+    Entry("tensor#data_ptr", tuple(f"{kind}>int !GB0156 u" for kind in _KINDS), _ADDRESS, last=5),
+    Entry("tensor#data_ptr", tuple(f"{kind}>int u" for kind in _KINDS), _ADDRESS, first=6),
     *(Entry(key, forms, _CUDA) for key, forms in _ON_CUDA.items()),
     *(Entry(key, forms, _GROUP) for key, forms in _IN_A_GROUP.items()),
     *(Entry(key, forms, _ALONE) for key, forms in _NOT_CALLED.items()),
