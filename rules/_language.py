@@ -41,6 +41,8 @@ def of_call(event: Call) -> str | None:
     if event.name == "builtins.isinstance" and len(event.args) == 2 and isinstance(event.node, ast.Call):
         union = event.node.args[1] if len(event.node.args) == 2 else None
         return "isinstance of a union" if isinstance(union, ast.BinOp) else None
+    if event.name == f"{_OPERATOR}.__call__":
+        return f"function under {_OPERATOR}" if _needs_fake(event) else None
     if isinstance(value, ClassValue):
         return _of_class(event, value, event.method)
     if isinstance(event.receiver, Object) and event.receiver.name == ENUM:
@@ -273,26 +275,30 @@ def of_decorators(event: ProgramCall, function: Function) -> Iterator[str]:
         node = decorator.func if isinstance(decorator, ast.Call) else decorator
         value = event.ask.evaluate(node)
         if isinstance(value, External):
-            yield from _of_decorated(event, value.name, function)
+            yield from _of_decorated(event, value.name)
         elif isinstance(value, ClassValue):
             yield f"function under {event.ask.external_base(value.cls)}"
 
 
-def _of_decorated(event: ProgramCall, decorator: str, function: Function) -> Iterator[str]:
+def _of_decorated(event: ProgramCall, decorator: str) -> Iterator[str]:
     """A function under a decorator that is not of the program; some ask what their first argument is."""
     name = f"function under {decorator}"
     if f"{name} of a tensor" in features.table().features:
         # Of what nobody knows, that which the fewest releases break at.
         yield f"{name} of {_sort(event.args[0]) if event.args else ''}".replace(" of plain", "")
-    elif decorator != _OPERATOR or _needs_fake(function):
+    else:
         yield name
 
 
 _OPERATOR: Final = "torch.library.custom_op"
 
 
-def _needs_fake(function: Function) -> bool:
+def _needs_fake(event: Call) -> bool:
     """Whether an operator gives something and nothing in its file says of what size."""
+    made = event.receiver.args if isinstance(event.receiver, Object) else None
+    if not isinstance(made, FunctionValue):
+        return False
+    function = made.function
     gives = getattr(function.node, "returns", None)
     told = any(word in function.module.data for word in (b"register_fake", b"impl_abstract", b"_register_fake"))
     return gives is not None and not (isinstance(gives, ast.Constant) and gives.value is None) and not told

@@ -115,6 +115,7 @@ class UnsupportedPython(Rule):
         "super.__init__",
         "dataclasses.fields",
         "dataclasses.replace",
+        "torch.library.custom_op.__call__",
     )
 
     def on_define(self, event: Define) -> Iterator[Finding]:

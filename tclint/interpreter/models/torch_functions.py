@@ -156,8 +156,8 @@ def _is_sized_by_values(name: str, args: Args, keywords: Keywords) -> bool:
 def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
     """The value of a call of `torch.…`; of what eager code makes also how it lies in memory."""
     if "out" in keywords and isinstance(node, ast.Call):
-        given = next((each.value for each in node.keywords if each.arg == "out"), None)
-        if isinstance(keywords["out"], Tensor) and given is not None and in_pieces(given):
+        written, given = keywords["out"], next((each.value for each in node.keywords if each.arg == "out"), None)
+        if isinstance(written, Tensor) and any(each and in_pieces(each) for each in (given, written.origin.node)):
             frame.interp.emitter.feature(frame, node, "out= that does not lie in one piece")
     result = _function(frame, node, name, args, keywords)
     short = name.rpartition(".")[2]
