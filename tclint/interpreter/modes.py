@@ -11,6 +11,7 @@ from tclint.interpreter import bindings
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze, grad_argument
+from tclint.torch_facts import dtypes
 from tclint.torch_facts import modes as facts
 from tclint.values import NONE, PARAMETER, PROVEN, UNKNOWN, Const, External, Instance, Object, Tensor, Value
 from tclint.values.moments import Mode
@@ -77,7 +78,7 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
             freeze(frame, receiver, args[0] if args else Const(True))
         elif method in facts.DTYPES:
             account.write(frame, node, ("mode", "", owner, "dtype"), External(f"torch.{method}"))
-        elif method == "to" and args and isinstance(args[0], External):
+        elif method == "to" and args and isinstance(args[0], External) and dtypes.exact(args[0].name):
             account.write(frame, node, ("mode", "", owner, "dtype"), args[0])
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from tclint import events
-from tclint.interpreter import bindings, exceptions
+from tclint.interpreter import bindings, exceptions, parameters
 from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
@@ -16,8 +16,11 @@ from tclint.interpreter.overwrites import gathered
 from tclint.values import (
     GRAPHED,
     INPUT,
+    NAMED,
     PARAMETER,
+    RAW,
     UNKNOWN,
+    USED,
     Compiled,
     Const,
     Dict,
@@ -112,7 +115,8 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
         if scope == "global":
             frame.interp.learned.set_globals[(frame.module.path, name)] = value
         outer = frame.top_level if scope == "global" else frame.closure if scope == "nonlocal" else None
-        if isinstance(outer, dict) and (value.contains(GRAPHED) is not None or name in outer):
+        followed = value.contains(GRAPHED) is not None or isinstance(value, Compiled)
+        if isinstance(outer, dict) and (followed or name in outer):
             outer[name] = value
         frame.interp.heap.change()
     frame.set(name, value)
@@ -141,6 +145,29 @@ def _made_with(frame: Frame, layer: Object, made: ast.Call) -> Value:
     return Seq("tuple", (Const(layer.name), *told))
 
 
+def _module_in_place(frame: Frame, module: Value) -> Value:
+    """What another module in the place of one is told apart by: its class, and the numbers it was built from."""
+    if not isinstance(module, Instance):
+        return Const(repr(module))
+    init = frame.interp.classes.find_method(module.cls, "__init__")
+    used = init.node_index(_computed_with) if init is not None else frozenset()
+    made = frame.interp.heap.made_with(module).items()
+    numbers = [
+        f"{name}={v.value}" for name, v in made if isinstance(v, Const) and type(v.value) is int and name in used
+    ]
+    return Const(f"{module.cls.qualname}({', '.join(numbers)})" if numbers else module.cls.qualname)
+
+
+def _computed_with(constructor: ast.AST) -> frozenset[str]:
+    """The names that a constructor does more with than to keep them: `self.table = torch.zeros(length, 8)`."""
+    kept = {id(node.value) for node in ast.walk(constructor) if isinstance(node, ast.Assign)}
+    return frozenset(
+        node.id
+        for node in ast.walk(constructor)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in kept
+    )
+
+
 def _attribute(
     frame: Frame, target: ast.Attribute, value: Value, statement: ast.AST, augmented: bool, old: Value | None
 ) -> None:
@@ -159,9 +186,7 @@ def _attribute(
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             told = _made_with(frame, value, statement.value)
         elif _is_module(frame, value):
-            told = Const(
-                value.cls.qualname if isinstance(value, Instance) else repr(value)
-            )  # a type in another's place
+            told = _module_in_place(frame, value)
         for owner in receiver.options:
             if isinstance(owner, Compiled):
                 owner = owner.target
@@ -262,7 +287,10 @@ def spread(frame: Frame, value: Value, targets: list[ast.expr], node: ast.AST) -
     n = len(targets)
     stars = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
     if isinstance(value, Union):
-        columns = [spread(frame, option, targets, node) for option in value.options if not is_none(option)]
+        fitting = [o for o in value.options if not stars and isinstance(o, Seq) and len(o.items or ()) == n]
+        # Where one of them is a tuple of just so many items, that one is meant: a tensor is seldom unpacked.
+        options: list[Value] = [*fitting] or [option for option in value.options if not is_none(option)]
+        columns = [spread(frame, option, targets, node) for option in options]
         if columns:
             result = columns[0]
             for column in columns[1:]:
@@ -292,4 +320,14 @@ def spread(frame: Frame, value: Value, targets: list[ast.expr], node: ast.AST) -
         tensor, first = value.elem.ref
         return [Scalar("int", "size", frame.origin(node), (tensor, first + i)) for i in range(n)]
     element = value.iterate(frame, node)
+    if isinstance(value, Tensor) and value.flags & RAW and value.flags & INPUT and value.conf == USED and n > 1:
+        return [
+            element.with_(conf=_seen(frame, target)) if isinstance(element, Tensor) else element for target in targets
+        ]
     return [Seq("list", None, element) if i in stars else element for i in range(n)]
+
+
+def _seen(frame: Frame, target: ast.expr) -> int:
+    """How sure it is that a part of an argument is a tensor: what is unpacked is a tuple as a rule, of anything."""
+    used = parameters.names_used_as_tensors(frame.function) if frame.function is not None else frozenset[str]()
+    return USED if isinstance(target, ast.Name) and target.id in used else NAMED
