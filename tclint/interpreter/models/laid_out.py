@@ -32,7 +32,7 @@ def is_int(part: Value) -> bool:
     return isinstance(part, Scalar) and part.type == "int"
 
 
-def in_pieces(node: ast.expr) -> bool:
+def in_pieces(node: ast.AST) -> bool:
     """Whether an expression is a view that does not lie in one piece: some columns of rows, or a transposed matrix."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
         rows, *columns = node.slice.elts
