@@ -41,6 +41,8 @@ def of_call(event: Call) -> str | None:
     if event.name == "builtins.isinstance" and len(event.args) == 2 and isinstance(event.node, ast.Call):
         union = event.node.args[1] if len(event.node.args) == 2 else None
         return "isinstance of a union" if isinstance(union, ast.BinOp) else None
+    if event.method in ("getattr", "setattr") and len(event.args) > 1 and _is_text_of_tensor(event.args[1]):
+        return f"{event.method}() by the text of a tensor"
     if event.name == f"{_OPERATOR}.__call__":
         return f"function under {_OPERATOR}" if _needs_fake(event) else None
     if isinstance(value, ClassValue):
@@ -64,6 +66,10 @@ def of_call(event: Call) -> str | None:
 def _of_form(event: Call, value: Value | None) -> str | None:
     """A way of calling a builtin that is a feature of its own."""
     many = len(event.args)
+    if event.name == "ndarray.astype" and many:
+        return "astype() of an array to object" if _is_object(event.args[0]) else None
+    if event.name == "torch.nested.nested_tensor":
+        return f"{event.name} of a tensor" if value is not None and tensor_of(value) is not None else None
     if event.name.startswith("itertools."):
         if _of_endless(event):
             return f"{event.name} of an endless iterator"
@@ -75,6 +81,8 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         what = "tensors" if _holds_tensors(value) else "plain values"
         whose = "" if isinstance(key, FunctionValue) else " that is no function of the program"
         return f"{_EXTREME.get(event.method, event.method)}() of {what} with a key{whose}"
+    if event.name == "builtins.next" and isinstance(value, Seq) and value.kind == "generator" and _is_held(event.node):
+        return "next() of a generator that is held"
     if event.name == "builtins.next" and many == 2:
         return "next() with a default"
     if event.name == "builtins.zip" and _of_endless(event):
@@ -102,6 +110,21 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     if isinstance(event.receiver, Seq) and event.receiver.kind == "generator":
         return f"{event.method}() of a generator"
     return None
+
+
+def _is_text_of_tensor(value: Value) -> bool:
+    return isinstance(value, Scalar) and (value.type, value.source) == ("str", "tensor")
+
+
+def _is_object(value: Value) -> bool:
+    named = isinstance(value, External) and value.name == "builtins.object"
+    return named or isinstance(value, Const) and value.value == "O"
+
+
+def _is_held(node: ast.AST) -> bool:
+    """Whether the first argument, or what a loop goes through, is an attribute: made in another frame."""
+    given = node.args[0] if isinstance(node, ast.Call) and node.args else getattr(node, "iter", None)
+    return isinstance(given, ast.Attribute)
 
 
 def _made(event: Event, node: ast.expr) -> bool:
@@ -186,12 +209,14 @@ def _orders_totally(event: Event, value: Instance) -> bool:
 
 def of_write(event: Store) -> str | None:
     """What is written: an attribute of a tensor, an item of what is outside the program."""
+    if event.target == "attribute" and _is_exception(event.receiver):
+        return "write of an attribute of an exception"
     if event.target == "subscript" and isinstance(event.receiver, External):
         return f"write of an item of {event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, External):
         return f"write of an attribute of {event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, Instance) and isinstance(event.value, Scalar):
-        return "text of a tensor that is kept" if (event.value.type, event.value.source) == ("str", "tensor") else None
+        return "text of a tensor that is kept" if _is_text_of_tensor(event.value) else None
     if event.target != "attribute" or tensor_of(event.receiver) is None:
         return None
     if event.name == "grad":
@@ -205,6 +230,8 @@ def of_loop(event: Loop) -> str | None:
     value = event.iterable
     if isinstance(value, Object):
         return f"loop over a {value.name}"
+    if isinstance(value, Seq) and value.kind == "generator" and _is_held(event.node):
+        return "loop over a generator that is held"
     if isinstance(value, ClassValue):
         return _of_class(event, value, "iter")
     if isinstance(value, Instance):

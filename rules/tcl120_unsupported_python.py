@@ -116,6 +116,8 @@ class UnsupportedPython(Rule):
         "dataclasses.fields",
         "dataclasses.replace",
         "torch.library.custom_op.__call__",
+        "ndarray.astype",
+        "torch.nested.nested_tensor",
     )
 
     def on_define(self, event: Define) -> Iterator[Finding]:

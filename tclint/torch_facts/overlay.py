@@ -59,9 +59,13 @@ _ON_CUDA: Final[dict[str, tuple[str, ...]]] = {
 _GROUP: Final = "needs a process group; asked on 2.13 with one process, which stands in for the other releases"
 #: Name -> form, for what runs in a process group only.
 _IN_A_GROUP: Final[dict[str, tuple[str, ...]]] = {
+    "torch.distributed.P2POp": ("function,Tf2,int>object !GB1750",),
     "torch.distributed.barrier": (">none !GB0007",),
+    "torch.distributed.batch_isend_irecv": ("list>list !GB9300",),
     "torch.distributed.broadcast": ("Tf2,int>none !GB0007 m:0",),
     "torch.distributed.gather": ("Tf2>none !GB0007",),
+    "torch.distributed.irecv": ("Tf2,int>object !GB2696 m:0",),
+    "torch.distributed.isend": ("Tf2,int>object !GB2696",),
     "torch.distributed.new_group": (">object !GB0007",),
     "torch.distributed.reduce": ("Tf2,int>none !GB0007 m:0",),
     "torch.distributed.scatter": ("Tf2>none !GB0007 m:0",),
