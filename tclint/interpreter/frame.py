@@ -21,7 +21,7 @@ Env = dict[str, Value]
 # Set in environments that only an unusual run reaches. The dot makes it end where the branch ends.
 RARE: Final = ".rare"
 _new = tuple.__new__
-TURNS: Final = (160, 160, 80, 80)
+TURNS: Final = (160, 160, 160, 80)
 """The turns of loops that are walked for one entry into the program: in the function that is entered, in those that it calls,
 and so on. What the loops of a loader or an optimizer cost is not taken from the loop that trains."""
 

@@ -201,9 +201,9 @@ class Evidence:
         """Where it is called: `called at train.py:40`."""
         return f"called at {self._where}" if self.calls else ""
 
-    def captured(self, name: str) -> Variation:
+    def captured(self, name: str, burned: bool = False) -> Variation:
         """What a captured variable costs that is another one in every closure, or at every call."""
-        told = [_told(call.cells[name].guarded(), "cell", False) for call in self.calls if name in call.cells]
+        told = [_told(call.cells[name].guarded(), "cell", burned) for call in self.calls if name in call.cells]
         if len(told) != len(self.calls):
             return _NOTHING
         return Variation(len(policy.programs([{name: each} for each in told], self._policy)), self._passed(name, told))
