@@ -27,6 +27,11 @@ class Net(nn.Module):
     def forward(self, image):
         return image[self.top : image.shape[0] - self.bottom]
 """,
+    "an attribute is named by an argument": """
+class Rotary(nn.Module):
+    def forward(self, x, position_ids, layer_type):
+        return x * getattr(self, f"{layer_type}_freq") + getattr(self, "{}_bias".format(layer_type))
+""",
     "a key is asked for": """
 class Net(nn.Module):
     def __init__(self, names):

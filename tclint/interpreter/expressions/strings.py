@@ -9,6 +9,7 @@ from tclint import events
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.frame import Frame
 from tclint.values import (
+    NAMED,
     STR,
     Const,
     Instance,
@@ -40,7 +41,7 @@ def _joined_str(frame: Frame, node: ast.JoinedStr) -> Value:
             else:
                 texts = None
             found = tensor_of(value)
-            if found is not None:
+            if found is not None and found.conf > NAMED:  # a name alone makes no text of a tensor: it may be a word
                 tensor = found
             if found is not None or isinstance(value, (Instance, Object)):
                 frame.interp.emitter.emit(events.Format, frame, part, value)

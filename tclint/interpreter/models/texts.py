@@ -10,7 +10,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.measured import measured
 from tclint.torch_facts import calls
-from tclint.values import BOOL, UNKNOWN, Const, Scalar, Value, tensor_of
+from tclint.values import BOOL, NAMED, UNKNOWN, Const, Scalar, Value, tensor_of
 
 _WIDE: Final = 256
 """Texts are not made wider than this."""
@@ -41,9 +41,14 @@ def _text_method(
         return known
     if name in ("startswith", "endswith"):
         return _test(receiver, name, args)
-    if name == "format" and any(tensor_of(v) is not None for v in (*args, *keywords.values())):
+    if name == "format" and any(_is_tensor(v) for v in (*args, *keywords.values())):
         return Scalar("str", "tensor", frame.origin(node))
     return measured(frame, f"str.{name}", receiver, args, keywords, frame.origin(node))
+
+
+def _is_tensor(value: Value) -> bool:
+    tensor = tensor_of(value)
+    return tensor is not None and tensor.conf > NAMED
 
 
 def _computed(receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value | None:
