@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What verify finds by itself, with no finding given: small programs against their recorded truth.
 
-    python benchmarks/discovery.py FOLDER [--python PYTHON] [--jobs N] [--limit N] [--only TEXT]
+    python benchmarks/discovery.py FOLDER [--device cuda] [--python PYTHON] [--jobs N] [--limit N] [--only TEXT]
 
 FOLDER holds `truth.json` and `cases/`; recompile programs in their plain form (`micro/plain.py`). A hazard counts as
-discovered when verify lists it as missed by lint: a graph break on its line, a recompile in its file. What is listed of a
-program that the truth calls clean is false.
+discovered when verify lists it as missed by lint: a graph break on its line, a recompile or a hurt CUDA graph in its
+file. What is listed of a program that the truth calls clean is false; where what ran contradicts the label (`agree`), the
+program is not counted.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--only", default="")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--timeout", type=float, default=120)
     options = parser.parse_args()
     cases = options.folder / "cases"
     runs = json.loads((options.folder / "truth.json").read_text(encoding="utf-8"))["runs"]
     runs = [run for run in runs if options.only in run.get("model", run.get("case"))][: options.limit or None]
-    effect = "graph-break" if "covered" in runs[0] else "recompile"
+    runs = [run for run in runs if run.get("agree", True)]
+    effect = "graph-break" if "covered" in runs[0] else "cudagraph" if "skips" in runs[0] else "recompile"
     wanted: set[tuple[str, int]] = set()
     for run in runs:
         if effect == "graph-break":
@@ -41,7 +44,9 @@ def main() -> int:
         elif run["labelled"] == "hazard":
             wanted.add((run["case"], 0))
     files = [run.get("model", run.get("case")) for run in runs]
-    settings = VerifyOptions(timeout=options.timeout, jobs=options.jobs, python=options.python, root=str(cases))
+    settings = VerifyOptions(
+        device=options.device, timeout=options.timeout, jobs=options.jobs, python=options.python, root=str(cases)
+    )
     start = time.monotonic()
 
     def progress(done: int, total: int, name: str) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import itertools
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from tclint.events import GRADIENTS, Call, CompiledCall, Event, Return, Reuse, Store
-from tclint.program import Class, Function, Module, Program
+from tclint.program import Module
+from tclint.rules._reads import AttributeReads, KeptCalls
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import NONE, OWNED, PARAMETER, PENDING, STALE, STATIC_OUT, Instance, Seq, Tensor, Value, contains
@@ -40,6 +40,8 @@ class KeptOutputs:
         self._last_run: tuple[str, int] = ("", 0)
         self._returned: dict[object, Event] = {}
         """By the call that made it (or the graph that was captured), where a method hands an output out."""
+        self._gathered_in: dict[object, Event] = {}
+        """By the call that made it, where an output goes into a container that its function made, and may hand out."""
         self._told: set[object] = set()
         """The calls whose outputs were told."""
 
@@ -51,7 +53,7 @@ class KeptOutputs:
         if tensor is None and event.target == "subscript" and self._pending(event.value) is not None:
             self._in_local(event, event.receiver.with_item(event.index or NONE, event.value))
             return
-        if tensor is None or event.target == "subscript" and isinstance(event.receiver, Tensor):
+        if tensor is None or event.target == "subscript" and _copied_into(event):
             return
         if event.augmented and (isinstance(event.value, Tensor) or event.target == "subscript"):
             return  # in place, or a list that already has it
@@ -175,7 +177,7 @@ class KeptOutputs:
         elif event.cls is not None or event.enclosing is not None and event.enclosing.parent is not None:
             if self._manual or _calls_it(event):
                 self._returned[tensor.origin.node] = event
-                calls = event.ask.of_program(_KeptCalls)
+                calls = event.ask.of_program(KeptCalls)
                 kept = calls.of(event.enclosing, event.cls) if event.enclosing is not None and event.cls else None
                 if kept is not None:
                     self._told.add(tensor.origin.node)
@@ -207,6 +209,10 @@ class KeptOutputs:
         if target.id not in event.ask.of_scope(_own_containers):
             return False
         self._add(self._place(event, target.id), event)
+        put = event.value if isinstance(event, Store) else event.args[0]
+        held = self.owned(put)
+        if held is not None:
+            self._gathered_in[held.origin.node] = event
         return True
 
     def _read_in_step(self, event: Store, tensor: Tensor) -> bool:
@@ -220,7 +226,7 @@ class KeptOutputs:
             or not isinstance(target.value, ast.Name)
         ):
             return False
-        reads = event.ask.of_program(_AttributeReads).of(event)
+        reads = event.ask.of_program(AttributeReads).of(event)
         followed = isinstance(event.receiver, Instance) and target.value.id == _first_parameter(function.node)
         first, last = function.node.lineno, function.node.end_lineno or 0
         stored = (event.node.lineno, event.node.col_offset) if isinstance(event.node, ast.stmt) else (0, 0)
@@ -252,7 +258,7 @@ class KeptOutputs:
         first, last = function.node.lineno, function.node.end_lineno or 0
         stored = (target.lineno, target.col_offset)
         owner = event.ask.evaluate(holder.value)
-        reads = event.ask.of_program(_AttributeReads).at(event, holder.attr, owner)
+        reads = event.ask.of_program(AttributeReads).at(event, holder.attr, owner)
         later = [(line, column) for path, line, column in reads if path == event.module.path and first <= line <= last]
         if len(later) != len(reads) or not first <= made.lineno <= last:
             return False
@@ -288,106 +294,36 @@ class KeptOutputs:
         return bool(tensor.flags & STATIC_OUT) is self._manual and not tensor.flags & PENDING
 
     def _told_of(self, kept: Kept) -> Iterator[Kept]:
-        """What is kept, and the method that handed it out: there a copy would serve every caller."""
+        """What is kept, and where the callee handed it out or put it into what it hands out: a copy there serves every caller."""
         event, tensor, _ = kept
         self._told.add(tensor.origin.node)
         handed = self._returned.get(tensor.origin.node)
+        gathered = self._gathered_in.get(tensor.origin.node)
+        if gathered is not None and gathered.enclosing is not event.enclosing:
+            where = _seen_from(gathered, event)
+            yield gathered, tensor, f"is put into a container without a copy and kept by the caller ({where})"
         if handed is not None and handed.node is not event.node:
-            where = (
-                f"line {line_of(event)}" if event.module is handed.module else f"{event.module.path}:{line_of(event)}"
-            )
-            yield handed, tensor, f"is returned without a copy and kept by the caller ({where})"
+            yield handed, tensor, f"is returned without a copy and kept by the caller ({_seen_from(handed, event)})"
         yield kept
 
     def _place(self, event: Event, name: str) -> tuple[str, str, str]:
         return (event.module.path, function_name(event), name)
 
 
-class _AttributeReads:
-    """Where attributes are read, in all files; looked for when first asked."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._found: dict[tuple[str, str, str], list[tuple[str, int, int]]] = {}
-
-    def of(self, event: Store) -> list[tuple[str, int, int]]:
-        """File, line and column of every `.name` that is read, of the attribute that is stored."""
-        return self.at(event, event.name, event.receiver)
-
-    def at(self, event: Store, name: str, owner: Value) -> list[tuple[str, int, int]]:
-        """The same for another attribute, of another object."""
-        module = event.module
-        cls = owner.cls if isinstance(owner, Instance) else None
-        place = (name, module.path, cls.qualname if cls is not None else "")
-        if place not in self._found:
-            written = re.compile(rb"\.\s*" + name.encode() + rb"\b")
-            self._found[place] = [
-                (m.path, node.lineno, node.col_offset)
-                for m in {module, *self._program.modules}
-                if written.search(m.data) and (cls is None or m is module or _knows(m, cls))
-                for node in nodes(m.tree)
-                if type(node) is ast.Attribute and node.attr == name and type(node.ctx) is ast.Load
-            ]
-        return self._found[place]
-
-
-class _KeptCalls:
-    """Where what a method returns is put into a container, in all files; looked for when first asked.
-
-    Who calls a method is not always in sight: a function that is handed on, a test.
-    """
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._found: dict[Function, tuple[str, int] | None] = {}
-
-    def of(self, method: Function, cls: Class) -> str | None:
-        """The first place, as the method's file would name it."""
-        if method not in self._found:
-            places = [place for m in {cls.module, *self._program.modules} for place in self._places(m, method, cls)]
-            self._found[method] = min(places, default=None)
-        place = self._found[method]
-        if place is None:
-            return None
-        return f"line {place[1]}" if place[0] == method.module.path else f"{place[0]}:{place[1]}"
-
-    @staticmethod
-    def _places(module: Module, method: Function, cls: Class) -> Iterator[tuple[str, int]]:
-        """In one file that knows the class."""
-        if not _knows(module, cls):
-            return
-        if re.search(rb"\.\s*" + method.name.encode() + rb"\s*\(", module.data) is None:
-            return
-        for node in nodes(module.tree):
-            for call in _put_away(node):
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-                    if call.func.attr == method.name:
-                        yield module.path, call.lineno
-
-
-def _knows(module: Module, cls: Class) -> bool:
-    """Whether a file may hold objects of a class: it names it, and has no other one by that name."""
-    if module is cls.module:
+def _copied_into(event: Store) -> bool:
+    """Whether an item assignment copies: a tensor takes it. No dict has a slice for a key, and a list has no rows."""
+    if isinstance(event.receiver, Tensor):
         return True
-    return cls.name.encode() in module.data and not isinstance(module.names.get(cls.name), Class)
+    target = event.node.targets[0] if isinstance(event.node, ast.Assign) else None
+    if isinstance(event.receiver, Seq) or not isinstance(target, ast.Subscript):
+        return False
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    return any(isinstance(part, ast.Slice) for part in parts)
 
 
 def _first_parameter(node: ast.AST) -> str:
     arguments = getattr(node, "args", None)
     return arguments.args[0].arg if isinstance(arguments, ast.arguments) and arguments.args else ""
-
-
-def _put_away(node: ast.AST) -> Sequence[ast.expr]:
-    """What a node puts into a container, as it is."""
-    if isinstance(node, (ast.ListComp, ast.SetComp)):
-        return (node.elt,)
-    if isinstance(node, ast.DictComp):
-        return (node.value,)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.args if node.func.attr in facts.named("puts a value into a container") else ()
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Subscript, ast.Attribute)):
-        return (node.value,)
-    return ()
 
 
 def _own_containers(root: ast.AST) -> frozenset[str]:
@@ -489,6 +425,11 @@ def _calls_it(event: Return) -> bool:
     while isinstance(value, (ast.Subscript, ast.Attribute)):
         value = value.value
     return isinstance(value, ast.Call)
+
+
+def _seen_from(here: Event, event: Event) -> str:
+    """The line of an event, as the file of another one would name it."""
+    return f"line {line_of(event)}" if event.module is here.module else f"{event.module.path}:{line_of(event)}"
 
 
 def line_of(event: Event) -> int:

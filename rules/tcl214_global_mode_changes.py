@@ -39,6 +39,8 @@ class GlobalModeChanges(Rule):
             for x in batches:
                 g(x)
 
+    A reset that is followed by another `torch.compile` is the fresh start of a measurement, and not flagged.
+
     Fix: one mode for all calls; set threads, dtypes and what is frozen once, at start-up.
     """
 
@@ -51,7 +53,7 @@ class GlobalModeChanges(Rule):
         path = event.module.path
         if evidence is None or not evidence.is_first(path, event.node):
             return
-        resets = [w for w in evidence.mode_writes("reset") if w.path == path]
+        resets = [w for w in evidence.resets() if w.path == path]
         if resets and evidence.change(resets[0].place).hazard:
             for node in {id(write.node): write.node for write in resets}.values():
                 yield self.finding(

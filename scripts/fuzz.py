@@ -2,23 +2,24 @@
 
     python scripts/fuzz.py --seed 1 --count 100000      # as long as you like; a failing program is kept in --keep
     python scripts/fuzz.py --seed 1 --seconds 3600
-    python scripts/fuzz.py --seed 1 --count 1000000 --wide   # a hundred programs to a project, linted once: two hundred a second
+    python scripts/fuzz.py --seed 1 --count 1000000 --wide   # small programs, a hundred to a project: forty a second
 
 Half of the programs are made by a small grammar, half are real files of installed libraries with some of their lines, words
 and bytes changed. What must hold for each of them: the run ends within 20 s; nothing of tclint fails (TCL905, TCL906);
 the same result twice, from one process and two, with a cache and without; after a fix the file parses, and a second fix
-changes nothing; a notebook and an editor's document give what the file gives.
+changes nothing; a notebook holds, and an editor's document gives what the file gives.
+
+One by one (without `--wide`), a program is linted, linted again, fixed twice, and by turns a notebook or an editor's document;
+then eight of them are a project. With `--wide` a hundred go through each door at once, so that what a run costs by itself
+(starting processes, reading settings and rules) is paid once for all of them.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import functools
-import importlib.util
 import json
 import os
-import random
 import resource
 import shutil
 import signal
@@ -26,12 +27,13 @@ import sys
 import tempfile
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from fuzz_programs import parses, programs, small_programs
 
 from tclint.model.report import Report
 from tclint.run.project import Project
@@ -39,269 +41,10 @@ from tclint.server.session import Document, Session
 
 LIMIT: Final = 20
 """Seconds that one program may take."""
+MANY: Final = 120
+"""Seconds that a hundred may take, through all doors: usually four."""
 MEMORY: Final = 2000
 """Megabytes that the process may ever have taken."""
-LIBRARIES: Final = (
-    "torch.nn.modules",
-    "torch._dynamo",
-    "torch.optim",
-    "torch.distributions",
-    "libcst",
-    "click",
-    "rich",
-)
-_NAMES: Final = "x y z self a b n model f g h net cfg mask out".split()
-_ATTRIBUTES: Final = (
-    "shape sum item T data size view dtype device grad layers weight forward append keys items tolist numpy cpu detach "
-    "max any all norm backward training compile"
-).split()
-_CALLS: Final = (
-    "torch.compile torch.ones torch.where torch.zeros nn.Linear nn.Sequential len range print int float bool str list "
-    "dict tuple sorted zip isinstance super open id hash f g h torch.tensor torch.cat random.random time.time getattr "
-    "torch.no_grad torch.cuda.graph partial os.getenv enumerate type"
-).split()
-_SIGNS: Final = "+ - * / // % @ ** & | ^ << >>".split()
-_RELATIONS: Final = ("<", ">", "<=", ">=", "==", "!=", "in", "is", "not in", "is not")
-_HAZARDS: Final = (
-    "print(x)",
-    "n = x.sum().item()",
-    "y = int(x.max())",
-    "x = x + time.time()",
-    "mask = x[x > 0]",
-    "self.n = self.n + 1",
-    "out = torch.where(x > 0)",
-    "x.data = x.data * 2",
-    "out = x.tolist()",
-    "if x.sum() > 0: x = x + 1",
-    "y = x if x.any() else -x",
-    "assert x.min() > 0",
-    "a = float(x.mean())",
-    "x = x * random.random()",
-    "n = os.getenv('N')",
-    "z = model(x.numpy())",
-)
-_HEAD: Final = "import os, random, time\nfrom functools import partial\nimport torch\nfrom torch import nn\n\n"
-
-
-# --- programs by a grammar ------------------------------------------------------------------------------------------
-
-
-class Grammar:
-    """Python that mostly parses, and says something about torch."""
-
-    def __init__(self, rng: random.Random, most: int = 6) -> None:
-        self.rng = rng
-        self.most = most
-
-    def program(self) -> str:
-        parts = [_HEAD]
-        for _ in range(self.rng.randint(1, self.most)):
-            parts.append(self.rng.choice([self.function, self.function, self.module, self.top])())
-        return "\n".join(parts)
-
-    def top(self) -> str:
-        return "".join(self.statements("", 3, 0))
-
-    def function(self, indent: str = "", name: str = "", first: str = "") -> str:
-        rng = self.rng
-        decorator = rng.choice(
-            ["", "@torch.compile", "@torch.compile", "@torch.compile(fullgraph=True)", "@staticmethod", "@f"]
-        )
-        names = [each for each in dict.fromkeys(["x", *rng.sample(_NAMES, rng.randint(0, 3))]) if each != "self"]
-        given = [first] * bool(first) + [
-            each + rng.choice(["", "", f"={self.expression(1)}", ": torch.Tensor"]) for each in names
-        ]
-        # What has no default cannot follow what has one.
-        given.sort(key=lambda each: "=" in each)
-        head = f"{indent}{decorator}\n" if decorator else ""
-        kind = rng.choice(["def", "def", "def", "def", "async def"])
-        body = "".join(self.statements(indent + "    ", rng.randint(1, 6), 0, inside=True))
-        return f"{head}{indent}{kind} {name or rng.choice(_NAMES)}({', '.join(given)}):\n{body}"
-
-    def module(self) -> str:
-        rng = self.rng
-        base = rng.choice(["nn.Module", "nn.Module", "Net", "Net.Base", "object", "f(1)", "nn.ModuleList"])
-        name = rng.choice(["Net", "Model", "Block"])
-        methods = ["forward", rng.choice(["__init__", "__call__", "helper", "forward", "reset"])]
-        inner = "\n".join(self.function("    ", method, "self") for method in methods[: rng.randint(1, 2)])
-        return f"class {name}({base}):\n{inner}"
-
-    def statements(self, indent: str, count: int, depth: int, inside: bool = False) -> Iterator[str]:
-        for _ in range(count):
-            yield self.statement(indent, depth, inside)
-
-    def statement(self, indent: str, depth: int, inside: bool) -> str:
-        rng = self.rng
-        simple: list[Callable[[], str]] = [
-            lambda: f"{self.target()} = {self.expression()}",
-            lambda: f"{self.target()} {rng.choice(_SIGNS)}= {self.expression()}",
-            lambda: f"{self.expression()}",
-            lambda: f"{rng.choice(_NAMES)}: {rng.choice(['int', 'torch.Tensor', 'list[int]'])} = {self.expression()}",
-            lambda: f"assert {self.expression()}, {self.expression(1)}",
-            lambda: f"del {self.target()}",
-            lambda: f"{', '.join(rng.sample(_NAMES, 2))} = {self.expression()}",
-            lambda: "pass",
-            lambda: f"from {rng.choice(['m0', 'm1', 'os', '.m2'])} import {rng.choice(['*', 'Net', 'f', 'g'])}"
-            if not inside
-            else "import torch",
-            lambda: f"raise ValueError({self.expression(1)})",
-            *[lambda: rng.choice(_HAZARDS)] * 6,
-        ]
-        if inside:
-            simple += [lambda: f"return {self.expression()}"] * 3 + [lambda: f"global {rng.choice(['a', 'b'])}_g"]
-        if depth < 3 and rng.random() < 0.35:
-            body = "".join(self.statements(indent + "    ", rng.randint(1, 3), depth + 1, inside))
-            head = rng.choice(
-                [
-                    lambda: f"if {self.expression()}:",
-                    lambda: f"while {self.expression()}:",
-                    lambda: f"for {rng.choice(_NAMES)} in {self.expression()}:",
-                    lambda: f"with {self.expression()} as {rng.choice(_NAMES)}:",
-                    lambda: "try:",
-                ]
-            )()
-            text = f"{indent}{head}\n{body}"
-            if head == "try:":
-                text += f"{indent}except Exception as e:\n{indent}    {rng.choice(['pass', 'raise'])}\n"
-            elif head.startswith("if") and rng.random() < 0.5:
-                text += f"{indent}else:\n" + "".join(self.statements(indent + "    ", 1, depth + 1, inside))
-            return text
-        if depth < 2 and inside and rng.random() < 0.08:
-            return self.function(indent)
-        return f"{indent}{rng.choice(simple)()}\n"
-
-    def target(self) -> str:
-        rng = self.rng
-        name = rng.choice(_NAMES)
-        return rng.choice([name, name, f"{name}.{rng.choice(_ATTRIBUTES)}", f"{name}[{self.expression(2)}]"])
-
-    def expression(self, depth: int = 0) -> str:
-        rng = self.rng
-        if depth > 3 or rng.random() < 0.25:
-            return rng.choice(
-                [rng.choice(_NAMES), rng.choice(_NAMES), f"({rng.randint(-2, 9)})", "None", "True", "'s'", "1.5"]
-            )
-        deeper = functools.partial(self.expression, depth + 1)
-        return rng.choice(
-            [
-                lambda: f"{deeper()}.{rng.choice(_ATTRIBUTES)}",
-                lambda: f"{deeper()}.{rng.choice(_ATTRIBUTES)}({deeper()})",
-                lambda: f"{deeper()}.{rng.choice(_ATTRIBUTES)}()",
-                lambda: f"{rng.choice(_CALLS)}({', '.join(deeper() for _ in range(rng.randint(0, 3)))})",
-                lambda: f"({deeper()} {rng.choice(_SIGNS)} {deeper()})",
-                lambda: f"({deeper()} {rng.choice(_RELATIONS)} {deeper()})",
-                lambda: f"({deeper()} {rng.choice(['and', 'or'])} {deeper()})",
-                lambda: f"(not {deeper()})",
-                lambda: f"({deeper()} if {deeper()} else {deeper()})",
-                lambda: f"[{deeper()}, {deeper()}]",
-                lambda: f"({deeper()}, {deeper()})",
-                lambda: f"{{{deeper()}: {deeper()}}}",
-                lambda: f"[{deeper()} for {rng.choice(_NAMES)} in {deeper()}]",
-                lambda: f"(lambda {rng.choice(_NAMES)}: {deeper()})",
-                lambda: f"{deeper()}[{deeper()}]",
-                lambda: f"{deeper()}[{deeper()}:{deeper()}]",
-                lambda: f"f'{{{rng.choice(_NAMES)}}} {{{rng.choice(_NAMES)}.shape}}'",
-                lambda: f"(y := {deeper()})" if depth == 0 else deeper(),
-                lambda: f"super().forward({deeper()})",
-            ]
-        )()
-
-
-# --- real programs, changed -----------------------------------------------------------------------------------------
-
-
-@functools.cache
-def real_files() -> tuple[Path, ...]:
-    """Files of installed libraries, none of them long."""
-    found: list[Path] = []
-    for name in LIBRARIES:
-        try:
-            spec = importlib.util.find_spec(name)
-        except ImportError:
-            continue
-        for place in (spec.submodule_search_locations or ()) if spec is not None else ():
-            found += [path for path in Path(place).rglob("*.py") if 200 < path.stat().st_size < 20_000]
-    return tuple(sorted(found))
-
-
-def _parses(text: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
-
-
-class Mutation:
-    """A real file with a few changes."""
-
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
-
-    def program(self) -> bytes:
-        files = real_files()
-        text = self.rng.choice(files).read_text(encoding="utf-8", errors="replace") if files else _HEAD
-        if self.rng.random() < 0.5:
-            text = text.replace("    def forward(", "    @torch.compile\n    def forward(", 1)
-        whole = self.rng.random() < 0.8
-        for _ in range(self.rng.randint(1, 8)):
-            changed = self.rng.choice([self.lines, self.words, self.words, self.blocks, self.characters])(text)
-            # Most changes break the syntax, and then there is little left to look at.
-            text = changed if not whole or _parses(changed) else text
-        data = text.encode("utf-8", "replace")
-        if self.rng.random() < 0.05:
-            at = self.rng.randrange(len(data) + 1)
-            data = data[:at] + bytes(self.rng.choices(range(256), k=3)) + data[at:]
-        return data
-
-    def lines(self, text: str) -> str:
-        lines = text.split("\n")
-        a, b = self.rng.randrange(len(lines)), self.rng.randrange(len(lines))
-        match self.rng.randrange(3):
-            case 0:
-                del lines[a]
-            case 1:
-                lines[a], lines[b] = lines[b], lines[a]
-            case _:
-                lines.insert(b, lines[a])
-        return "\n".join(lines)
-
-    def words(self, text: str) -> str:
-        words = [word for word in set(text.replace("(", " ").replace(".", " ").split()) if word.isidentifier()]
-        if len(words) < 2:
-            return text
-        old, new = self.rng.sample(sorted(words), 2)
-        return text.replace(old, new, self.rng.choice([1, 1, 3, -1]))
-
-    def blocks(self, text: str) -> str:
-        lines = text.split("\n")
-        at = self.rng.randrange(len(lines))
-        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-        made = Grammar(self.rng).statement(indent, 1, inside=bool(indent))
-        return "\n".join([*lines[:at], made.rstrip("\n"), *lines[at:]])
-
-    def characters(self, text: str) -> str:
-        at = self.rng.randrange(len(text) + 1)
-        return text[:at] + self.rng.choice("()[]{}:,.=#'\"\\\n\t @*") + text[at + self.rng.randrange(2) :]
-
-
-def programs(seed: int) -> Iterator[bytes]:
-    """Programs without end, the same for the same seed."""
-    number = 0
-    while True:
-        rng = random.Random(f"{seed} {number}")
-        yield Grammar(rng).program().encode() if number % 2 == 0 else Mutation(rng).program()
-        number += 1
-
-
-def small_programs(seed: int) -> Iterator[bytes]:
-    """Programs of the grammar only, of a function or a class each."""
-    number = 0
-    while True:
-        yield Grammar(random.Random(f"{seed} small {number}"), most=1).program().encode()
-        number += 1
 
 
 # --- what must hold -------------------------------------------------------------------------------------------------
@@ -342,24 +85,36 @@ class Fuzzer:
     findings: int = 0
     failures: list[str] = field(default_factory=list)
     keep: Path | None = None
+    slowest: float = 0.0
+    """Seconds that the slowest program, or batch of them, took."""
+    _turn: int = 0
 
     def __post_init__(self) -> None:
+        self._found()
+
+    def _found(self) -> None:
+        """An empty project, with the settings for those who read them."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "tclint.toml").write_text("")
+        lines = [f"{key} = {json.dumps(value)}\n" for key, value in _SETTINGS.items()]
+        (self.folder / "tclint.toml").write_text("".join(lines))
 
     def feed(self, batch: Sequence[bytes]) -> None:
         """Some programs: each by itself, then all of them as one project."""
         for number, data in enumerate(batch):
             self.seen += 1
-            self._guarded(f"program {self.seen}", [data], functools.partial(self._alone, data, number))
-        self._guarded(f"programs up to {self.seen}", batch, functools.partial(self._together, batch))
+            self._guarded(f"program {self.seen}", [data], functools.partial(self._alone, data, number), LIMIT)
+        self._guarded(f"programs up to {self.seen}", batch, functools.partial(self._runs, batch), LIMIT * len(batch))
+        self._bounded()
+
+    def _bounded(self) -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         if peak > MEMORY:
             self.failures.append(f"memory: {peak} MB")
 
-    def _guarded(self, name: str, batch: Sequence[bytes], check: Callable[[], None]) -> None:
+    def _guarded(self, name: str, batch: Sequence[bytes], check: Callable[[], object], limit: int) -> None:
+        started = time.monotonic()
         try:
-            with within(LIMIT * len(batch)):
+            with within(limit):
                 check()
         except TooLong:
             self._failed(name, batch, "took too long")
@@ -367,6 +122,7 @@ class Fuzzer:
             self._failed(name, batch, str(broken))
         except Exception:
             self._failed(name, batch, traceback.format_exc())
+        self.slowest = max(self.slowest, time.monotonic() - started)
 
     def _failed(self, name: str, batch: Sequence[bytes], why: str) -> None:
         self.failures.append(f"{name}: {why}")
@@ -399,22 +155,14 @@ class Fuzzer:
         if after == data:
             return
         self.fixed += 1
-        if not _parses(after.decode("utf-8", "replace")):
+        if not parses(after.decode("utf-8", "replace")):
             raise Broken("a fix broke the file")
         again = self._project(after).fix(unsafe=True, write=False)
         if again.fixed.contents:
             raise Broken("a second fix changes the file again")
 
     def _notebook(self, data: bytes) -> None:
-        text = data.decode("utf-8", "replace")
-        lines = text.splitlines(keepends=True)
-        cells = [
-            {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": lines[i : i + 20]}
-            for i in range(0, len(lines), 20)
-        ]
-        book = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-        raw = json.dumps(book).encode()
-        project = self._project(raw, "m.ipynb")
+        project = self._project(_notebook(data), "m.ipynb")
         _sound(project.lint())
         for after in project.fix(unsafe=True, write=False).fixed.contents.values():
             json.loads(after)
@@ -429,40 +177,93 @@ class Fuzzer:
         if new := {(f.line, f.code) for f in linted.findings if f.code.startswith("TCL9")} - known:
             raise Broken(f"the server found something else: {sorted(new)}")
 
-    def _together(self, batch: Sequence[bytes]) -> None:
+    def _runs(self, batch: Sequence[bytes]) -> Report:
+        """The programs as one project: by one process and two, without a cache, with a new one, with one that knows them."""
         for number, data in enumerate(batch):
             (self.folder / f"m{number}.py").write_bytes(data)
         shutil.rmtree(self.folder / ".tclint_cache", ignore_errors=True)
-        runs: dict[str, dict[str, object]] = {
-            "one process": {"no-cache": True, "jobs": 1},
-            "two processes": {"no-cache": True, "jobs": 2},
-            "a new cache": {"jobs": 1},
-            "the cache": {"jobs": 1},
-        }
-        first: Report | None = None
-        for name, how in runs.items():
-            found = Project.open(["."], cwd=str(self.folder), isolated=True, overrides={**_SETTINGS, **how}).lint()
-            _sound(found)
-            first = first or found
-            _same(name, first, found)
+        report = self._all(**{"no-cache": True}).lint()
+        _sound(report)
+        _same("two processes and a new cache", report, self._all(jobs=2).lint())
+        _same("the cache", report, self._all().lint())
+        return report
 
     def feed_wide(self, batch: Sequence[bytes]) -> None:
-        """Many small programs as one project, linted once; one that fails is found by linting each of them alone."""
+        """Many small programs through all doors at once; those that fail are found by sending each of them alone."""
         before = len(self.failures)
         self.seen += len(batch)
-        self._guarded(f"programs up to {self.seen}", batch, functools.partial(self._wide, batch))
-        if len(self.failures) > before:
+        self._guarded(f"programs up to {self.seen}", batch, functools.partial(self._wide, batch), MANY)
+        if len(self.failures) > before and len(batch) > 1:
             for number, data in enumerate(batch):
-                name = f"program {self.seen - len(batch) + number}"
-                self._guarded(name, [data], lambda data=data: _sound(self._project(data).lint()))
+                name = f"program {self.seen - len(batch) + number + 1}"
+                self._guarded(name, [data], functools.partial(self._wide, [data]), LIMIT)
+        self._bounded()
 
     def _wide(self, batch: Sequence[bytes]) -> None:
-        for number, data in enumerate(batch):
-            (self.folder / f"m{number}.py").write_bytes(data)
-        how = {**_SETTINGS, "no-cache": True, "jobs": 1}
-        report = Project.open(["."], cwd=str(self.folder), isolated=True, overrides=how).lint()
-        _sound(report)
+        shutil.rmtree(self.folder)
+        self._found()
+        report = self._runs(batch)
         self.findings += len(report.findings)
+        self._fix_all(batch)
+        self._documents(batch, report)
+        self._books(batch)
+
+    def _fix_all(self, batch: Sequence[bytes]) -> None:
+        """The fixes of a project, written, and then there is nothing left to fix."""
+        done = self._all().fix(unsafe=True)
+        _sound(done.report)
+        if done.failed:
+            raise Broken(f"a fix was not written: {done.failed}")
+        for path, after in done.fixed.contents.items():
+            self.fixed += 1
+            if not parses(after.decode()):
+                raise Broken(f"a fix broke {path}")
+            if (self.folder / path).read_bytes() != after:
+                raise Broken(f"the fix of {path} is not what was written")
+        for number, data in enumerate(batch):
+            name = f"m{number}.py"
+            if name not in done.fixed.contents and (self.folder / name).read_bytes() != data:
+                raise Broken(f"{name} was changed, and nobody said so")
+        if again := self._all().fix(unsafe=True, write=False).fixed.contents:
+            raise Broken(f"a second fix changes {sorted(again)} again")
+
+    def _documents(self, batch: Sequence[bytes], report: Report) -> None:
+        """The programs open in an editor, which has not saved them: on disk they are fixed by now."""
+        folder = str(self.folder)
+        opened = [Document(os.path.join(folder, f"m{n}.py"), data.decode()) for n, data in enumerate(batch)]
+        session = Session()
+        for linted in session.lint(opened):
+            own = tuple(f for f in report.findings if f.path == linted.shown)
+            if linted.findings != own:
+                odd = sorted({f"{f.path}:{f.line} {f.code}" for f in {*own} ^ {*linted.findings}})
+                raise Broken(f"the server found something else: {odd[:5]}")
+
+    def _books(self, batch: Sequence[bytes]) -> None:
+        shutil.rmtree(self.folder)
+        self._found()
+        for number, data in enumerate(batch):
+            (self.folder / f"m{number}.ipynb").write_bytes(_notebook(data))
+        _sound(self._all().lint())
+        # A fix costs as much as the door itself; that of the programs as they are is asked of each of them.
+        self._turn += 1
+        if self._turn % 2:
+            done = self._all().fix(unsafe=True, write=False)
+            _sound(done.report)
+            for after in done.fixed.contents.values():
+                json.loads(after)
+
+    def _all(self, **how: object) -> Project:
+        overrides = {**_SETTINGS, "jobs": 1, **how}
+        return Project.open(["."], cwd=str(self.folder), isolated=True, overrides=overrides)
+
+
+def _notebook(data: bytes) -> bytes:
+    lines = data.decode("utf-8", "replace").splitlines(keepends=True)
+    cells = [
+        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": lines[i : i + 20]}
+        for i in range(0, len(lines), 20)
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
 
 
 def _sound(report: Report) -> None:
@@ -513,7 +314,7 @@ def main() -> int:
         print(failure)
     print(
         f"seed {given.seed}: {done.seen} programs, {done.findings} findings, {done.fixed} fixed, "
-        f"{len(done.failures)} failures, {took:.0f} s"
+        f"{len(done.failures)} failures, {took:.0f} s, the slowest {'hundred' if given.wide else 'eight'} {done.slowest:.0f} s"
     )
     return 1 if done.failures else 0
 

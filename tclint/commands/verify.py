@@ -24,7 +24,7 @@ from tclint.model.settings import Settings
 from tclint.output.lines import shown
 from tclint.run import cachedir
 from tclint.verify.makers import mistakes
-from tclint.verify.options import VerifyOptions
+from tclint.verify.options import VerifyOptions, default_jobs
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
 
 JSONL = "jsonl"
@@ -50,7 +50,7 @@ def options_from(settings: Settings, device: str | None, timeout: float | None, 
         device=device or str(table.get("device", "cpu")),
         timeout=timeout or float(table.get("timeout", 120)),
         memory_mb=int(table.get("memory", 0)),
-        jobs=settings.jobs or 1,
+        jobs=settings.jobs or default_jobs(),
         python=python or str(table.get("python", sys.executable)),
         factories=factories,
         factories_at=where,
@@ -193,7 +193,7 @@ def _end_on_sigterm() -> None:
 @click.option("--repro", "repro_dir", metavar="DIR", help="Write a repro pack for every confirmed finding.")
 @click.option("--timeout", type=float, help="Seconds for one target.")
 @click.option("--python", "python", metavar="FILE", help="The interpreter that has torch.")
-@click.option("--jobs", "-j", type=int, help="Targets at a time; on CUDA one for each GPU.")
+@click.option("--jobs", "-j", type=int, help="Targets at a time; on CUDA several to a GPU, as its memory allows.")
 @click.option("--memory", type=int, metavar="MB", help="Memory for one target.")
 @click.option("--executor", metavar="URL", help="ray://host:port runs the targets on a Ray cluster (extra: ray).")
 @click.option("--no-cache", is_flag=True, help="Ask again what is known already.")

@@ -94,7 +94,8 @@ def write(absolute: str, before: bytes, after: bytes, root: str) -> str:
     """Replace a file, unless it changed since it was read. Empty, or why it was left alone.
 
     A link inside the project stays one, and what it leads to is replaced; one that leads out of the project at `root` is
-    not followed. Where a file has several names (hard links), the others keep the old text: they may be anybody's.
+    not followed. A file of several names (hard links) is left alone too: written in place, it would change under names that
+    may be anybody's, in the store of a package manager say; replaced, it would be another file than under these.
     """
     target = os.path.realpath(absolute)
     if _leads_out(absolute, target, root):
@@ -105,6 +106,9 @@ def write(absolute: str, before: bytes, after: bytes, root: str) -> str:
         mode = stat.S_IMODE(status.st_mode)
         if not mode & 0o222 or not os.access(target, os.W_OK):
             return "read-only; left alone"
+        if status.st_nlink > 1:
+            more = "another name" if status.st_nlink == 2 else f"{status.st_nlink - 1} other names"
+            return f"the same file has {more} (hard links); left alone: copy it to a file of its own, then fix that"
         descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".tclint-")
         with os.fdopen(descriptor, "wb") as out:
             out.write(after)

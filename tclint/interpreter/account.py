@@ -127,6 +127,11 @@ class Account:
                 self._counted.add(place)
             self._add(Write(place, frame.module.path, node, value, again))
 
+    def compiled(self, frame: Frame, node: ast.AST) -> None:
+        """Something is compiled. After a reset that tells a fresh start from programs that are thrown away."""
+        if any(isinstance(moment, Write) and moment.again == "reset" for moment in self._current):
+            self.write(frame, node, ("mode", "", "", "compile"), UNKNOWN, "compiled")
+
     def write_name(self, frame: Frame, node: ast.AST, base: str, name: str, value: Value, again: str = "") -> None:
         """The same for a name that is not the function's own: one of its file, or of the function around it.
 

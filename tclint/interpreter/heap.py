@@ -81,6 +81,10 @@ class Heap:
         self._reads.append(((instance.identity, name), value))
         return value if value is not UNKNOWN else None
 
+    def untouched(self, instance: Value, name: str) -> bool:
+        """Whether an object was made in this walk and nothing was stored in an attribute of it since, on any way here."""
+        return instance.identity in self._built and self._held((instance.identity, name)) is None
+
     def write(self, instance: Value, name: str, value: Value) -> None:
         """An attribute of an object is bound anew."""
         self._build(instance.identity)

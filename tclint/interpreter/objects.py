@@ -163,7 +163,7 @@ class Objects:
             return instance.fields[name]
         cls = instance.cls
         order = interp.classes.mro(cls)
-        late = self._late(cls, name)
+        late = self._late(cls, name) if not exact or not interp.heap.untouched(instance, name) else None
         if late is not None:
             return late
         attributes = interp.instance_attributes.of(instance)

@@ -101,6 +101,7 @@ class CompileSites:
         while isinstance(target, Compiled):
             target = target.target
         self._emitter.emit(events.Compile, frame, node, args[0] if args else target, keywords, len(args))
+        self._interp.account.compiled(frame, node)
         if not any(t.key == target.key and s is site for t, s in self._learned.targets):
             self._learned.targets.append((target, site))
         return Compiled(target, site)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 AUTO: Final = "auto"
 """Around single files, the project they belong to; around folders nothing."""
+_LARGE: Final = 1000
+"""Files around single ones from which on it pays to ask which of them have to do with these."""
 
 
 @dataclass(frozen=True)
@@ -278,6 +280,10 @@ def _linked(files: list[InputFile], settings: Settings, cwd: str, around: str | 
     found = dict.fromkeys(sources.project_root(file.absolute) for file in files)
     for root in filter(None, found):
         files = sources.link(files, root, settings, cwd)
+        if len(files) >= _LARGE:
+            from tclint.sources.related import related
+
+            files = related(files, root, roots.import_roots(files, settings.src, settings.root))
     return files
 
 

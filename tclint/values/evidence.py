@@ -283,11 +283,21 @@ class Evidence:
         """What is written of one kind."""
         yield from (place for place in self._written if place[0] == kind)
 
-    def mode_writes(self, name: str) -> Iterator[Write]:
-        """The calls that change a mode."""
-        for place in self.writes("mode"):
-            if place[3] == name:
-                yield from self._written[place]
+    def resets(self) -> list[Write]:
+        """The calls that throw programs away which are then asked for again. Where something is compiled in between, a
+        measurement starts afresh."""
+        found: list[Write] = []
+        since: list[Write] = []
+        for moment in self._walk:
+            if isinstance(moment, Call):
+                if moment.callee == self._callee:
+                    found.extend(since)
+                    since.clear()
+            elif moment.place[3] == "reset" and moment.place[0] == "mode":
+                since.append(moment)
+            elif moment.again == "compiled":
+                since.clear()
+        return found
 
     # -- modes --------------------------------------------------------------------------------------------------
 

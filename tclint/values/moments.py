@@ -60,7 +60,7 @@ class Write:
     node: ast.AST
     value: Value
     again: str = ""
-    """Why it is another value each time, whichever: `counted up`, `grows`, `reset`."""
+    """Why it is another value each time, whichever: `counted up`, `grows`, `reset`; or that something is `compiled`."""
 
 
 Moment = Call | Write

@@ -51,6 +51,8 @@ class Job:
     """Such a file, written before the fix."""
     seconds: float = 120
     """Time for the whole job: no further example is begun when most of it is over."""
+    graphs: bool = False
+    """Look for what CUDA graphs do to it, under the real modes of its sites, whether a finding speaks of that or not."""
     pack: str = ""
     """A folder to write what a script needs to do the same without tclint."""
 

@@ -12,7 +12,7 @@ from tclint.verify.heard import Break, Fault, Frame, Heard, Run
 from tclint.verify.makers import wanted
 from tclint.verify.spans import Outline
 from tclint.verify.trace import own_name
-from tclint.verify.verdict import Missed, Outcome, Verdict
+from tclint.verify.verdict import Outcome, Verdict
 
 Outlines = Callable[[str], Outline]
 """The outline of a file by its relative path."""
@@ -172,7 +172,7 @@ def _graph_break(judging: _Judge) -> Verdict:
     for run in runs:
         for item in run.breaks:
             if judging.here(*place_of(item, is_ours)) and not is_follow_on(item, run.breaks, judging.outlines):
-                return judging.verdict(Outcome.CONFIRMED, _break_words(item), run, gb_id=item.gb_id, stack=item.stack)
+                return judging.verdict(Outcome.CONFIRMED, break_words(item), run, gb_id=item.gb_id, stack=item.stack)
     for run in runs:
         if run.fault is not None and _fault_here(judging, run.fault):
             words = f"{run.fault.kind}: {run.fault.message.strip().splitlines()[0][:300] if run.fault.message else ''}"
@@ -202,7 +202,7 @@ def is_follow_on(item: Break, breaks: Sequence[Break], outlines: Outlines) -> bo
     )
 
 
-def _break_words(item: Break) -> str:
+def break_words(item: Break) -> str:
     words = item.words if item.words and item.words != item.kind else ""
     text = f"{item.kind}: {words}" if words else item.kind
     return f"{text} (the whole function runs in eager mode)" if item.skips else text
@@ -291,7 +291,7 @@ def _recompile(judging: _Judge) -> Verdict:
                 best = run, frame
     if best is not None:
         run, frame = best
-        return judging.verdict(Outcome.CONFIRMED, _recompile_words(frame, run), run, stack=_reason_stack(frame))
+        return judging.verdict(Outcome.CONFIRMED, recompile_words(frame, run), run, stack=_reason_stack(frame))
     for run in runs:
         if run.fault is not None and _fault_here(judging, run.fault):
             return judging.verdict(Outcome.CONFIRMED, fault_words(run.fault)[0], run, stack=run.fault.stack)
@@ -303,7 +303,7 @@ def _recompile(judging: _Judge) -> Verdict:
         run for run in runs if judging.touches(run.traced.get(path, ())) or judging.touches(run.covered.get(path, ()))
     ]
     if reached and other is not None and not any(run in telling and run is not other[0] for run in reached):
-        words = f"compiled again, but for another reason: {_recompile_words(other[1], other[0])}"
+        words = f"compiled again, but for another reason: {recompile_words(other[1], other[0])}"
         return judging.verdict(Outcome.INCONCLUSIVE, words, other[0], hint=_VARY)
     if reached and not any(run in telling for run in reached):
         what = ", ".join(claim.names) or ", ".join(sorted(claim.kinds)) or "what the finding speaks of"
@@ -377,7 +377,7 @@ def _names_finding(judging: _Judge, frame: Frame, claim: Claim) -> int:
     return named + 1 if judging.finding.path in frame.traced else named
 
 
-def _recompile_words(frame: Frame, run: Run) -> str:
+def recompile_words(frame: Frame, run: Run) -> str:
     reasons = list(dict.fromkeys(_guard(reason) for reason in frame.reasons))
     told = "; ".join(reasons[:3]) or "no guard was named"
     limit = ", then gave up (recompile limit)" if frame.limit else ""
@@ -449,38 +449,6 @@ def _silent(judging: _Judge) -> Verdict:
         return _untraced(judging, judging.heard.runs)
     words = "compiled and eager values agree on these calls, which does not rule it out"
     return judging.verdict(Outcome.INCONCLUSIVE, words, reached[0])
-
-
-def missed_of(findings: Sequence[Finding], heards: Iterable[Heard], outlines: Outlines) -> tuple[Missed, ...]:
-    """Breaks and recompiles in the project that no finding had predicted, in the order of the source."""
-    claimed: set[tuple[str, int]] = set()
-    for finding in findings:
-        last = max(finding.span.line, finding.span.end_line)
-        for line in outlines(finding.path).statement(finding.span.line, last):
-            claimed.add((finding.path, line))
-    # A recompile is blamed on a line by its rule and on a function by Dynamo: one finding in the file predicts it.
-    recompiling = {finding.path for finding in findings if finding.effect is Effect.RECOMPILE}
-    found: dict[tuple[str, int, str], Missed] = {}
-    for heard in heards:
-        for run in heard.runs:
-            for item in run.breaks:
-                path, line = place_of(item, is_ours)
-                if (path, line) in claimed or is_follow_on(item, run.breaks, outlines):
-                    continue
-                if is_ours(path):
-                    key = (path, line, item.kind)
-                    entry = Missed(
-                        path, line, Effect.GRAPH_BREAK.value, _break_words(item), item.gb_id, item.stack, run.target
-                    )
-                    found.setdefault(key, entry)
-            for frame in run.frames if run.experiment == "recompiles" else ():
-                # One recompile, whatever for, is what a correct program makes too where nobody claims otherwise.
-                again = frame.compiles > run.expected or frame.limit
-                if again and is_ours(frame.path) and not recompiling & {frame.path, *frame.traced}:
-                    words = _recompile_words(frame, run)
-                    entry = Missed(frame.path, frame.line, Effect.RECOMPILE.value, words, "", (), run.target)
-                    found.setdefault((frame.path, frame.line, "recompile"), entry)
-    return tuple(found[key] for key in sorted(found))
 
 
 def verdicts_of(findings: Sequence[Finding], heard: Heard, outlines: Outlines) -> tuple[Verdict, ...]:

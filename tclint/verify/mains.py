@@ -25,6 +25,19 @@ def is_program(file: Path) -> bool:
     )
 
 
+def has_device_main(file: Path) -> bool:
+    """Whether a file defines `main(device)`, which runs all of it on a device."""
+    try:
+        text = file.read_bytes()
+        tree = ast.parse(text) if b"def main(" in text else None
+    except (OSError, SyntaxError, ValueError):
+        return False
+    return tree is not None and any(
+        isinstance(node, ast.FunctionDef) and node.name == "main" and [a.arg for a in node.args.args] == ["device"]
+        for node in tree.body
+    )
+
+
 def _compiles(node: ast.AST) -> bool:
     """`torch.compile`, a method `compile`, a name imported from torch: called or as a decorator."""
     if isinstance(node, ast.Attribute):

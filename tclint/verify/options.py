@@ -8,6 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
+def default_jobs() -> int:
+    """Targets at a time where nobody says: compiling keeps a core busy and imports another."""
+    return max(1, min(8, (os.cpu_count() or 1) // 2))
+
+
 @dataclass(frozen=True, slots=True)
 class VerifyOptions:
     device: str = "cpu"

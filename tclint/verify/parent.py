@@ -19,9 +19,10 @@ from tclint.sources import regular
 from tclint.verify.answers import Cache
 from tclint.verify.heard import Equality, Heard, with_paths
 from tclint.verify.job import Job
-from tclint.verify.judgement import missed_of, verdicts_of
+from tclint.verify.judgement import verdicts_of
+from tclint.verify.missed import missed_of
 from tclint.verify.options import VerifyOptions
-from tclint.verify.process import Limits, run_job, stop_servers, visible_gpus
+from tclint.verify.process import Limits, free_memory_mb, run_job, stop_servers, visible_gpus
 from tclint.verify.spans import Outline, outline
 from tclint.verify.targets import Target, absolute, relative, targets_of
 from tclint.verify.unflagged import unflagged_targets
@@ -31,6 +32,8 @@ Progress = Callable[[int, int, str], None]
 """Called about once a second and after each target: how many are done, how many there are, which one runs now."""
 OnVerdict = Callable[[Verdict], None]
 """Called with each verdict as soon as it is reached, in the order in which targets end."""
+CHILD_MB = 8_000
+"""Of a GPU's memory that is free, for each of several children: CUDA itself, a small model, the pools of its graphs."""
 STOPPED = "not judged: the run was stopped"
 TICK = 1.0
 
@@ -211,14 +214,22 @@ def executor_for(options: VerifyOptions) -> Executor:
 
         return RayExecutor(options.executor, options.device)
     if options.device == "cuda" and options.jobs > 1:
-        return GpuExecutor(visible_gpus()[: options.jobs] or ("",))
-    # One child per GPU: two would measure each other's memory.
+        return GpuExecutor(_places(visible_gpus(), options.jobs) or ("",))
     jobs = 1 if options.device.startswith("cuda") else max(1, options.jobs)
     return ThreadPoolExecutor(jobs, thread_name_prefix="tclint-verify")
 
 
+def _places(gpus: Sequence[str], jobs: int) -> tuple[str, ...]:
+    """A GPU for each of the jobs: every one in turn, and several to one where its memory allows."""
+    found = list(gpus[:jobs])
+    left = {gpu: free_memory_mb(gpu) // CHILD_MB for gpu in gpus} if jobs > len(gpus) else {}
+    for turn in range(1, jobs):
+        found += [gpu for gpu in gpus if left.get(gpu, 0) > turn]
+    return tuple(found[:jobs])
+
+
 class GpuExecutor(ThreadPoolExecutor):
-    """Threads that each wait for the child of one GPU, which sees no other."""
+    """Threads that each wait for a child on one GPU, which sees no other."""
 
     def __init__(self, gpus: Sequence[str]) -> None:
         super().__init__(len(gpus), thread_name_prefix="tclint-verify")

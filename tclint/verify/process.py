@@ -63,6 +63,8 @@ def environment(device: str, scratch: str, base: Mapping[str, str] | None = None
         PYTHONFAULTHANDLER="1",
         TORCHINDUCTOR_CACHE_DIR=os.path.join(scratch, "inductor"),
         TRITON_CACHE_DIR=os.path.join(scratch, "triton"),
+        # Targets are small: workers of Inductor's own would first import torch, each child's anew.
+        TORCHINDUCTOR_COMPILE_THREADS="1",
         HF_HUB_OFFLINE="1",
         TRANSFORMERS_OFFLINE="1",
         TOKENIZERS_PARALLELISM="false",
@@ -82,17 +84,24 @@ def visible_gpus(base: Mapping[str, str] | None = None) -> tuple[str, ...]:
     named = (os.environ if base is None else base).get("CUDA_VISIBLE_DEVICES")
     if named is not None:
         return tuple(part.strip() for part in named.split(",") if part.strip() and part.strip() != "-1")
+    return tuple(line for line in _asked("index") if line.isdigit())
+
+
+def free_memory_mb(gpu: str) -> int:
+    """Memory of a GPU that nobody uses; 0 where the driver does not tell."""
+    told = _asked("memory.free", gpu)
+    return int(told[0]) if len(told) == 1 and told[0].isdigit() else 0
+
+
+def _asked(field: str, gpu: str = "") -> list[str]:
+    """What the driver says of one GPU, or of each."""
+    only = [f"--id={gpu}"] if gpu else []
+    command = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader,nounits", *only]
     try:
-        done = subprocess.run(
-            ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return ()
-    return tuple(line.strip() for line in done.stdout.splitlines() if line.strip().isdigit())
+        return []
+    return [line.strip() for line in done.stdout.splitlines()]
 
 
 def default_memory_mb() -> int:

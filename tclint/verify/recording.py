@@ -13,7 +13,8 @@ from pathlib import Path
 
 from tclint.model.finding import Finding
 from tclint.verify.heard import Heard, with_paths
-from tclint.verify.judgement import missed_of, verdicts_of
+from tclint.verify.judgement import verdicts_of
+from tclint.verify.missed import missed_of
 from tclint.verify.options import VerifyOptions
 from tclint.verify.spans import Outline, outline
 from tclint.verify.targets import absolute, relative

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from tclint.verify.complaints import alike_families, asked, computed, rows
 from tclint.verify.guess import BATCH, SEQUENCE, SIDE, WIDTH, Several, TensorSpec, tensor_for, value_for
 
 Inputs = Mapping[str, Any]
@@ -110,7 +111,8 @@ def _matmul(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     _, had, want, _ = (int(number) for number in found.groups())
     yield from _dims(inputs, had, want, axis=-1)
     yield from _dims(inputs, had, want)
-    # The width was computed, by flattening an image most often: another image size gives another width.
+    yield from computed(inputs, had, want)
+    # By flattening an image most often: another image size gives another width.
     if had > 0 and want > 0:
         for name, spec in _tensors(inputs):
             if len(spec.shape) == 4 and had != want:
@@ -191,6 +193,30 @@ def _booleans(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     for name, spec in masks.items():
         yield _change(inputs, name, replace(spec, dtype="bool"))
     yield from _dtypes(inputs, "bool")
+
+
+def _batched_pairs(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    first, second, had_first, had_second = (int(number) for number in found.groups())
+    for want, had in ((first, had_first), (second, had_second)):
+        yield from _dims(inputs, had, want)
+        yield from _dims(inputs, want, had)
+
+
+def _axis_pair(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    want, axis, had = (int(number) for number in found.groups())
+    yield from _dims(inputs, had, want, axis)
+    yield from _dims(inputs, want, had, axis)
+
+
+def _labels(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A class for every row, where more than one was given."""
+    rows: dict[str, Any] = {}
+    for name, spec in _tensors(inputs):
+        if spec.dtype == "int64" and spec.shape != (BATCH,):
+            rows[name] = replace(spec, shape=(BATCH,))
+            yield _change(inputs, name, rows[name])
+    if len(rows) > 1:
+        yield {**inputs, **rows}
 
 
 def _out_of_range(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -376,6 +402,10 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"[Tt]arget size.*?must be the same as input|must have the same (?:shape|size)|same shape|shape mismatch", _alike),
     (r"greater (?:than )?or equal|must be (?:in|between)|within the (?:bounds|range|support)|non-?negative", _units),
     (r"shorter than|Padding size should be less|window|n_fft", _longer),
+    (r"dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]", _batched_pairs),
+    (r"Expected (?:size )?(\d+) in dimension (\d) but got (?:size )?(\d+)", _axis_pair),
+    (r"[Ee]xpected (?:input|hidden|hx) to be 1D or 2D", lambda m, i: rows(i)),
+    (r"Index tensor must have|1D target|multi-target|target size|same number of dimensions as", _labels),
     (r"normalized_shape=\[([\d, ]+)\].*?got input of size\[([\d, ]*)\]", _normalized),
     (r"input_size\. Expected (\d+), got (\d+)", _wanted_had),
     (r"expecting (?:an )?embed(?:ding)? dim(?:ension)? of (\d+), but got (\d+)", _wanted_had),
@@ -443,6 +473,7 @@ def repairs(message: str, inputs: Inputs, optional: Mapping[str, Any]) -> Iterat
         found = pattern.search(message)
         if found is not None:
             yield from rule(found, inputs)
+    yield from asked(message, inputs)
     if "NoneType" in message:
         for name, value in optional.items():
             if name not in inputs:
@@ -454,6 +485,7 @@ def families(inputs: Inputs, widths: tuple[int, ...]) -> Iterator[dict[str, Any]
     first = next((name for name, _ in _tensors(inputs)), None)
     if first is None:
         return
+    yield from alike_families(inputs, widths[0] if widths else WIDTH)
     for width in widths or (WIDTH,):
         for shape in (
             (BATCH, SEQUENCE, width),

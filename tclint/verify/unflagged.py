@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tclint.verify.job import PROGRAM, Candidate, Job
-from tclint.verify.mains import is_program
+from tclint.verify.mains import has_device_main, is_program
 from tclint.verify.options import VerifyOptions
 from tclint.verify.targets import Target
 
@@ -30,6 +30,8 @@ def unflagged_targets(paths: Sequence[str], flagged: Sequence[Target], options: 
                     seconds=options.timeout,
                     factories=dict(options.factories),
                     threads=max(1, (os.cpu_count() or 1) // max(1, options.jobs)),
+                    # A program has modes of its own, and turns CUDA graphs on or does not; Dynamo is heard as well.
+                    graphs=candidates[0].name == PROGRAM and options.device.startswith("cuda"),
                 )
                 found.append(Target(job, ()))
     return tuple(found)
@@ -43,7 +45,7 @@ def _candidates(path: str) -> Iterator[tuple[Candidate, ...]]:
         return
     named = [node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))]
     parts = [Candidate(path, node.name) for node in named if _is_module(node) or _is_compiled(node)]
-    if is_program(Path(path)):
+    if is_program(Path(path)) or has_device_main(Path(path)):
         yield (Candidate(path, PROGRAM), *parts)
         return
     for part in parts:

@@ -438,12 +438,21 @@ def test_the_owner_stays(hazard: Path) -> None:
     assert (hazard.stat().st_uid, hazard.stat().st_gid) == (12345, 23456)
 
 
-def test_another_name_of_the_file_keeps_the_old_text(hazard: Path) -> None:
+@pytest.mark.parametrize(("names", "says"), [(1, "another name"), (3, "3 other names")])
+def test_a_file_of_several_names_is_left_alone(
+    hazard: Path, capsys: pytest.CaptureFixture[str], names: int, says: str
+) -> None:
     """A hard link may lead anywhere, into the store of a package manager say."""
-    other = hazard.with_name("other.txt")
-    other.hardlink_to(hazard)
+    others = [hazard.with_name(f"other{i}.txt") for i in range(names)]
+    for other in others:
+        other.hardlink_to(hazard)
+    assert run("m.py", "--fix-only") == 2
+    assert f"m.py: the same file has {says} (hard links); left alone" in capsys.readouterr().err
+    assert all(path.read_bytes() == HAZARD and path.stat().st_ino == hazard.stat().st_ino for path in others)
+    for other in others:
+        other.unlink()
     assert run("m.py", "--fix-only") == 0
-    assert (hazard.read_bytes(), other.read_bytes()) == (SAFE, HAZARD)
+    assert hazard.read_bytes() == SAFE
 
 
 @pytest.mark.parametrize("flag", ["--unsafe-fixes", "--show-fixes"])

@@ -250,6 +250,52 @@ def main(x):
         "    for _ in range(5):\n        torch.compiler.reset()\n",
     )
     assert len(said(project, inside, "TCL214")) == 1
+    measured = """
+def f(x):
+    return x.relu()
+
+def main(x):
+    for backend in ("eager", "aot_eager", "inductor"):
+        torch.compiler.reset()
+        g = torch.compile(f, backend=backend)
+        g(x)
+"""
+    assert said(project, measured, "TCL214") == []
+    kept = measured.replace(
+        "        g(x)\n", "        for _ in range(3):\n            torch.compiler.reset()\n            g(x)\n"
+    )
+    assert len(said(project, kept, "TCL214")) == 1
+
+
+def test_what_is_compiled_on_one_object_is_not_on_another(project: Project) -> None:
+    source = """
+class Model(nn.Module):
+    def forward(self, x):
+        return self.core(x)
+
+    def core(self, x):
+        return x.relu()
+
+def fast(x):
+    model = Model()
+    model.core = torch.compile(model.core, mode="reduce-overhead")
+    return model(x)
+
+@torch.no_grad()
+def main(x):
+    model = MADE
+    kept = []
+    for _ in range(4):
+        kept.append(model(x))
+    return kept
+
+if __name__ == "__main__":
+    fast(torch.randn(2, 2))
+    main(torch.randn(2, 2))
+"""
+    assert said(project, source.replace("MADE", "Model()"), "TCL301") == []
+    handed = source.replace("return model(x)", "return model").replace("MADE", "fast(x)")
+    assert said(project, handed, "TCL301")
 
 
 def test_layers_that_are_alike(project: Project) -> None:

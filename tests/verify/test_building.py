@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from keys import IMAGE
+from torch.hub import load_state_dict_from_url
 
 
 class Shown(nn.Module):
@@ -209,6 +210,72 @@ class Wrapper(nn.Module):
         return self.net(self.first(x))
 
 
+class Joined(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(12, 4)
+        self.last = nn.Linear(4, 1)
+
+    def forward(self, obs, action):
+        return self.last(self.first(torch.cat([obs, action], -1)))
+
+
+class Handed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(10, 16)
+        self.cell = nn.GRUCell(16, 24)
+        self.layers = nn.ModuleList([nn.Conv1d(7, 16, 1)])
+
+    def forward(self, first, second, third):
+        for layer in self.layers:
+            third = layer(third)
+        return self.cell(self.table(first), second) + third.mean()
+
+
+class Labels(nn.Module):
+    def forward(self, scores, y):
+        rows = torch.einsum("ij->i", scores)
+        return rows.gather(0, y) + torch.zeros(rows.shape[0], 3).scatter_(1, y.view(-1, 1), 1.0).sum(1)
+
+
+class Said(nn.Module):
+    def forward(self, x, cell):
+        if tuple(cell.shape) != (3, 3):
+            raise ValueError("cell must have shape (3, 3)")
+        if tuple(x.shape[-2:]) != (48, 16):
+            raise ValueError(f"expects input size (48, 16), got {tuple(x.shape[-2:])}")
+        return x.sum() + cell.sum()
+
+
+class Decided(Base):
+    def __init__(self, **kwargs):
+        super().__init__(style="warm", **kwargs)
+
+
+class Tuples(nn.Module):
+    def __init__(self, layers: list[tuple[int, int, int]], widths=(8, 8)):
+        super().__init__()
+        widths.append(4)
+        self.layers = nn.ModuleList(nn.Conv1d(a, b, c) for a, b, c in layers)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class Fetched(nn.Module):
+    def __init__(self, width=8):
+        super().__init__()
+        self.layer = nn.Linear(width, width)
+        state = load_state_dict_from_url("https://weights.invalid/never/there.pth")
+        self.layer.load_state_dict({name.removeprefix("m."): value for name, value in state["model"].items()})
+
+    def forward(self, x):
+        return self.layer(x)
+
+
 class Wrapped(nn.Module):
     def __init__(self, inner_width: int):
         super().__init__()
@@ -269,6 +336,13 @@ HOW = {
     "Asked": "inferred from the signatures of Asked (x=float64",
     "Wrapper": "inferred",
     "Listed": "inferred",
+    "Joined": "inferred from the signatures of Joined (obs=float32[2, 8, 6], action=float32[2, 8, 6])",
+    "Handed": "inferred from the signatures of Handed (first=int64[2], second=float32[2, 24], third=float32[7, ",
+    "Labels": "inferred",
+    "Said": "inferred from the signatures of Said (x=float32[2, 48, 16], cell=float32[3, 3])",
+    "Decided": "inferred",
+    "Tuples": "inferred",
+    "Fetched": "inferred",
     "ForGpu": "as in train.py:6",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
 }
@@ -285,7 +359,7 @@ def built(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> dict[s
     drive.write_text(textwrap.dedent(DRIVE).format(**values))
     done = subprocess.run([torch_python, str(drive)], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-    return dict(line.split(" | ", 1) for line in done.stdout.splitlines())
+    return dict(line.split(" | ", 1) for line in done.stdout.splitlines() if " | " in line)
 
 
 @pytest.mark.dynamo

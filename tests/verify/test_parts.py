@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +19,7 @@ from verify_helpers import finding_on
 import tclint.verify
 from tclint.model import codec
 from tclint.model.finding import Compiled, Effect, Step
-from tclint.verify import VerifyOptions
+from tclint.verify import VerifyOptions, parent
 from tclint.verify.answers import Cache
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
 from tclint.verify.heard import Heard, Run
@@ -29,6 +30,7 @@ from tclint.verify.registered import example, registered
 from tclint.verify.repair import repairs
 from tclint.verify.spans import outline_of
 from tclint.verify.targets import candidates_of, targets_of
+from tclint.verify.unflagged import unflagged_targets
 
 PACKAGE = Path(tclint.verify.__file__).parent
 SOURCE = """\
@@ -166,6 +168,42 @@ def test_one_child_for_each_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         assert {future.result() for future in done} == seen == {"3", "5"}
     with executor_for(VerifyOptions(device="cuda:1", jobs=2)) as pool:
         assert pool.submit(work, job, Limits("python", "cuda:1")).result() == ""
+
+
+def test_several_children_to_a_gpu_as_its_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parent, "visible_gpus", lambda: ("0", "1"))
+    free = {"0": parent.CHILD_MB * 3, "1": parent.CHILD_MB * 2 - 1}
+    monkeypatch.setattr(parent, "free_memory_mb", lambda gpu: free[gpu])
+
+    def places(jobs: int) -> list[str]:
+        pool = executor_for(VerifyOptions(device="cuda", jobs=jobs))
+        job = Job("/r", (), ())
+        barrier = threading.Barrier(min(jobs, 4))
+
+        def work(job: Job, limits: Limits) -> str:
+            barrier.wait(10)
+            return limits.gpu
+
+        with pool:
+            return sorted(
+                f.result() for f in [pool.submit(work, job, Limits("python")) for _ in range(barrier.parties)]
+            )
+
+    assert places(2) == ["0", "1"]
+    assert places(3) == ["0", "0", "1"]
+    assert places(8) == ["0", "0", "0", "1"]
+
+
+def test_a_program_is_searched_for_cuda_graphs_where_there_are_some(tmp_path: Path) -> None:
+    """One target for the file, not one for each class in it."""
+    (tmp_path / "m.py").write_text(
+        "import torch\nclass M(torch.nn.Module):\n    def forward(self, x):\n        return x\n"
+        "def main(device):\n    return torch.compile(M())(torch.ones(2, device=device))\n"
+    )
+    for device, graphs in (("cuda", True), ("cpu", False)):
+        options = VerifyOptions(device=device, root=str(tmp_path))
+        (target,) = unflagged_targets(["m.py"], (), options)
+        assert (target.job.candidates[0].name, target.job.graphs) == ("<program>", graphs)
 
 
 @pytest.mark.parametrize("edited", ["class Model: 'my edit'\n", ""], ids=["saved", "emptied"])

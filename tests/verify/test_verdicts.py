@@ -10,7 +10,8 @@ from verify_helpers import finding_on
 from tclint.model import codec
 from tclint.model.finding import Effect, Finding, Step
 from tclint.verify.heard import Break, Cut, Fault, Frame, Graphs, Heard, Run, with_paths
-from tclint.verify.judgement import missed_of, verdicts_of
+from tclint.verify.judgement import verdicts_of
+from tclint.verify.missed import missed_of
 from tclint.verify.spans import Outline, outline_of
 from tclint.verify.verdict import Outcome, Verdict
 
@@ -250,6 +251,18 @@ def test_missed_lists_what_nobody_predicted() -> None:
         ("m.py", 5, "GB0059", "graph-break")
     ]
     assert missed_of([finding_on("m.py", 8), finding_on("m.py", 4)], [heard()], outlines) == ()
+
+
+def test_missed_lists_hurt_cuda_graphs() -> None:
+    """At the line that the runtime names; where values are wrong without a word, at the program that gives them."""
+    stack = (Step("m.py", 9, "main"), Step("/lib/t.py", 70, "item"))
+    error = heard(experiment="cudagraphs", breaks=(), graphs=Graphs("error", "overwritten", stack=stack))
+    wrong = heard(experiment="cudagraphs", breaks=(), graphs=Graphs("wrong", "silently wrong"))
+    told = [(m.path, m.line, m.effect, m.words) for h in (error, wrong) for m in missed_of([], [h], outlines)]
+    assert told == [("m.py", 9, "cudagraph", "overwritten"), ("m.py", 3, "cudagraph", "silently wrong")]
+    fine = heard(experiment="cudagraphs", breaks=(), graphs=Graphs("fine"))
+    assert missed_of([], [fine], outlines) == ()
+    assert missed_of([finding_on("m.py", 3, Effect.CUDAGRAPH)], [error], outlines) == ()
 
 
 def test_answers_cross_the_process_boundary() -> None:

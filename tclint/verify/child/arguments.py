@@ -226,7 +226,7 @@ def _sequence(wanted: Wanted, items: list[Any], length: int = 0) -> Iterator[Any
         for made in wanted.make(inner):
             yield [made] * max(length, 2)
     elif typing.get_origin(inner) in (list, tuple) or inner in (list, tuple):
-        size = [size, size]
+        size = [size] * max(2, len([item for item in typing.get_args(inner) if item is not Ellipsis]))
     yield [size] * max(length, len(items) if len(items) > 1 else 2)
     for other in (3, 4, 5, 1):
         yield [size] * other

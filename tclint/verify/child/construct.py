@@ -137,6 +137,13 @@ def _amendments(
         known = {name: by_name.get(name) or Parameter(name, Parameter.KEYWORD_ONLY) for name in names}
         yield {**attempt, **_first({name: thought_of(p) for name, p in known.items() if name not in attempt})}
         return
+    if refused := re.search(r"got (?:multiple values for|an unexpected)(?: keyword)? argument '(\w+)'", text):
+        # A parameter of a class above it, which the class itself decides.
+        if refused[1] in attempt:
+            yield {name: value for name, value in attempt.items() if name != refused[1]}
+        return
+    if re.search(r"'tuple' object|not tuple", text):
+        yield {**{p.name: list(p.default) for p in parameters if isinstance(p.default, tuple)}, **attempt}
     if any(word in f"{type(error).__name__} {text}" for word in _NETWORK):
         fetched = [p for p in parameters if p.default is True and _FETCHED.search(p.name)]
         if any(attempt.get(p.name) is not False for p in fetched):

@@ -24,6 +24,7 @@ from tclint.model.finding import Compiled, Step
 from tclint.verify.child import compiling
 from tclint.verify.child.experiments import EagerFailed, Setup, difference, fault_of, fresh
 from tclint.verify.child.inputs import Call, Example
+from tclint.verify.child.listen import listening
 from tclint.verify.cover import covering
 from tclint.verify.heard import Cut, Fault, Graphs, Run
 from tclint.verify.trace import steps_of
@@ -277,7 +278,7 @@ def run_cudagraphs(setup: Setup, example: Example) -> Run:
     target, calls = _prepared(setup, example, mode)
     fault = None
     graphs: Graphs | None = None
-    with watching() as seen:
+    with watching() as seen, listening(setup.wanted) as heard:
         try:
             with _grad(example):
                 function = torch.compile(target, **site) if example.wrap else target
@@ -295,7 +296,8 @@ def run_cudagraphs(setup: Setup, example: Example) -> Run:
             graphs = _outcome(expected, got, seen)
     if graphs is not None:
         graphs = replace(graphs, cuts=tuple(seen.cuts.values()), runs=max(seen.ran.values(), default=0))
-    return _finished(setup, example, coverage.lines, len(calls), graphs, fault)
+    run = _finished(setup, example, coverage.lines, len(calls), graphs, fault)
+    return replace(run, breaks=heard.breaks, frames=heard.frames, chosen=example.given)
 
 
 def site_arguments(site: Compiled) -> dict[str, Any]:

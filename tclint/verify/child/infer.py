@@ -392,7 +392,11 @@ def example_of(
         annotation = hints.get(parameter.name, parameter.annotation)
         value = _argument(parameter, annotation, width)
         if isinstance(value, TensorSpec) and guess.from_jaxtyping(parameter.annotation) is None:
-            value = guess.from_description(described, parameter.name, width) or value
+            value = (
+                guess.from_description(described, parameter.name, width)
+                or _layer_spec(signed, parameter, model)
+                or value
+            )
         own = [item for item in passed.get(parameter.name, ()) if item is not None]
         if own and not isinstance(value, Several) and not is_tensor(plain(annotation)):
             # What the program passes says more than a name.
@@ -432,6 +436,14 @@ def example_of(
         return [call_of(inputs, "cpu")]
 
     return Example(f"{source} ({shown})", (lambda: getattr(build(), method)) if method else build, calls)
+
+
+def _layer_spec(function: Any, parameter: Parameter, model: Any) -> TensorSpec | None:
+    """The tensor that the first of torch's layers takes which an argument is handed to."""
+    if not isinstance(model, nn.Module):
+        return None
+    layers = need_of(function, parameter.name, model).layers
+    return next((spec for layer in layers if (spec := _first_spec(layer)) is not None), None)
 
 
 def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, width: int) -> dict[str, Any]:

@@ -45,6 +45,8 @@ class Need:
     is_number: bool = False
     length: int = 0
     """Elements that it must have at least."""
+    layers: list[Any] = field(default_factory=list)
+    """Torch's own modules that it is handed to as it is, in the order in which they come."""
 
     def value(self, found: Any) -> None:
         if isinstance(found, (str, int, float, bool)) and found not in self.values:
@@ -90,7 +92,7 @@ def _follow(place: _Place, name: str, need: Need, depth: int, seen: set[tuple[An
     if tree is None or depth == 0 or (function, name) in seen:
         return
     seen.add((function, name))
-    for node in list(_loads(tree, name)):
+    for node in sorted(_loads(tree, name), key=lambda node: (node.lineno, node.col_offset)):
         _use(node, tree, place, need, depth, seen)
 
 
@@ -247,6 +249,9 @@ def _passed(
     callee, owner, start = _callee(call.func, place)
     if callee is None:
         return
+    if hasattr(owner, "forward") and not isinstance(owner, type) and type(owner).__module__.startswith("torch.nn"):
+        need.layers += [owner] if call.args[:1] == [node] else []
+        return
     try:
         parameters = [p for p in inspect.signature(callee).parameters.values() if p.name != "self"]
     except (TypeError, ValueError):
@@ -310,8 +315,14 @@ def _resolved(node: ast.expr, place: _Place) -> Any:
     if isinstance(node, ast.Name):
         if node.id == "self":
             return place.owner
+        if (many := _looped(node.id, place)) is not None:
+            return many
         names = getattr(place.function, "__globals__", {})
         return names.get(node.id, getattr(builtins, node.id, None))
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        # One of several layers: `self.layers[0]`, `self.heads["mask"]`.
+        held = getattr(_resolved(node.value, place), "_modules", {})
+        return held.get(str(node.slice.value))
     if isinstance(node, ast.Attribute):
         owner = _resolved(node.value, place)
         if owner is None:
@@ -326,6 +337,17 @@ def _resolved(node: ast.expr, place: _Place) -> Any:
         except Exception:
             # Whatever a property raises: nothing is known of it.
             return getattr(owner, node.attr, None) if inspect.ismodule(owner) else None
+    return None
+
+
+def _looped(name: str, place: _Place) -> Any:
+    """The first of the layers that a loop gives that name: `for layer in self.layers`."""
+    function = getattr(place.function, "__func__", place.function)
+    tree = _tree(function) if inspect.isfunction(function) and not isinstance(place.owner, type) else None
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and node.target.id == name:
+            held = getattr(_resolved(node.iter, place), "_modules", None)
+            return next(iter(held.values()), None) if held else None
     return None
 
 

@@ -199,6 +199,9 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
 
 def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
     """All experiments on one example. Raises EagerFailed where it never runs at all."""
+    if job.graphs and not example.wrap:
+        notes.runs.append(run_cudagraphs(setup, example))
+        return
     effects = {place.effect for place in job.places}
     if effects - {"recompile", "cudagraph"} or not effects:
         _breaks(job, example, setup, notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -10,7 +11,7 @@ from tclint.verify import guess
 from tclint.verify.child.infer import example_of
 from tclint.verify.child.inputs import Example, NoInputs
 from tclint.verify.child.load import find
-from tclint.verify.child.shrunk import shrunk
+from tclint.verify.child.shrunk import shrunk, shrunk_plainly
 from tclint.verify.guess import TensorSpec
 from tclint.verify.job import Candidate, Job
 
@@ -30,13 +31,20 @@ def pretrained(job: Job, candidate: Candidate, module: ModuleType) -> Example | 
     if config_class is None:
         raise NoInputs(f"{candidate.name} is an abstract model: it names no config_class")
 
+    small: Callable[[Any], Any] = shrunk
+
     def build() -> Any:
-        return target(shrunk(config_class))
+        return target(small(config_class))
 
     try:
         build()
     except Exception as error:
-        raise NoInputs(f"{candidate.name} cannot be made from a shrunk {config_class.__name__}: {error}") from error
+        small = shrunk_plainly
+        try:
+            build()
+        except Exception:
+            words = f"{candidate.name} cannot be made from a shrunk {config_class.__name__}: {error}"
+            raise NoInputs(words) from error
     main = getattr(target, "main_input_name", "input_ids")
     start = {main: _main_input(main, shrunk(config_class))}
     return example_of(build, target, method, f"{candidate.name} with a shrunk {config_class.__name__}", start)

@@ -6,6 +6,7 @@ Nothing here touches CUDA: a process forked after CUDA was initialised cannot us
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import json
 import os
 import resource
@@ -18,6 +19,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+_COMPILER = (
+    "torch._inductor.compile_fx",
+    "torch._inductor.cudagraph_trees",
+    "torch._inductor.codegen.triton",
+    "torch._inductor.runtime.triton_heuristics",
+    "torch._dynamo.repro.after_dynamo",
+    "torch._dynamo.backends.inductor",
+    "torch._dynamo.backends.cudagraphs",
+    "torch.export._trace",
+)
+"""What the first compilation of a process imports: seconds, for every job, where they are not there before it forks."""
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -57,14 +69,21 @@ def serve(run: Callable[[str, str], None], program: str) -> None:
 
 
 def _warm() -> str:
-    """Import everything a job needs and compile once: Dynamo imports most of itself on first use."""
+    """Import everything a job needs and compile once: Dynamo imports most of itself on first use. Where CUDA is wanted
+    nothing is compiled, which would touch it, but what compiling needs is imported."""
     import torch
+
+    import tclint.verify.child.plan  # noqa: F401
 
     if os.environ.get("TCLINT_VERIFY_DEVICE", "cpu") == "cpu":
         torch.set_num_threads(1)
         for backend in ("eager", "aot_eager"):
             torch.compile(torch.nn.Linear(2, 2), backend=backend)(torch.ones(1, 2))
         torch._dynamo.reset()
+    else:
+        for name in _COMPILER:
+            if importlib.util.find_spec(name) is not None:
+                importlib.import_module(name)
     return str(torch.__version__)
 
 

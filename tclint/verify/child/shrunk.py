@@ -51,8 +51,16 @@ def shrunk(config_class: Any, level: int = 0) -> Any:
         except Exception:
             # Sizes that contradict each other in this config: shrink less.
             continue
-        for name in ("_attn_implementation",):
-            if getattr(config, name, None) is None:
-                setattr(config, name, "sdpa")
-        return config
+        return _attending(config, "sdpa")
     return base
+
+
+def _attending(config: Any, how: str) -> Any:
+    if getattr(config, "_attn_implementation", None) is None or how != "sdpa":
+        config._attn_implementation = how
+    return config
+
+
+def shrunk_plainly(config_class: Any) -> Any:
+    """A small config for models that know no attention but their own."""
+    return _attending(shrunk(config_class), "eager")

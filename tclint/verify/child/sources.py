@@ -11,6 +11,7 @@ from tclint.verify.child.owners import in_owners
 from tclint.verify.child.pretrained import pretrained
 from tclint.verify.child.program import own_program
 from tclint.verify.child.replay import replayed
+from tclint.verify.child.weights import do_without
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.job import PROGRAM, Candidate, Job
 
@@ -20,6 +21,8 @@ def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exam
     yield from _each(job, candidate, module, (*CONVENTIONS, own_program, pretrained))
     if candidate.name == PROGRAM:
         return
+    # Somebody who wrote an example may mean the weights that it fetches; what follows is only found.
+    do_without()
     for example in replayed(job, candidate, module):
         leave_if_copy()
         yield example

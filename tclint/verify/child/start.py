@@ -54,7 +54,7 @@ def answer(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
     if job.device.startswith("cuda") and not torch.cuda.is_available():
         return Heard(torch=torch.__version__, device=job.device, trouble="torch sees no CUDA device here")
     torch.set_num_threads(max(1, job.threads))
-    real_modes = job.device != "cpu" and any(place.effect == "cudagraph" for place in job.places)
+    real_modes = job.graphs or (job.device != "cpu" and any(place.effect == "cudagraph" for place in job.places))
     if not real_modes:
         compiling.adopt_sites()
     watch_forks()

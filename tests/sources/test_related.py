@@ -1,0 +1,86 @@
+"""What is read around a single file: the parts of its project that imports join, and no others."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from lintkit import Project
+
+from tclint.run import project as front
+from tclint.run.project import Project as Opened
+from tclint.sources.files import InputFile
+from tclint.sources.related import related
+
+NET = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        print(x)\n        return x\n"
+
+
+def around(root: Path, named: str, files: dict[str, str], roots: tuple[str, ...] = ()) -> set[str]:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    inputs = [InputFile(name, str(root / name), name == named, name == named) for name in sorted(files)]
+    return {file.path for file in related(inputs, str(root), [str(root / each) for each in roots])}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import b",
+        "import os, b.x as c",
+        "from b.x import f",
+        "from b import (\n    x,\n)",
+        "if 1: import os; import b",
+        "from \\\n  b import x",
+        "import \\\n  b",
+        "import os, \\\n  b",
+        "def f():\n    import b.x",
+    ],
+)
+@pytest.mark.parametrize("named", ["a/m.py", "b/x.py"])
+def test_what_imports_join(tmp_path: Path, line: str, named: str) -> None:
+    """Whoever imports whom: a site in either speaks for the other."""
+    files = {"a/m.py": f"{line}\n", "a/other.py": "", "b/x.py": "import os\n", "c/x.py": "import d\n", "lone.py": ""}
+    assert around(tmp_path, named, files) == {"a/m.py", "a/other.py", "b/x.py"}
+
+
+def test_parts_are_joined_over_others(tmp_path: Path) -> None:
+    files = {"a.py": "import b\n", "b/x.py": "", "c/y.py": "from b import x\n", "d.ipynb": '"import c\\n"', "e.py": ""}
+    assert around(tmp_path, "a.py", files) == {"a.py", "b/x.py", "c/y.py", "d.ipynb"}
+
+
+def test_names_that_lead_into_a_part(tmp_path: Path) -> None:
+    """A root of imports inside a part gives its packages names; the folder itself may be imported from above."""
+    files = {"a.py": "import deep\n", "lib/src/deep/x.py": "", "c.py": f"import {tmp_path.name}.a\n", "d.py": ""}
+    assert around(tmp_path, "a.py", files, ("lib/src",)) == {"a.py", "lib/src/deep/x.py", "c.py"}
+
+
+def test_parts_of_a_package_import_each_other_relatively(tmp_path: Path) -> None:
+    files = {"__init__.py": "", "a/m.py": "from ..b import x\n", "b.py": "", "c.py": ""}
+    assert around(tmp_path, "a/m.py", files) == set(files)
+
+
+def test_files_of_another_project_stay(tmp_path: Path) -> None:
+    other = InputFile("other.py", str(tmp_path / "other.py"), False, False)
+    own = InputFile("a.py", str(tmp_path / "here" / "a.py"), True, True)
+    assert related([own, other], str(tmp_path / "here"), []) == [own, other]
+
+
+def test_a_file_in_a_folder_of_many_packages(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It costs what it has to do with, and says what it says beside all of them."""
+    packages = {f"p{i}/net.py": NET for i in range(40)}
+    packages["p3/train.py"] = "import torch\nfrom p7.net import Net\n\nmodel = torch.compile(Net())\n"
+    project.write({"setup.py": "", **packages, **{f"p{i}/__init__.py": "" for i in range(40)}})
+    how = {"no-cache": True, "jobs": 1}
+
+    def opened() -> Opened:
+        return Opened.open([os.path.join("p7", "net.py")], cwd=str(project.root), overrides=how)
+
+    whole = opened()
+    monkeypatch.setattr(front, "_LARGE", 10)
+    bounded = opened()
+    assert len(whole.files) > 80
+    assert {file.path.partition("/")[0] for file in bounded.files} == {"p3", "p7"}
+    assert bounded.lint().findings == whole.lint().findings != ()
