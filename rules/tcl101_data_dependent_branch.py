@@ -11,7 +11,7 @@ from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.rules._branches import contains_fix, fix_branch, without_bool
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
-from tclint.values import ARRAY, PROVEN, UNKNOWN, Scalar, Seq, Tensor, Union, tensor_of
+from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Scalar, Seq, Tensor, Union, Value, tensor_of
 
 
 class DataDependentBranch(Rule):
@@ -82,6 +82,8 @@ class DataDependentBranch(Rule):
         if left is not None and isinstance(event.right, Seq) and event.right.kind != "set":
             yield self._finding(event, left, "`in` compares a tensor with each element")
         elif right is not None:
+            if right.flags & INPUT and not _may_be_number(event.left):
+                return  # what is asked for a key is a dict, whatever the annotation says of an argument
             yield self._finding(event, right, "`in` on a tensor asks for its values")
         elif isinstance(event.right, Seq) and isinstance(event.right.element(), Tensor) and event.right.kind != "set":
             element = tensor_of(event.right.element())
@@ -124,6 +126,10 @@ class DataDependentBranch(Rule):
             about=tensor,
             help=f"{_instead(event)}, or decide outside the compiled region",
         )
+
+
+def _may_be_number(value: Value) -> bool:
+    return tensor_of(value) is not None or value.python_type in ("int", "float", "bool", "number")
 
 
 def _instead(event: Branch | Operation | Call) -> str:

@@ -81,12 +81,17 @@ class RequiresGradWrite(Rule):
             anywhere = verdict is not None and verdict.breaks == "always" and not verdict.only_on_input
             if tensor is None or not (anywhere or tensor.flags & (INPUT | PARAMETER)):
                 return
+            given = event.args[0] if event.args else event.keywords.get("requires_grad")
+            if isinstance(given, Const) and given.value is False and not tensor.flags & PARAMETER:
+                return  # what needs no gradient is told so once more
             what = "`requires_grad_()`" if anywhere else "`requires_grad_()` on an input or parameter"
             yield self._finding(event, what, tensor)
         elif name in facts.named("makes a leaf"):
             asked = event.keywords.get("requires_grad")
             if isinstance(asked, Const) and asked.value is True:
                 yield self._finding(event, "a leaf that requires grad is created", None)
+            elif asked is not None and _follows_training(event.node):
+                yield self._finding(event, "a leaf that requires grad in training is created", None)
         elif name.startswith("torch.optim."):
             if event.method in ("step", "zero_grad"):
                 yield self._finding(event, f"`{event.method}` of an optimizer", None)
@@ -139,6 +144,12 @@ class RequiresGradWrite(Rule):
             graph_breaks=self.ids(measured),
             help="do it outside the compiled region",
         )
+
+
+def _follows_training(node: ast.AST) -> bool:
+    """Whether `requires_grad=self.training` is written."""
+    asked = [k.value for k in node.keywords if k.arg == "requires_grad"] if isinstance(node, ast.Call) else []
+    return any(isinstance(value, ast.Attribute) and value.attr == "training" for value in asked)
 
 
 def _plain(event: Call) -> Fix | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tclint.events import Call, Event
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.values import ClassValue, Object
+from tclint.values import INPUT, NO_GRADIENT, ClassValue, Object, Value, tensor_of
 
 _CONTEXT = frozenset(
     "save_for_backward mark_dirty mark_non_differentiable set_materialize_grads save_for_forward needs_input_grad "
@@ -74,7 +74,7 @@ class AutogradFunction(Rule):
                 return
         for name in ("forward", "backward"):
             method = event.ask.method(owner.cls, name)
-            if method is not None and _is_class_method(method.node):
+            if method is not None and _is_class_method(method.node) and any(_has_gradient(a) for a in event.args):
                 yield self._finding(
                     event, f"`{name}` of the autograd.Function is a class method, which cannot be bound"
                 )
@@ -95,6 +95,15 @@ class AutogradFunction(Rule):
             confidence=Confidence.HIGH,
             help="keep to static forward and backward, and to ctx.save_for_backward",
         )
+
+
+def _has_gradient(value: Value) -> bool:
+    """Whether a tensor is computed in the region, by layers as a rule: of an argument nobody knows that it needs a gradient.
+
+    Without one Dynamo runs `forward` as any function, and binds it as it is.
+    """
+    tensor = tensor_of(value)
+    return tensor is not None and not tensor.flags & (INPUT | NO_GRADIENT) and tensor.dtype not in ("i", "b")
 
 
 def _is_class_method(node: ast.AST) -> bool:

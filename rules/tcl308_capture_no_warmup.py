@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator
 
@@ -11,12 +12,14 @@ from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._captures import TRIGGERS, Capture, Scope, calls_of, captures, passed
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
+from tclint.torch_facts import facts
 
 
 class CaptureNoWarmup(Rule):
     """A CUDA graph is captured without running the callable before: libraries initialise inside the capture, and fail.
 
-    cuBLAS and cuDNN create handles and workspaces at their first call, which a capture does not allow.
+    cuBLAS and cuDNN create handles and workspaces at their first call, which a capture does not allow. Operations on tensors that
+    need neither (`copy_`, `zero_`, arithmetic, reductions) are captured as they are.
 
     Bad::
 
@@ -82,7 +85,10 @@ def _warmed(scope: Scope, call: ast.Call, capture: Capture, called: set[str]) ->
 
 
 def _needs_no_handle(tree: ast.Module, name: str) -> bool:
-    """Whether a function of the file calls nothing but torch's functions that need no library handle."""
+    """Whether what is called is a builtin, a method of tensors or a function of the file that need no library handle."""
+    method = name.rpartition(".")[2]
+    if name in vars(builtins) or "." in name and facts.at(facts.NEWEST).method("tensor", method) is not None:
+        return _HANDLES.search(method) is None
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
             return not any(

@@ -27,6 +27,7 @@ from tclint.values import (
     Partial,
     Region,
     Seq,
+    Union,
     Value,
     join_all,
     widen,
@@ -98,7 +99,13 @@ class Functions:
                     return self._compile(frame, decorator, inner, value, keywords)
         elif isinstance(func, Partial) and isinstance(func.func, External) and self._compiles(func.func):
             return self._compile(frame, decorator, func.func, value, dict(func.keywords))
+        elif isinstance(func, Union):
+            ways = [self._wrapped(frame, decorator, option, value) for option in func.options]
+            return next((way for way in ways if isinstance(way, Object) and way.kind == "disabled"), value)
         elif isinstance(func, FunctionValue):
+            disabled = wrappers.disables(self._interp.names.frame(func.function.module), func.function)
+            if disabled is not None:
+                return Object("torch.compiler.disable", disabled, "disabled", value)
             if wrappers.compiles(func.function):
                 made = evaluate(frame, decorator) if isinstance(decorator, ast.Call) else func
                 made = made.call(frame, decorator, [value], {})

@@ -10,6 +10,7 @@ from tclint.program import Assignment, Class, Import
 from tclint.values import (
     ARRAY,
     INT,
+    NAMED,
     NONE,
     PROVEN,
     STR,
@@ -21,10 +22,12 @@ from tclint.values import (
     Scalar,
     Seq,
     Tensor,
+    Union,
     Value,
     join,
     join_all,
 )
+from tclint.values.constant import is_none
 from tclint.values.scalar import SCALARS
 
 if TYPE_CHECKING:
@@ -80,7 +83,14 @@ def _either(a: Value, b: Value) -> Value:
     """`A | B`. Next to None an unknown alternative stays unknown; next to a tensor it makes the whole unknown."""
     if a is UNKNOWN or b is UNKNOWN:
         return UNKNOWN
-    return join(a, b)
+    return _doubted(join(a, b))
+
+
+def _doubted(value: Value) -> Value:
+    """A tensor beside something else than None: callers may pass either, and the annotation does not say which."""
+    if not isinstance(value, Union) or all(isinstance(o, Tensor) or is_none(o) for o in value.options):
+        return value
+    return Union(tuple([o.with_(conf=NAMED) if isinstance(o, Tensor) else o for o in value.options]))
 
 
 def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node: ast.expr, depth: int) -> Value:
@@ -95,9 +105,9 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
         if name in _DICTS:
             return Dict({}, UNKNOWN)
     if name.endswith(tokenizers.CLASS_ENDINGS):
-        # A layer that makes tokens of features is a module like any other.
+        # A layer that makes tokens of features is a module like any other, a tokenizer in plain Python can be traced.
         cls = interp.classes.of(interp.names.value(module, name)) if isinstance(node, ast.Name) else None
-        if cls is not None and interp.classes.is_nn_module(cls):
+        if cls is not None and not interp.classes.external_base(cls).endswith(tokenizers.CLASS_ENDINGS):
             return Instance(cls)
         return Object(tokenizers.TOKENIZER, origin)
     if name == "Logger":
@@ -132,7 +142,7 @@ def _generic(interp: Interpreter, module: Module, node: ast.Subscript, origin: O
         return _either(evaluate(interp, module, inner, origin, depth + 1), NONE)
     if name == "Union":
         values = [evaluate(interp, module, p, origin, depth + 1) for p in parts]
-        return UNKNOWN if any(v is UNKNOWN for v in values) else join_all(values)
+        return UNKNOWN if any(v is UNKNOWN for v in values) else _doubted(join_all(values))
     if name in ("Annotated", "Final", "ClassVar", "Required"):
         return evaluate(interp, module, parts[0], origin, depth + 1)
     if name in _LISTS:

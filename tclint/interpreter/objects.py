@@ -203,7 +203,12 @@ class Objects:
                 frame, node, "method of a typing.NamedTuple" if name != "_fields" else "fields of a namedtuple"
             )
         dynamic = attributes.get("*")
-        if dynamic is not None and "*" not in name and interp.classes.find_method(cls, "__getattr__") is None:
+        if (
+            dynamic is not None
+            and "*" not in name
+            and not name.startswith("__")
+            and interp.classes.find_method(cls, "__getattr__") is None
+        ):
             return dynamic
         return self._by_name(UNKNOWN, name, frame, node)
 

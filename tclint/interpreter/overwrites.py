@@ -213,15 +213,16 @@ class GraphMemory:
     def backward(self, frame: Frame | None, origin: Origin = NOWHERE) -> Tensor | None:
         """A backward pass runs: nothing keeps the outputs of this step any longer.
 
-        What it adds to, where parameters still hold the gradients of an earlier one that a run has overwritten.
+        What it adds to, where parameters still hold the gradients of an earlier one that a run has overwritten: parameters
+        of what was compiled at the same place, for others have gradients of their own.
         """
         self._log.append(Effect("backward"))
         self._change(frame, PENDING, Value.released)
-        held = self._gradients
-        if self._trained is not None and not self._filled:
-            self._gradients = Tensor(PROVEN, "f", -1, OWNED, origin, site=self._trained)
+        held, trained = self._gradients, self._trained
+        if trained is not None and not self._filled:
+            self._gradients = Tensor(PROVEN, "f", -1, OWNED, origin, site=trained)
         self._trained = None
-        return held if held is not None and held.flags & STALE else None
+        return held if held is not None and held.flags & STALE and held.site is trained else None
 
     def _change(self, frame: Frame | None, of: int, change: Callable[[Value], Value]) -> None:
         """Change what objects hold, and the names of a frame, of those around its function and of its callers."""

@@ -52,7 +52,7 @@ _TENSOR_NAMES: Final = re.compile(
 class Signature:
     """The parameters of a function, read once."""
 
-    __slots__ = ("keyed", "kwarg", "kwonly", "names", "nodes", "used", "vararg")
+    __slots__ = ("keyed", "kwarg", "kwonly", "names", "nodes", "seen", "used", "vararg")
 
     def __init__(self, function: Function) -> None:
         arguments = function.node.args
@@ -67,6 +67,7 @@ class Signature:
         self.vararg = arguments.vararg.arg if arguments.vararg else ""
         self.kwarg = arguments.kwarg.arg if arguments.kwarg else ""
         self.used: frozenset[str] | None = None
+        self.seen: frozenset[str] = frozenset()
         self.keyed: frozenset[str] = frozenset()
 
 
@@ -235,7 +236,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
             if kind is ast.Name or kind is ast.Constant:
                 continue
             if isinstance(node, ast.Attribute):
-                if not (isinstance(node.value, ast.Name) and node.value.id in names):
+                if not isinstance(node.value, ast.Name):
                     continue
                 if node.attr in _TENSOR_ONLY:
                     found.add(node.value.id)
@@ -258,9 +259,17 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                     and _takes_tensor(func.attr)
                 ):
                     found.add(node.args[0].id)
+        known.seen = frozenset(found)
         known.used = frozenset(found & names)
         known.keyed = frozenset(keyed & names - found)
     return known.used
+
+
+def names_used_as_tensors(function: Function) -> frozenset[str]:
+    """All names, of parameters or not, on which the function uses what only tensors have."""
+    known = signature(function)
+    used_as_tensor(function, known)
+    return known.seen
 
 
 @functools.cache

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from tclint import events
-from tclint.interpreter import bindings, exceptions
+from tclint.interpreter import bindings, exceptions, parameters
 from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
@@ -16,8 +16,11 @@ from tclint.interpreter.overwrites import gathered
 from tclint.values import (
     GRAPHED,
     INPUT,
+    NAMED,
     PARAMETER,
+    RAW,
     UNKNOWN,
+    USED,
     Compiled,
     Const,
     Dict,
@@ -262,7 +265,10 @@ def spread(frame: Frame, value: Value, targets: list[ast.expr], node: ast.AST) -
     n = len(targets)
     stars = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
     if isinstance(value, Union):
-        columns = [spread(frame, option, targets, node) for option in value.options if not is_none(option)]
+        fitting = [o for o in value.options if not stars and isinstance(o, Seq) and len(o.items or ()) == n]
+        # Where one of them is a tuple of just so many items, that one is meant: a tensor is seldom unpacked.
+        options: list[Value] = [*fitting] or [option for option in value.options if not is_none(option)]
+        columns = [spread(frame, option, targets, node) for option in options]
         if columns:
             result = columns[0]
             for column in columns[1:]:
@@ -292,4 +298,14 @@ def spread(frame: Frame, value: Value, targets: list[ast.expr], node: ast.AST) -
         tensor, first = value.elem.ref
         return [Scalar("int", "size", frame.origin(node), (tensor, first + i)) for i in range(n)]
     element = value.iterate(frame, node)
+    if isinstance(value, Tensor) and value.flags & RAW and value.flags & INPUT and value.conf == USED and n > 1:
+        return [
+            element.with_(conf=_seen(frame, target)) if isinstance(element, Tensor) else element for target in targets
+        ]
     return [Seq("list", None, element) if i in stars else element for i in range(n)]
+
+
+def _seen(frame: Frame, target: ast.expr) -> int:
+    """How sure it is that a part of an argument is a tensor: what is unpacked is a tuple as a rule, of anything."""
+    used = parameters.names_used_as_tensors(frame.function) if frame.function is not None else frozenset[str]()
+    return USED if isinstance(target, ast.Name) and target.id in used else NAMED

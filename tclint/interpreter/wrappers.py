@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import torch_wrappers
 from tclint.program import Function
-from tclint.values import FunctionValue, Value
+from tclint.values import External, FunctionValue, Value
+from tclint.values.origin import Origin
+
+_DISABLERS = frozenset(name.rpartition(".")[2] for name in torch_wrappers.DISABLE)
 
 
 def wrap(decorator: FunctionValue, value: Value) -> Value:
@@ -24,6 +30,30 @@ def compiles(decorator: Function) -> bool:
         and (n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")) == "compile"
         for n in ast.walk(decorator.node)
     )
+
+
+def disables(frame: Frame, decorator: Function) -> Origin | None:
+    """Where a decorator of the program hands what it decorates to a function that keeps Dynamo out, on one way at least.
+
+    It is written for that: where there is another way it is for releases, and tools, that know no Dynamo.
+    """
+    inside = list(ast.walk(decorator.node))
+    given = {n.arg for n in inside if isinstance(n, ast.arg)}
+    for node in (disabler for n in inside if (disabler := _hands_to(n, given)) is not None):
+        if isinstance(node, ast.Attribute) and node.attr in _DISABLERS:
+            named = evaluate(frame, node)
+            if isinstance(named, External) and named.name in torch_wrappers.DISABLE:
+                return frame.origin(node)
+    return None
+
+
+def _hands_to(node: ast.AST, given: set[str]) -> ast.expr | None:
+    """`g` in `g(f)`, where `f` is a parameter, in `return g`, and in `lambda: g`: what a decorator is decided by."""
+    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and node.args[0].id in given:
+        return node.func
+    if isinstance(node, ast.Lambda):
+        return node.body
+    return node.value if isinstance(node, ast.Return) else None
 
 
 def _wrapper(decorator: Function) -> tuple[Function, str] | None:

@@ -367,6 +367,8 @@ class Seq(Value):
             return Seq(kind, None, other.element(), other.length)
         if other.items == ():
             return Seq(kind, None, self.element(), self.length)
+        if kind == "tuple" and min(len(self.items or ()), len(other.items or ())) > 1:
+            return None  # `return x, size` beside `return x, size, extra`: who unpacks them knows which one it is
         return Seq(kind, None, join(self.element(), other.element()), self.length or other.length)
 
     def widen(self) -> Value:

@@ -183,6 +183,11 @@ class Tensor(Value):
             return False
         return None
 
+    def narrow(self, wanted: Value) -> Value | None:
+        names = {t.name for t in wanted.types() if isinstance(t, External)}
+        # Of what was only called a tensor, `isinstance` has shown that it is one.
+        return self.with_(conf=max(self.conf, USED)) if names and names <= TENSOR_TYPES else self
+
     def contains(self, flag: int, depth: int = 3) -> Tensor | None:
         return self if self.flags & flag else None
 

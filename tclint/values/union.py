@@ -106,7 +106,8 @@ class Union(Value):
 
     def narrow(self, wanted: Value) -> Value | None:
         kept = [o for o in self._options if o.instance_of(wanted) is not False and o is not UNKNOWN]
-        return one_of(kept) if kept else None
+        sure = [narrowed for o in kept if (narrowed := o.narrow(wanted)) is not None]
+        return one_of(sure) if sure else None
 
     def contains(self, flag: int, depth: int = 3) -> Tensor | None:
         return first_containing(self._options, flag, depth)

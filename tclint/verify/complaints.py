@@ -47,6 +47,13 @@ def _shapes(message: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
             shape = tuple(size for size in sizes if size)
             if len(shape) == len(sizes) and shape != spec.shape:
                 yield {**inputs, name: replace(spec, shape=shape)}
+        # `tags must have dimension of 2`, `mask should be 3-D`.
+        for rank in re.finditer(
+            rf"\b{plain}\b[^.\n]{{0,40}}?(?:dimensions? (?:of )?(\d)|(\d)(?:-?[dD]\b|[- ]dim))", message
+        ):
+            wanted = int(rank[1] or rank[2])
+            if wanted != len(spec.shape):
+                yield {**inputs, name: spec.with_rank(wanted)}
 
 
 def _size(word: str) -> int:

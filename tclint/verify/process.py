@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from tclint.model import codec
 from tclint.verify.heard import Heard
 from tclint.verify.job import Job
+from tclint.verify.waiting import waited
 
 CHILD = Path(__file__).parent / "child" / "start.py"
 SO_FAR = "so_far.json"
@@ -32,6 +33,8 @@ POLL = 0.05
 START_LIMIT = 300.0
 OBEYS = 10.0
 """Seconds after which a server has ended a job that it was told to end."""
+PATIENCE = 4
+"""How much longer than its limit a target may take, in limits, where the machine kept it waiting for that long."""
 GONE = "the target ended the process that had started it"
 
 _DROPPED = ("TORCH_LOGS", "TORCH_TRACE", "TORCHDYNAMO_", "TORCHINDUCTOR_", "TORCH_COMPILE", "PYTORCH_", "PYTHONSTARTUP")
@@ -253,7 +256,7 @@ class Server:
                     # A target can stop the server, which then neither hears nor reaps.
                     self._kill(pid)
                     return _unheard(folder, output, trouble if pid else GONE)
-                if not trouble and time.monotonic() > end:
+                if not trouble and time.monotonic() > end + min(waited(pid) if pid else 0.0, timeout * PATIENCE):
                     trouble = f"still running after {timeout:g} s: stopped"
                 elif not trouble and pid and (used := group_memory_mb(pid, memory)) > memory:
                     trouble = f"used {used} MB of memory, {memory} MB are allowed: stopped"

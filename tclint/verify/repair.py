@@ -425,7 +425,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
         r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast",
         _floats,
     ),
-    (r"\bDouble\b|float64", _doubles),
+    (r"\b[Dd]ouble\b|float64", _doubles),
     (r"(?<!\w)(\d)[dD] (?:inputs?|tensors?)", lambda m, i: _ranks(i, int(m[1]))),
     (r"Input type \((?:torch\.)?(?:Long|Int|long)", _floats),
     (r"only .*?floating|Can only calculate the mean of floating|must be a? ?floating", _floats),

@@ -393,3 +393,21 @@ def test_a_package_whose_import_failed_once_is_imported_whole(torch_python: str,
     drive.write_text(textwrap.dedent(AGAIN).format(**values))
     done = subprocess.run([torch_python, str(drive)], capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout.split() == ["pack.block", "4", "True"], done.stderr[-2000:]
+
+
+WARM = """
+import gc, sys
+sys.path.insert(0, {root!r})
+from tclint.verify.child.serve import _warm
+_warm()
+from torch._dynamo import guards
+print("sympy" in sys.modules, gc.get_freeze_count() > 0, guards.profile_guard_manager(None, {{}}, 1) == 0.0)
+"""
+
+
+@pytest.mark.dynamo
+def test_what_every_fork_needs_is_there_before_the_first(torch_python: str, tmp_path: Path) -> None:
+    drive = tmp_path / "drive.py"
+    drive.write_text(WARM.format(root=str(ROOT)))
+    done = subprocess.run([torch_python, str(drive)], capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.split() == ["True", "True", "True"], done.stderr[-2000:]

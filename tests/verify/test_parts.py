@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 from verify_helpers import finding_on
@@ -19,8 +20,9 @@ from verify_helpers import finding_on
 import tclint.verify
 from tclint.model import codec
 from tclint.model.finding import Compiled, Effect, Step
-from tclint.verify import VerifyOptions, parent
+from tclint.verify import VerifyOptions, parent, process
 from tclint.verify.answers import Cache
+from tclint.verify.complaints import asked, computed
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
 from tclint.verify.heard import Heard, Run
 from tclint.verify.job import Candidate, Goal, Job
@@ -31,6 +33,7 @@ from tclint.verify.repair import repairs
 from tclint.verify.spans import outline_of
 from tclint.verify.targets import candidates_of, targets_of
 from tclint.verify.unflagged import unflagged_targets
+from tclint.verify.waiting import waited
 
 PACKAGE = Path(tclint.verify.__file__).parent
 SOURCE = """\
@@ -168,6 +171,52 @@ def test_one_child_for_each_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         assert {future.result() for future in done} == seen == {"3", "5"}
     with executor_for(VerifyOptions(device="cuda:1", jobs=2)) as pool:
         assert pool.submit(work, job, Limits("python", "cuda:1")).result() == ""
+
+
+@pytest.mark.parametrize(("kept_waiting", "ended"), [(0.0, True), (3600.0, False)])
+def test_the_time_that_a_busy_machine_takes_does_not_count(
+    kept_waiting: float, ended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "waited", lambda pid: kept_waiting)
+    orders: list[dict[str, object]] = []
+    events: SimpleQueue[dict[str, object]] = SimpleQueue()
+    server = object.__new__(process.Server)
+    monkeypatch.setattr(server, "_send", orders.append)
+    events.put({"event": "started", "pid": os.getpid()})
+    later = threading.Timer(2.0, lambda: events.put({"event": "ended", "code": 1}))
+    later.start()
+    server._watch(1, events, tmp_path, 0.5, 10**9)
+    later.join()
+    assert orders == ([{"kill": 1}] if ended else [])
+
+
+@pytest.mark.parametrize(
+    ("message", "name", "shape"),
+    [
+        ("cell must have shape (3, 3), got (2, 8, 32)", "cell", (3, 3)),
+        ("tags must have dimension of 2, got 3", "tags", (2, 32)),
+        ("the mask should be 4-D", "mask", (2, 32, 32, 32)),
+        ("expects input size (48, 16), got (8, 32)", "cell", (2, 48, 16)),
+        ("Expected 16 tokens for (4, 4), got 8", "cell", (2, 16, 32)),
+        ("hidden0 has inconsistent hidden_size: got 32, expected 24", "cell", (2, 8, 24)),
+        ("sequence length must be divisible by 6", "cell", (2, 8, 36)),
+    ],
+)
+def test_what_a_program_says_of_its_inputs_is_heeded(message: str, name: str, shape: tuple[int, ...]) -> None:
+    inputs = {one: TensorSpec((2, 8, 32)) for one in ("cell", "tags", "mask")}
+    assert {**inputs, name: TensorSpec(shape)} in list(asked(message, inputs))
+
+
+def test_a_width_that_was_joined_or_flattened_is_taken_apart() -> None:
+    two = {"obs": TensorSpec((2, 64)), "action": TensorSpec((2, 64))}
+    assert {name: TensorSpec((2, 32)) for name in two} in list(computed(two, 128, 64))
+    assert {**two, "obs": TensorSpec((2, 34))} in list(computed(two, 92, 62))
+    assert {"x": TensorSpec((2, 4, 32))} in list(computed({"x": TensorSpec((2, 8, 32))}, 256, 128))
+
+
+def test_who_waits_for_a_processor_is_told() -> None:
+    assert waited() >= 0.0
+    assert waited("no such process") == 0.0
 
 
 def test_several_children_to_a_gpu_as_its_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:

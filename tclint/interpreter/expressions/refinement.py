@@ -120,6 +120,8 @@ def _refine_call(frame: Frame, node: ast.Call, then: Env | None, otherwise: Env 
             _put(then, place, value.narrow(wanted) or _of_type(wanted, frame, node), frame)
         if otherwise is not None and isinstance(value, Union):
             rest = [o for o in value.options if o.instance_of(wanted) is not True]
+            if len(rest) == 1 and isinstance(rest[0], Tensor):
+                rest = [rest[0].with_(conf=max(rest[0].conf, USED))]  # `Tensor | list` that is no list
             if rest:
                 _put(otherwise, place, one_of(rest), frame)
     elif func.name == "torch.is_tensor" and then is not None and value is UNKNOWN:

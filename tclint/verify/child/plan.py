@@ -35,6 +35,7 @@ from tclint.verify.child.sweep import SETTLED, Sweep, sweeps
 from tclint.verify.cover import is_project
 from tclint.verify.heard import Equality, Fault, Heard, Run, Trial
 from tclint.verify.job import Candidate, Goal, Job
+from tclint.verify.waiting import waited
 
 EXAMPLES = 3
 """Most examples that are run for one job, once they work."""
@@ -71,7 +72,11 @@ class _Notes:
 
 def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
     """Everything that can be learned. `save` is given what is known so far, again and again."""
-    begun = time.monotonic()
+    begun = time.monotonic() - waited()
+
+    def used() -> float:
+        return time.monotonic() - waited() - begun
+
     files = {place.path for place in job.places} | {candidate.path for candidate in job.candidates}
     setup = Setup(
         device=job.device,
@@ -81,12 +86,12 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
         compiled=job.compiled,
     )
     notes = _Notes()
-    notes.has_time = lambda: time.monotonic() - begun < job.seconds * SPARE
+    notes.has_time = lambda: used() < job.seconds * SPARE
     if save is not None:
         notes.tell = lambda: save(_heard(job, setup, notes))
     checked = False
     for candidate in job.candidates:
-        if notes.runs and time.monotonic() - begun > job.seconds * ENOUGH:
+        if notes.runs and used() > job.seconds * ENOUGH:
             break
         try:
             module = load(candidate.path, job.root)

@@ -1,0 +1,149 @@
+"""What is no proof that a value is a tensor: annotations that allow other things, and what is taken apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lintkit import PRELUDE, lint
+
+SILENT = {
+    "an annotation allows a number beside a tensor": """
+class Net(nn.Module):
+    def forward(self, x, factor: "float | torch.Tensor"):
+        if factor > 0:
+            x = x * factor
+        return x
+""",
+    "an annotation allows a list beside an array": """
+from typing import List, Tuple, Union
+import numpy as np
+
+class Net(nn.Module):
+    def __init__(self, cropping: Union[np.ndarray, List, Tuple]):
+        super().__init__()
+        self.top, self.bottom = cropping[0]
+
+    def forward(self, image):
+        return image[self.top : image.shape[0] - self.bottom]
+""",
+    "a key is asked for": """
+class Net(nn.Module):
+    def __init__(self, names):
+        super().__init__()
+        self.names = names
+
+    def forward(self, batch: "dict[str, torch.Tensor]"):
+        for key, inner in self.names:
+            if inner not in batch[key]:
+                raise KeyError(inner)
+        return batch
+""",
+    "an argument is taken apart": """
+class Loss(nn.Module):
+    def forward(self, outputs):
+        scores, sizes = outputs
+        return torch.split(scores, sizes, dim=1)
+""",
+    "tuples of two lengths are returned": """
+class Layer(nn.Module):
+    def __init__(self, extra):
+        super().__init__()
+        self.extra = extra
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, size):
+        h, w = size
+        if h > 3:
+            x = self.fc(x)
+        if self.extra:
+            return x, size, x, size
+        return x, size
+
+class Net(nn.Module):
+    def __init__(self, depth, extra):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer(extra) for _ in range(depth)])
+
+    def forward(self, x):
+        size = (x.shape[1], x.shape[2])
+        for layer in self.layers:
+            x, size = layer(x, size)
+        return x.view(-1, size[0])
+""",
+    "an attribute of every object beside those that are set by computed names": """
+class Net(nn.Module):
+    def __init__(self, depth):
+        super().__init__()
+        for i in range(depth):
+            setattr(self, "rnn%d" % i, nn.LSTM(4, 4))
+
+    def forward(self, x):
+        name = self.__class__.__name__
+        return x + len(name)
+""",
+    "a tokenizer in plain Python": """
+class LetterTokenizer:
+    def __init__(self):
+        self.pad = 0
+
+class Net(nn.Module):
+    def __init__(self, tokenizer: LetterTokenizer):
+        super().__init__()
+        self.tokenizer = tokenizer
+
+    def forward(self, ids):
+        return ids != self.tokenizer.pad
+""",
+}
+
+SPOKEN = {
+    "isinstance has shown a tensor": """
+class Net(nn.Module):
+    def forward(self, x, factor: "float | torch.Tensor"):
+        if isinstance(factor, torch.Tensor):
+            if factor > 0:  # here
+                x = x * factor
+        return x
+""",
+    "it is no list": """
+class Net(nn.Module):
+    def forward(self, x: "torch.Tensor | list[torch.Tensor]"):
+        if isinstance(x, list):
+            x = torch.stack(x)
+        if x.sum() > 0:  # here
+            x = x * 2
+        return x
+""",
+    "a part of an argument is used as a tensor": """
+class Net(nn.Module):
+    def forward(self, inputs):
+        x, lengths = inputs
+        longest = lengths.max()
+        return x[:, :longest] + lengths.shape[0]  # here
+""",
+    "a number is asked for": """
+class Net(nn.Module):
+    def forward(self, x: torch.Tensor):
+        if 3 in x:  # here
+            x = x * 2
+        return x
+""",
+}
+
+
+def breaks(folder: Path, source: str) -> list[int]:
+    (folder / "net.py").write_text(source)
+    return [f.span.line for f in lint("net.py", cwd=folder).findings if f.code < "TCL2"]
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_silent(tmp_path: Path, case: str) -> None:
+    assert breaks(tmp_path, PRELUDE + SILENT[case]) == []
+
+
+@pytest.mark.parametrize("case", SPOKEN)
+def test_spoken(tmp_path: Path, case: str) -> None:
+    source = PRELUDE + SPOKEN[case]
+    here = next(i for i, line in enumerate(source.splitlines(), 1) if line.endswith("# here"))
+    assert breaks(tmp_path, source) == [here]
