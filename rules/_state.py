@@ -106,6 +106,10 @@ def changing(event: Event, node: ast.AST) -> tuple[str, Variation] | None:
                     varied = event.evidence.held(owner.cls, part.attr)
                 if varied.hazard:
                     return ast.unparse(part), varied
+        elif isinstance(part, ast.Name) and event.evidence is not None and event.ask.captures(part.id):
+            varied = event.evidence.captured(part.id, burned=True)
+            if varied.hazard:
+                return part.id, varied
     wanted = {id(part) for part in ast.walk(node)}
     for _, read, varied in changed_reads(event, burned=True):
         if id(read) in wanted:

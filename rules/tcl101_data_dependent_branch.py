@@ -11,7 +11,8 @@ from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.rules._branches import contains_fix, fix_branch, without_bool
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
-from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Scalar, Seq, Tensor, Union, Value, tensor_of
+from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, tensor_of
+from tclint.values.constant import is_none
 
 
 class DataDependentBranch(Rule):
@@ -64,7 +65,9 @@ class DataDependentBranch(Rule):
             tensor = Tensor(PROVEN, origin=event.test.origin)
         if isinstance(event.test, Scalar) and self._kept_number(event, event.test):
             tensor = Tensor(PROVEN, origin=event.test.origin)
-        if tensor is None:
+        if tensor is None or (
+            isinstance(event.node, (ast.Name, ast.Attribute)) and _asks_whether_there(event.test, tensor)
+        ):
             return
         if isinstance(event.test, Tensor) and not tensor.flags & ARRAY:
             self._tests.setdefault(event.module.path, {})[position(event.node)] = tensor.dtype
@@ -128,8 +131,14 @@ class DataDependentBranch(Rule):
         )
 
 
+def _asks_whether_there(test: Value, tensor: Tensor) -> bool:
+    """Whether `if self.bias:` asks for None or an empty list: Python raises on a tensor of several elements there."""
+    others = (is_none(option) or isinstance(option, (Seq, Dict)) for option in test.options)
+    return tensor.ndim != 0 and any(others)
+
+
 def _may_be_number(value: Value) -> bool:
-    return tensor_of(value) is not None or value.python_type in ("int", "float", "bool", "number")
+    return tensor_of(value) is not None or value.python_type not in ("", "str")
 
 
 def _instead(event: Branch | Operation | Call) -> str:

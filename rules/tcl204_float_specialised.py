@@ -89,8 +89,8 @@ class FloatSpecialised(Rule):
             confidence, said = variation.burned(event, value)
             name = value.ref[0] if value.ref else "the argument"
         elif isinstance(value, Scalar) and value.source == "data":
-            if node is None or not (what.startswith("math.") or _resumed(event, value)):
-                return  # reading it breaks the graph, which TCL103 says
+            if node is None or event.ask.runs_eagerly() or not (what.startswith("math.") or _resumed(event, value)):
+                return  # reading it breaks the graph, which TCL103 says; in a loop what follows is not compiled
             name, confidence = ast.unparse(node), Confidence.MEDIUM
         else:
             changed = changing(event, node) if node is not None and not isinstance(node, ast.Constant) else None

@@ -16,6 +16,7 @@ from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.torch_facts.facts import Places
 from tclint.values import Dict, Object, Scalar, Seq, Tensor, Value
+from tclint.values.evidence import Variation
 
 _MORE: Final = {
     "Tensor.split": Places((0,), ("split_size",)),
@@ -89,14 +90,14 @@ class IntSpecialised(Rule):
             if isinstance(place, ast.Call) and callee(place) not in facts.named("chooses or cuts a number"):
                 continue  # how long something is, is no value that was read
             read = isinstance(value, Scalar) and value.source == "data"
+            if read and event.ask.runs_eagerly():
+                return  # a break in a loop has sent the function to eager: nothing is unrolled
             changed = None if read else changing(event, place)
             if read or changed is not None:
                 name = changed[0] if changed is not None else ast.unparse(place)
-                how = changed[1].said if changed is not None else "changes from call to call"
                 yield self.finding(
                     event,
-                    f"`range` is unrolled, and `{name}` {'is ' if changed is not None else ''}{how}:"
-                    " each new value compiles again",
+                    f"`range` is unrolled, and `{name}` {_how(changed)}: each new value compiles again",
                     confidence=Confidence.MEDIUM if read else Confidence.HIGH,
                     help="loop in eager code around a compiled step, or always make the same number of turns",
                 )
@@ -207,3 +208,10 @@ def _asked_for(root: ast.AST) -> frozenset[str]:
     """The containers that a function asks whether they hold something."""
     asked = (n for n in ast.walk(root) if isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.In, ast.NotIn)))
     return frozenset(ast.unparse(node.comparators[0]) for node in asked)
+
+
+def _how(changed: tuple[str, Variation] | None) -> str:
+    if changed is None:
+        return "changes from call to call"
+    said = changed[1].said
+    return f"varies ({said})" if said.startswith("called") else f"is {said}"

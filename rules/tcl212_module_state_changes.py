@@ -79,7 +79,8 @@ class ModuleStateChanges(Rule):
             return
         varied = attribute_change(event, event.receiver, event.name)
         if varied.hazard:
-            yield self._finding(event, f"`self.{event.name}` is {varied.said}")
+            place = ast.unparse(event.node) if isinstance(event.node, ast.Attribute) else f"self.{event.name}"
+            yield self._finding(event, f"`{place}` is {varied.said}")
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         """A ModuleList that forward walks and eager code extends between calls."""

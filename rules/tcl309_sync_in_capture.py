@@ -26,6 +26,7 @@ _SIZED: Final = frozenset(calls.breaking_with("GB0036"))
 _ASKS: Final = facts.named("asks on the host where error_if_nonfinite is True")
 _VALIDATED: Final = facts.named("validates its parameters on the host")
 _BEGINS: Final = "torch.cuda.CUDAGraph.capture_begin"
+_ONCE: Final = " runs once, at capture, and never at replay"
 
 
 class SyncInCapture(Rule):
@@ -35,7 +36,8 @@ class SyncInCapture(Rule):
     capture; so do `step()` of an optimizer that counts its steps on the host (`torch.optim.Adam` without `capturable=True`) or of
     a `GradScaler`, solvers that check their result (`torch.linalg.solve`; `solve_ex` does not), generators that the graph
     does not know, and `capture_begin()` on the default stream. What a module's hooks do is captured too. Work on a side stream
-    has to be waited for before the capture ends. Python statements run once, at capture, and never at replay: a counter stays where it was, `random.random()` gives one number for ever.
+    has to be waited for before the capture ends. Python statements run once, at capture, and never at replay: a counter stays
+    where it was, `random.random()` gives one number for ever.
 
     `make_graphed_callables` raises for a module with hooks or with parameters that its forward does not use, for samples that
     are no tensors, and under autocast with its cache; what it gives raises for other sizes than the sample's, and for keywords.
@@ -106,8 +108,7 @@ class SyncInCapture(Rule):
             return
         if event.target == "name" and "with" not in event.blocks:
             return  # a local of a function that the capture calls: gone with its call, and nobody misses it
-        what = f"`{text(event.node)}` runs once, at capture, and never at replay:"
-        yield self._finding(event, event.node, what)
+        yield self._finding(event, event.node, f"`{text(event.node)}`", _ONCE)
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         if isinstance(event.test, Tensor) and event.capturing:
@@ -123,14 +124,14 @@ class SyncInCapture(Rule):
         for capture in captures(event.node):
             for statement in capture.block.body:
                 for node in ast.walk(statement):
-                    what = _fault(node, capture.outputs)
+                    what, then = _fault(node, capture.outputs)
                     if what:
-                        yield self._finding(event, node, what)
+                        yield self._finding(event, node, what, then)
 
-    def _finding(self, event: Event, node: ast.AST, what: str) -> Finding:
+    def _finding(self, event: Event, node: ast.AST, what: str, then: str = "") -> Finding:
         return self.finding(
             event,
-            f"{what} inside a CUDA-graph capture",
+            f"{what} inside a CUDA-graph capture{then}",
             node=node,
             confidence=Confidence.HIGH,
             help="move it before the capture or after replay()",
@@ -254,17 +255,17 @@ def _fresh(event: Call) -> bool:
     return not (event.args and isinstance(event.args[0], Tensor))
 
 
-def _fault(node: ast.AST, bound: Collection[str]) -> str:
-    """What the text of a capture alone tells; `bound` are the names that the capture binds itself."""
+def _fault(node: ast.AST, bound: Collection[str]) -> tuple[str, str]:
+    """What the text of a capture alone tells, and what comes of it; `bound` are the names that the capture binds itself."""
     if not isinstance(node, ast.Call):
-        return ""
+        return "", ""
     func = text(node.func)
     if func.endswith("synchronize"):
-        return f"`{func}()` is not allowed"
+        return f"`{func}()` is not allowed", ""
     if func in _BUILDS and not any(k.arg == "device" for k in node.keywords):
-        return f"`{func}` builds a tensor on the host"
+        return f"`{func}` builds a tensor on the host", ""
     if isinstance(node.func, ast.Attribute) and node.func.attr in _SYNCS and not node.args:
-        return f"`.{node.func.attr}()` waits for the device"
+        return f"`.{node.func.attr}()` waits for the device", ""
     if func == "print" or func.endswith(".append") and func.removesuffix(".append") not in bound:
-        return f"`{func}` runs once, at capture, and never at replay:"
-    return ""
+        return f"`{func}`", _ONCE
+    return "", ""

@@ -13,7 +13,21 @@ from tclint.rules._moves import Moves
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import names_read, nodes, text
 from tclint.torch_facts import facts
-from tclint.values import PARAMETER, UNKNOWN, Const, Dict, Instance, Object, Scalar, Seq, Tensor, tensor_of
+from tclint.values import (
+    PARAMETER,
+    UNKNOWN,
+    Const,
+    Dict,
+    Instance,
+    Object,
+    Scalar,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    tensor_of,
+)
+from tclint.values.constant import is_none
 
 _DYNAMIC: Final = 2
 """The sizes that one program for all sizes is recorded for before that is a habit."""
@@ -81,7 +95,8 @@ class CudagraphRerecord(Rule):
         goes_on = any(first <= event.node.lineno <= last for first, last in event.ask.of_scope(_counting_loops))
         limit = _DYNAMIC if event.callee.site.dynamic is True else _STATIC
         place = (event.module.path, event.node.lineno, event.node.col_offset, event.callee.key)
-        for argument, value in (*enumerate(event.args), *event.keywords.items()):
+        for argument, given in (*enumerate(event.args), *event.keywords.items()):
+            value = _present(given)
             if isinstance(value, Scalar) and _in_loop(event):
                 made = value.type == "float" and not value.source and _made_in_loop(event, argument)
                 if value.source in ("counted", "random") or made:
@@ -159,6 +174,14 @@ class CudagraphRerecord(Rule):
             confidence=Confidence.HIGH,
             help="pad to fixed shapes, pass device tensors, write parameters in place",
         )
+
+
+def _present(value: Value) -> Value:
+    """What is passed where it is not None: `n if … else None` is one or the other for the whole run."""
+    if isinstance(value, Union):
+        present = [option for option in value.options if not is_none(option)]
+        return present[0] if len(present) == 1 else value
+    return value
 
 
 def _made_in_loop(event: CompiledCall, argument: object) -> bool:

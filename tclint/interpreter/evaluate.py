@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final, Literal
 
 from tclint.interpreter.frame import Frame
-from tclint.values import NONE, UNKNOWN, External, Scalar, Seq, Value
+from tclint.values import NONE, UNKNOWN, Compiled, External, FunctionValue, Scalar, Seq, Value
 from tclint.values.moments import GROWS
 
 _HANDLERS: Final[dict[type[ast.AST], Callable[[Frame, Any], Value]]] = {}
@@ -28,6 +28,11 @@ def evaluate(frame: Frame, node: ast.expr) -> Value:
     return handler(frame, node)
 
 
+def _compiles(bound: Value, function: FunctionValue) -> bool:
+    """`global step; step = torch.compile(step)`"""
+    return isinstance(bound, Compiled) and bound.target.key == function.key
+
+
 def lookup(frame: Frame, name: str) -> Value:
     """The value of a name: local, enclosing function, module, builtin."""
     value = frame.env.get(name)
@@ -44,9 +49,11 @@ def lookup(frame: Frame, name: str) -> Value:
             frame.interp.heap.read_global(frame.module.path, name, held)
             return _as_changed(frame, ("global", ""), name, held)
     value = frame.interp.names.value(frame.module, name)
-    if (value is None or value is NONE) and frame.region is None:
-        # `model = None` at first, or nothing at all, until a function binds it.
-        value = frame.interp.learned.set_globals.get((frame.module.path, name), value)
+    if frame.region is None and (value is None or value is NONE or isinstance(value, FunctionValue)):
+        # `model = None` at first, or nothing at all, until a function binds it; a function until one compiles it.
+        bound = frame.interp.learned.set_globals.get((frame.module.path, name))
+        if bound is not None and (not isinstance(value, FunctionValue) or _compiles(bound, value)):
+            value = bound
     if value is not None:
         return _as_changed(frame, ("global", ""), name, value)
     if name in _BUILTINS:

@@ -21,8 +21,9 @@ Env = dict[str, Value]
 # Set in environments that only an unusual run reaches. The dot makes it end where the branch ends.
 RARE: Final = ".rare"
 _new = tuple.__new__
-TURNS: Final = 160
-"""The turns of loops that are walked for one entry into the program."""
+TURNS: Final = (160, 160, 160, 80)
+"""The turns of loops that are walked for one entry into the program: in the function that is entered, in those that it calls,
+and so on. What the loops of a loader or an optimizer cost is not taken from the loop that trains."""
 
 
 class Frame:
@@ -88,7 +89,7 @@ class Frame:
         self.on_yield: Callable[[Value], None] | None = None  # runs what a context manager stands around
         self.inexact = False  # a yield may not happen, or not only once
         self.walked = 0  # how many of the loops in `blocks` are walked turn by turn
-        self.budget: list[int] = parent.budget if parent is not None else [TURNS]
+        self.budget: list[int] = parent.budget if parent is not None else list(TURNS)
         self.dead = False
         self.blocks: list[str] = []
         self.breaks: list[list[Env]] = []

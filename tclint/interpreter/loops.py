@@ -126,7 +126,8 @@ def _walk(
     heap = frame.interp.heap
     left = []
     first = True
-    while frame.budget[0] > 0 or first:  # what stands in a loop is seen once, whatever was walked before
+    level = min(frame.depth, len(frame.budget) - 1)
+    while frame.budget[level] > 0 or first:  # what stands in a loop is seen once, whatever was walked before
         first = False
         more, leaves = turn()
         if leaves is not None:
@@ -135,7 +136,7 @@ def _walk(
         if not more:
             break
         frame.inexact |= leaves is not None  # the loop may have ended before this turn
-        frame.budget[0] -= 1
+        frame.budget[level] -= 1
         ends = _turn(frame, node, broken)
         if ends is None:
             ended = True

@@ -11,8 +11,21 @@ from tclint.interpreter import bindings
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze, grad_argument
+from tclint.torch_facts import dtypes
 from tclint.torch_facts import modes as facts
-from tclint.values import NONE, PARAMETER, PROVEN, UNKNOWN, Const, External, Instance, Object, Tensor, Value
+from tclint.values import (
+    NONE,
+    PARAMETER,
+    PROVEN,
+    UNKNOWN,
+    Const,
+    External,
+    FunctionValue,
+    Instance,
+    Object,
+    Tensor,
+    Value,
+)
 from tclint.values.moments import Mode
 
 _EVERY: Final = "parameters"
@@ -21,9 +34,13 @@ _EVERY: Final = "parameters"
 
 def enter_mode(frame: Frame, context: ast.expr, decorates: bool = False) -> None:
     """`with torch.no_grad():` and the like, also as a decorator."""
-    called = context.func if isinstance(context, ast.Call) else context
-    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-    if name not in facts.CONTEXTS or frame.region is not None:
+    if frame.region is not None:
+        return
+    entered, name = context, _name(context)
+    if name not in facts.CONTEXTS:
+        context = _made_by(frame, context)
+        name = _name(context)
+    if name not in facts.CONTEXTS:
         return
     if name in facts.NO_GRAD:
         frame.grad = False
@@ -38,8 +55,22 @@ def enter_mode(frame: Frame, context: ast.expr, decorates: bool = False) -> None
             for node in (*context.args, *(keyword.value for keyword in context.keywords)):
                 value = evaluate(frame, node)
                 given.append(value.key if isinstance(value, (Const, External)) else None)
-    mode = Mode(name, tuple(given), frame.module.path, context, decorates)
+    mode = Mode(name, tuple(given), frame.module.path, entered, decorates)
     frame.modes = (*frame.modes, mode)
+
+
+def _name(context: ast.expr) -> str:
+    called = context.func if isinstance(context, ast.Call) else context
+    return called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+
+
+def _made_by(frame: Frame, context: ast.expr) -> ast.expr:
+    """What `with made():` enters, where `made` is a `lambda: torch.autocast(…)` that a table or a variable holds."""
+    if isinstance(context, ast.Call) and isinstance(context.func, ast.Name) and not context.args:
+        maker = frame.env.get(context.func.id)
+        if isinstance(maker, FunctionValue) and isinstance(maker.function.node, ast.Lambda):
+            return maker.function.node.body
+    return context
 
 
 def runs_eagerly(frame: Frame, context: ast.expr) -> bool:
@@ -77,7 +108,7 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
             freeze(frame, receiver, args[0] if args else Const(True))
         elif method in facts.DTYPES:
             account.write(frame, node, ("mode", "", owner, "dtype"), External(f"torch.{method}"))
-        elif method == "to" and args and isinstance(args[0], External):
+        elif method == "to" and args and isinstance(args[0], External) and dtypes.exact(args[0].name):
             account.write(frame, node, ("mode", "", owner, "dtype"), args[0])
 
 

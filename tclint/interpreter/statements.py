@@ -17,6 +17,7 @@ from tclint.values import (
     NONE,
     UNKNOWN,
     ClassValue,
+    Const,
     Dict,
     External,
     FunctionValue,
@@ -24,6 +25,7 @@ from tclint.values import (
     ModuleValue,
     Object,
     Partial,
+    Scalar,
     Seq,
     Tensor,
     Value,
@@ -74,7 +76,16 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     if tensor is not None and isinstance(result, Tensor):
         # `x += y` writes into x's storage: the result is x.
         result = Tensor(tensor.conf, tensor.dtype, tensor.ndim, tensor.flags, tensor.origin, tensor.base, tensor.site)
+    elif frame.region is None and frame.walked and isinstance(result, Scalar) and _counts(node, value):
+        # Whatever it was at first, it is another number in every turn.
+        result = Scalar(result.type, "counted", result.origin)
     stores.store(frame, target, result, node, augmented=True, old=old)
+
+
+def _counts(node: ast.AugAssign, step: Value) -> bool:
+    """`n += 1`"""
+    known = isinstance(step, Const) and type(step.value) in (int, float) and bool(step.value)
+    return known and isinstance(node.op, (ast.Add, ast.Sub))
 
 
 def _return(frame: Frame, node: ast.Return) -> None:

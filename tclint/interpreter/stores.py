@@ -115,7 +115,8 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
         if scope == "global":
             frame.interp.learned.set_globals[(frame.module.path, name)] = value
         outer = frame.top_level if scope == "global" else frame.closure if scope == "nonlocal" else None
-        if isinstance(outer, dict) and (value.contains(GRAPHED) is not None or name in outer):
+        followed = value.contains(GRAPHED) is not None or isinstance(value, Compiled)
+        if isinstance(outer, dict) and (followed or name in outer):
             outer[name] = value
         frame.interp.heap.change()
     frame.set(name, value)
@@ -144,6 +145,29 @@ def _made_with(frame: Frame, layer: Object, made: ast.Call) -> Value:
     return Seq("tuple", (Const(layer.name), *told))
 
 
+def _module_in_place(frame: Frame, module: Value) -> Value:
+    """What another module in the place of one is told apart by: its class, and the numbers it was built from."""
+    if not isinstance(module, Instance):
+        return Const(repr(module))
+    init = frame.interp.classes.find_method(module.cls, "__init__")
+    used = init.node_index(_computed_with) if init is not None else frozenset()
+    made = frame.interp.heap.made_with(module).items()
+    numbers = [
+        f"{name}={v.value}" for name, v in made if isinstance(v, Const) and type(v.value) is int and name in used
+    ]
+    return Const(f"{module.cls.qualname}({', '.join(numbers)})" if numbers else module.cls.qualname)
+
+
+def _computed_with(constructor: ast.AST) -> frozenset[str]:
+    """The names that a constructor does more with than to keep them: `self.table = torch.zeros(length, 8)`."""
+    kept = {id(node.value) for node in ast.walk(constructor) if isinstance(node, ast.Assign)}
+    return frozenset(
+        node.id
+        for node in ast.walk(constructor)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in kept
+    )
+
+
 def _attribute(
     frame: Frame, target: ast.Attribute, value: Value, statement: ast.AST, augmented: bool, old: Value | None
 ) -> None:
@@ -162,9 +186,7 @@ def _attribute(
         if isinstance(value, Object) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             told = _made_with(frame, value, statement.value)
         elif _is_module(frame, value):
-            told = Const(
-                value.cls.qualname if isinstance(value, Instance) else repr(value)
-            )  # a type in another's place
+            told = _module_in_place(frame, value)
         for owner in receiver.options:
             if isinstance(owner, Compiled):
                 owner = owner.target

@@ -138,6 +138,12 @@ class Function:
             return self.line, self.module.last_line(self.ordinal)
         return self.line, self.node.end_lineno or self.line
 
+    @property
+    def is_abstract(self) -> bool:
+        """Whether it is there to be overridden."""
+        marks = self.node.decorator_list if not isinstance(self.node, ast.Lambda) else []
+        return any(ast.unparse(mark).endswith("abstractmethod") for mark in marks)
+
     def nested(self, node: FunctionNode, name: str) -> Function:
         """The function for a `def` or `lambda` inside this one."""
         place = node.lineno * 4096 + node.col_offset

@@ -256,6 +256,7 @@ class PartRunner:
         partly: list[FunctionPlace] = []
         resolved: set[SitePlace] = set()
         why: dict[SitePlace, str] = {}
+        based: list[str] = []
         for target, site in list(interp.learned.targets):
             roots = list(_roots_of(interp, target))
             for function, receiver in roots:
@@ -267,6 +268,8 @@ class PartRunner:
             else:
                 why.setdefault(place, _reason(target))
             models = [f for f, _ in roots if f.cls is not None and interp.classes.is_nn_module(f.cls)]
+            if any(f.is_abstract and f.name == "forward" for f in models) and not site.test:
+                based.append(site.path)  # a model known by its base class alone may be any of those below it
             if models and not site.test:
                 if any(f.name in ("forward", "__call__") for f in models):
                     precise.append(site.path)
@@ -279,7 +282,7 @@ class PartRunner:
         # A site with one target in sight and another that is not is resolved: what is seen is compiled there.
         lost = [site for site in lost if (site.path, site.line) not in resolved]
         # A module that compiles a part of its own speaks for its file; one that is handed a module may compile any.
-        unresolved = [site.path for site in lost if not site.own or (site.path, site.line) in handed]
+        unresolved = based + [site.path for site in lost if not site.own or (site.path, site.line) in handed]
         within = [site.path for site in lost if site.own and (site.path, site.line) not in handed]
         interp.results.unresolved = {place: reason for place, reason in why.items() if place not in resolved}
         result = self._harvest(interp)

@@ -106,15 +106,12 @@ def _descend(root: ast.AST, node: ast.AST, here: Position, found: list[ast.AST])
 
 def _children(root: ast.AST, here: Position) -> Iterator[ast.AST]:
     """The children of a node, without those of long lists that stand elsewhere."""
-    line, last = here[0], here[2]
     for name in root._fields:
         value = getattr(root, name, None)
         if isinstance(value, ast.AST):
             yield value
         elif isinstance(value, list):
-            if len(value) > _MANY and isinstance(value[0], ast.stmt):
-                yield from _on_lines(value, line, last)
-            elif len(value) > _MANY and name == _IN_ORDER.get(type(root)):
+            if len(value) > _MANY and (isinstance(value[0], ast.stmt) or name == _IN_ORDER.get(type(root))):
                 yield from _at(value, here)
             else:
                 for item in value:
@@ -122,25 +119,19 @@ def _children(root: ast.AST, here: Position) -> Iterator[ast.AST]:
                         yield item
 
 
-def _at(items: Sequence[ast.expr], here: Position) -> Sequence[ast.expr]:
-    """The last of some neighbouring expressions that begins at a place or before."""
-    end = bisect_right(items, here[:2], key=attrgetter("lineno", "col_offset"))
+def _at(items: Sequence[ast.expr] | Sequence[ast.stmt], here: Position) -> Sequence[ast.AST]:
+    """The last of some neighbours that begins at a place or before: none of them reaches into the next."""
+    end = bisect_right(items, here[:2], key=_BEGINNING)
     return items[max(end - 1, 0) : end]
 
 
-def _on_lines(block: Sequence[ast.stmt], line: int, last: int) -> Sequence[ast.stmt]:
-    """The statements of a block that begin at a line or before, and end at another one or after."""
-    end = start = bisect_right(block, line, key=attrgetter("lineno"))
-    while start and (block[start - 1].end_lineno or 0) >= last:
-        start -= 1
-    return block[start:end]
+_BEGINNING: Final = attrgetter("lineno", "col_offset")
 
 
 def index_in(block: Sequence[ast.stmt], statement: ast.stmt) -> int | None:
     """Which statement of a block a statement is."""
-    line = attrgetter("lineno")
-    here = range(bisect_left(block, statement.lineno, key=line), bisect_right(block, statement.lineno, key=line))
-    return next((i for i in here if same(block[i], statement)), None)
+    here = bisect_left(block, position(statement)[:2], key=_BEGINNING)
+    return here if here < len(block) and same(block[here], statement) else None
 
 
 def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:

@@ -215,6 +215,8 @@ def _same_layout(atom: _Strides, wanted: object) -> bool:
     if rule == "exact":
         return bool(atom.value == written)
     if rule == "some":
+        if len(atom.value) != len(written):
+            return False  # a tensor of another rank
         pairs = zip(atom.value, written, strict=True)
         return all(now > 1 if then is None else now == then for now, then in pairs)
     return bool(_rule(atom.value, atom.sizes) == written)

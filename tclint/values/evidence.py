@@ -201,9 +201,9 @@ class Evidence:
         """Where it is called: `called at train.py:40`."""
         return f"called at {self._where}" if self.calls else ""
 
-    def captured(self, name: str) -> Variation:
+    def captured(self, name: str, burned: bool = False) -> Variation:
         """What a captured variable costs that is another one in every closure, or at every call."""
-        told = [_told(call.cells[name].guarded(), "cell", False) for call in self.calls if name in call.cells]
+        told = [_told(call.cells[name].guarded(), "cell", burned) for call in self.calls if name in call.cells]
         if len(told) != len(self.calls):
             return _NOTHING
         return Variation(len(policy.programs([{name: each} for each in told], self._policy)), self._passed(name, told))
@@ -336,6 +336,7 @@ class Evidence:
         # Modules are made in training mode; of other modes nobody knows how they are at first.
         state = {n: TRUE.guarded() if n.endswith(".training") else guarded.UNKNOWN for n in names}
         runs = dict.fromkeys(names, 1)
+        last: dict[str, Write] = {}
         fresh = set(names)  # what was not set since the last call
         for moment in self._walk:
             if isinstance(moment, Call):
@@ -346,7 +347,10 @@ class Evidence:
             elif moment.place[0] == "mode" and not moment.again:
                 name, told = _mode_name(moment.place), moment.value.guarded()
                 # Modules of one class are not told apart: how many of them are set in a row tells more than which.
-                runs[name] = runs[name] + 1 if state[name] == told and name not in fresh else 1
+                again = state[name] == told and name not in fresh
+                if not (again and _is_of_same(last[name], moment)):
+                    runs[name] = runs[name] + 1 if again else 1
+                last[name] = moment
                 fresh.discard(name)
                 state[name] = told if isinstance(told, (guarded.Exact, guarded.Number)) else guarded.UNKNOWN
         return policy.programs([_exact(each) for each in moments], self._policy), moments
@@ -387,6 +391,20 @@ def _told(value: guarded.Guarded, place: guarded.ReadFrom, burned: bool) -> guar
         told = tuple((key, _told(item, place, burned)) for key, item in value.items)
         return guarded.Table(value.kind, told, value.some)
     return value
+
+
+def _is_of_same(one: Write, other: Write) -> bool:
+    """Whether two calls set the mode of one object: `model.train()` at the end of a validation and where an epoch begins.
+    The same call again is of another object, one of a list."""
+    if one.node is other.node or one.path != other.path:
+        return False
+    first, second = _receiver(one.node), _receiver(other.node)
+    return first is not None and second is not None and ast.unparse(first) == ast.unparse(second)
+
+
+def _receiver(node: ast.AST) -> ast.expr | None:
+    """`model` in `model.train()`."""
+    return node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
 
 
 def _mode_name(place: StatePlace) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from diagnosis_helpers import sample, timing
@@ -83,6 +84,65 @@ def test_html_escapes_what_programs_say(diagnosis: Diagnosis) -> None:
     page = report_html.render(diagnosis)
     assert "<call>" not in page
     assert "Unsupported &lt;call&gt;" in page
+
+
+def _poisoned(value: Any, text: str) -> Any:
+    """A diagnosis in which everything that anybody could have written says something else too."""
+    if isinstance(value, str):
+        return value + text
+    if isinstance(value, tuple):
+        return tuple(_poisoned(each, text) for each in value)
+    if isinstance(value, dict):
+        return {_poisoned(key, text): _poisoned(each, text) for key, each in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        # How severe a finding is and what a row is called are words of ours.
+        own = [f.name for f in fields(value) if f.init and f.name not in ("severity", "label")]
+        return replace(value, **{name: _poisoned(getattr(value, name), text) for name in own})
+    return value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "</style></svg></title><img src=x onerror=alert(1)>",
+        "\"' onload='alert(1)' x=\"",
+        "]]><!-- & &lt;b&gt; javascript:alert(1)",
+        "<a href=http://example.com>" + "y" * 300,
+    ],
+)
+def test_whatever_a_diagnosis_says_adds_nothing_to_its_page(diagnosis: Diagnosis, text: str) -> None:
+    """The same elements with the same attributes, and no more of them, as a parser of HTML reads the page."""
+
+    class Reader(HTMLParser):
+        def __init__(self) -> None:
+            super().__init__(convert_charrefs=True)
+            self.found: list[tuple[str, tuple[str, ...]]] = []
+            self.said = ""
+
+        def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+            self.found.append((tag, tuple(name for name, _ in attributes)))
+
+        def handle_comment(self, data: str) -> None:
+            self.found.append(("comment", ()))
+
+        def handle_data(self, data: str) -> None:
+            self.said += data
+
+    def read(given: Diagnosis) -> Reader:
+        reader = Reader()
+        reader.feed(report_html.render(given))
+        reader.close()
+        return reader
+
+    # Words that mean something to the page (which state, which verdict) mean nothing any more in either of them.
+    plain, poisoned = read(_poisoned(diagnosis, "z" * len(text))), read(_poisoned(diagnosis, text))
+    assert poisoned.found == plain.found
+    assert text[:40] in poisoned.said
+    assert not [
+        name for _, names in poisoned.found for name in names if name.startswith("on") or name in ("src", "href")
+    ]
+    assert "script" not in {tag for tag, _ in poisoned.found}
 
 
 def test_bars_are_as_long_as_their_values() -> None:

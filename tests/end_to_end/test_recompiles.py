@@ -25,7 +25,6 @@ MISSED = {
     "kv__layers_partly_empty",
     "mode__grad_train_combo",
     "mode__train_val_serve",
-    "modstate__lora_rank_swap",
     "modstate__progressive_unfreeze",
     "optim__add_param_group",
     "optim__add_param_group_progressive",

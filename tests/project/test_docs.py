@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -33,10 +34,24 @@ def test_every_hazard_has_a_row() -> None:
 
 
 def test_every_hazard_is_covered_or_has_a_reason() -> None:
-    for number, hazard, covered, remark in rows():
+    for number, hazard, covered, remark, _ in rows():
         assert hazard, number
         if covered == "-":
             assert remark, f"{number} has neither a rule nor a reason"
+
+
+def test_lines_of_real_code_are_rows_of_the_histories() -> None:
+    document = json.loads((ROOT / "benchmarks" / "histories.json").read_text(encoding="utf-8"))
+    flagged = {
+        (f"{project.rpartition('/')[2]}@{row['commit'][:8]} {row['file']}:{row['line']}", row["rule"])
+        for project, found in document.items()
+        for row in found
+        if row["expected"] == "flagged"
+    }
+    shown = [(row[4].strip("`"), row[2]) for row in rows() if row[4]]
+    assert len(shown) > 15
+    for where, covered in shown:
+        assert any((where, rule.split()[0]) in flagged for rule in covered.split(", ")), where
 
 
 def test_rules_named_for_hazards_exist() -> None:

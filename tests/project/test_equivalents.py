@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +26,18 @@ def test_the_command_is_one(command: str, tmp_path: Path, monkeypatch: pytest.Mo
     name, rest = split_command(shlex.split(command)[1:])
     context = load_command(name).make_context(name, rest)
     assert not context.args
+
+
+@pytest.mark.parametrize(
+    "command", [c for c in COMMANDS if split_command(shlex.split(c)[1:])[0] == "lint" and "--verify" not in c]
+)
+def test_the_command_runs(command: str, tmp_path: Path) -> None:
+    """On the demo. `--verify` is run by the pages about it, and what `diagnose` measures by tests/diagnose."""
+    shutil.copytree(ROOT / "fixtures" / "demo", tmp_path / "demo")
+    line = [sys.executable, "-m", "tclint", *shlex.split(command)[1:]]
+    done = subprocess.run(line, cwd=tmp_path / "demo", capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    assert "hazard" in done.stdout
 
 
 def test_every_diagnostic_has_its_row() -> None:

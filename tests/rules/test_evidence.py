@@ -82,6 +82,17 @@ class Net(nn.Module):
         name = self.__class__.__name__
         return x + len(name)
 """,
+    "a parameter that may not be there": """
+class Net(nn.Module):
+    def __init__(self, dim, bias: bool):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(dim)) if bias else None
+
+    def forward(self, x):
+        if self.bias:
+            x = x + self.bias
+        return x
+""",
     "a tokenizer in plain Python": """
 class LetterTokenizer:
     def __init__(self):
@@ -98,6 +109,20 @@ class Net(nn.Module):
 }
 
 SPOKEN = {
+    "a number that may not be there": """
+class Net(nn.Module):
+    def __init__(self, limit):
+        super().__init__()
+        self.limit = limit
+
+    def forward(self, x):
+        large = None
+        if self.limit is not None:
+            large = (x > self.limit).any()
+        if large:  # here
+            x = x / 2
+        return x
+""",
     "isinstance has shown a tensor": """
 class Net(nn.Module):
     def forward(self, x, factor: "float | torch.Tensor"):

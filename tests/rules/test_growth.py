@@ -199,6 +199,11 @@ def _copies(n: int) -> Sources:
     return {"m.py": f"{HEAD}{code}"}
 
 
+def _on_one_line(n: int) -> Sources:
+    """TCL108: statements that all begin on the same line, each with its fix."""
+    return {"m.py": f"{HEAD}@torch.compile\ndef f(x):\n    {'; '.join(['print(x)'] * n)}\n    return x\n"}
+
+
 FAMILIES: list[tuple[Callable[[int], Sources], int, str]] = [
     (_module_assignments, 4000, "2.13"),
     (_changed_globals, 150, "2.13"),
@@ -222,6 +227,7 @@ FAMILIES: list[tuple[Callable[[int], Sources], int, str]] = [
     (_conditions, 150, "2.13"),
     (_inheritance, 200, "2.13"),
     (_copies, 300, "2.13"),
+    (_on_one_line, 500, "2.13"),
 ]
 
 

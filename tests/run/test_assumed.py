@@ -374,6 +374,36 @@ def test_a_module_that_compiles_what_it_is_handed_speaks_for_no_file(project: Pr
     assert shown(project.write(files).lint()) == ["other.py:6 TCL108 assumed"]
 
 
+def test_a_model_known_by_its_base_class_may_be_any_of_those_below_it(project: Project) -> None:
+    source = """
+        from abc import abstractmethod
+        import torch
+        from torch import nn
+
+        class Base(nn.Module):
+            @abstractmethod
+            def forward(self, x):
+                pass
+
+        class Net(Base):
+            def forward(self, x):
+                print(x)
+                return x
+
+        class Task:
+            def __init__(self, model: Base):
+                self.model = model
+
+            def speed_up(self):
+                self.model = torch.compile(self.model)
+    """
+    assert shown(project.write({"a.py": source}).lint()) == ["a.py:12 TCL108 assumed"]
+    # A method of it that is compiled by itself says nothing of the forwards.
+    other = source.replace("def forward(self, x):\n                pass", "def act(self, x):\n                pass")
+    other = other.replace("self.model = torch.compile(self.model)", "self.model.act = torch.compile(self.model.act)")
+    assert shown(project.write({"a.py": other}).lint()) == []
+
+
 BASE = """
     from torch import nn
 

@@ -319,3 +319,22 @@ def main(config, x):
     assert said(project, source.replace("NAME", "n_head"), "TCL202") == []
     (message,) = said(project, source.replace("NAME", "index"), "TCL202")
     assert "index = 0, 1, 2" in message
+
+
+def test_a_dict_that_compiled_code_writes_to(project: Project) -> None:
+    """Under torch 2.13 six calls make six programs, and two where the key is the same each time."""
+    source = """
+@torch.compile
+def f(x, state):
+    state[KEY] = x * 2
+    return x + 1
+
+def main():
+    state = {}
+    for _ in range(6):
+        f(torch.randn(3), state)
+
+main()
+"""
+    assert len(said(project, source.replace("KEY", "len(state)"), "TCL206")) == 1
+    assert said(project, source.replace("KEY", "'last'"), "TCL206") == []

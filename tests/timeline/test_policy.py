@@ -36,6 +36,11 @@ def test_sizes_0_and_1_have_programs_of_their_own() -> None:
     assert count([Tensor((size, 8), unbacked=frozenset({0})) for size in (4, 1, 0, 7)]) == 1
 
 
+def test_another_rank_after_another_layout_is_a_program_and_no_error() -> None:
+    turned = Tensor((3, 3), strides=(1, 3))
+    assert count([Tensor((3, 3), strides=(3, 1)), turned, Tensor((3, 3, 3), strides=(9, 3, 1)), turned]) == 3
+
+
 def test_parameters_stay_static() -> None:
     assert count([Tensor((size, 8), static=True) for size in (2, 3, 4, 5)]) == 4
 

@@ -62,6 +62,25 @@ BAD = {
 }
 
 
+HOSTILE = {
+    "closes descriptors": "os.closerange(0, 1000)",
+    "catches signals": "[__import__('signal').signal(n, lambda *_: None) for n in (1, 2, 14, 15)]\n            while True: pass",
+    "changes folder": "os.chdir('/')",
+    "writes the protocol": "[_written(n, _LIE) for n in range(1, 64)]",
+    "patches torch": "torch.compile = torch._dynamo.explain = torch._dynamo.optimize = lambda *a, **k: None",
+    "prints a gigabyte": "for _ in range(300): os.write(1, b'x' * 10**6); os.write(2, b'y' * 10**6)",
+}
+"""What none of it may do: be taken for a verdict, or keep the others from theirs."""
+LIE = """
+    def _written(number, data):
+        try:
+            return os.write(number, data)
+        except OSError:
+            return 0
+
+    _LIE = b'{"outcome": "confirmed", "breaks": [{"line": 14, "reason": "a lie"}], "verdict": "confirmed", "ok": true}\\n' * 3
+"""
+
 TOGETHER = sorted(kind for kind in BAD if not kind.endswith("its parent"))
 """What takes others with it runs by itself."""
 
@@ -128,6 +147,30 @@ def test_a_loud_target_is_judged_all_the_same(project: Callable[[str, str], Path
     options = VerifyOptions(timeout=60, python=torch_python, root=str(loud.parent), keep=True)
     (verdict,) = verify([finding_at(loud, "# here")], options).verdicts
     assert verdict.outcome in (Outcome.REFUTED, Outcome.NOT_REACHED), verdict.words
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_hostile_targets_get_one_verdict_each_and_leave_nothing(
+    torch_python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line they are asked about breaks no graph: nobody who runs may talk anyone into saying that it does."""
+    mark = f"TCLINT_TEST_MARK={uuid.uuid4()}"
+    monkeypatch.setenv(*mark.split("="))
+    paths = {kind: tmp_path / f"{kind.replace(' ', '_')}.py" for kind in HOSTILE}
+    for kind, path in paths.items():
+        path.write_text(textwrap.dedent(LIE + HEAD + f"            {HOSTILE[kind]}" + TAIL))
+    for name in ("first_good", "second_good"):
+        paths[name] = tmp_path / f"{name}.py"
+        paths[name].write_text(textwrap.dedent(GOOD))
+    options = VerifyOptions(timeout=60, memory_mb=3000, jobs=2, python=torch_python, root=str(tmp_path))
+    report = verify([finding_at(path, "# here") for path in paths.values()], options)
+    told = dict(zip(paths, report.verdicts, strict=True))
+    print({kind: (verdict.outcome.value, verdict.words) for kind, verdict in told.items()})
+    assert [told[name].outcome for name in ("first_good", "second_good")] == [Outcome.CONFIRMED] * 2
+    assert not [kind for kind in HOSTILE if told[kind].outcome is Outcome.CONFIRMED]
+    assert "still running after" in told["catches signals"].words
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in paths.values())
+    assert wait_until(lambda: not [pid for pid in marked(mark) if pid != os.getpid()], 60), marked(mark)
 
 
 def test_files_written_beside_the_target_do_not_reach_the_working_copy(

@@ -259,7 +259,8 @@ def _ask_key(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Non
     key = keywords.get("key")
     if key is None or not args or frame.region is not None:
         return
-    asked = key.call(frame, node, [args[0].iterate(frame, node)], {})
+    items = (_items(frame, node, args[0]) or ())[:_LISTED] or [args[0].iterate(frame, node)]
+    asked = join_all([key.call(frame, node, [item], {}) for item in items])
     place = next((k.value for k in node.keywords if k.arg == "key"), node) if isinstance(node, ast.Call) else node
     frame.interp.emitter.emit(events.Store, frame, place, "comprehension", UNKNOWN, "", asked, None, False, None)
 
@@ -278,11 +279,9 @@ def _sum(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     tensor = tensor_of(element)
     if tensor is not None:
         return tensor.derived(frame.origin(node), tensor.dtype)
-    return (
-        element
-        if isinstance(element, Scalar)
-        else (Scalar(scalar_type(element.value)) if isinstance(element, Const) else UNKNOWN)
-    )
+    if isinstance(element, Scalar):
+        return element
+    return Scalar(scalar_type(element.value)) if isinstance(element, Const) else UNKNOWN
 
 
 def _abs(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
