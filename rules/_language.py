@@ -19,6 +19,7 @@ from tclint.values import (
     FunctionValue,
     Instance,
     Object,
+    Scalar,
     Seq,
     Value,
     tensor_of,
@@ -40,6 +41,10 @@ def of_call(event: Call) -> str | None:
     if event.name == "builtins.isinstance" and len(event.args) == 2 and isinstance(event.node, ast.Call):
         union = event.node.args[1] if len(event.node.args) == 2 else None
         return "isinstance of a union" if isinstance(union, ast.BinOp) else None
+    if event.method in ("getattr", "setattr") and len(event.args) > 1 and _is_text_of_tensor(event.args[1]):
+        return f"{event.method}() by the text of a tensor"
+    if event.name == f"{_OPERATOR}.__call__":
+        return f"function under {_OPERATOR}" if _needs_fake(event) else None
     if isinstance(value, ClassValue):
         return _of_class(event, value, event.method)
     if isinstance(event.receiver, Object) and event.receiver.name == ENUM:
@@ -61,6 +66,10 @@ def of_call(event: Call) -> str | None:
 def _of_form(event: Call, value: Value | None) -> str | None:
     """A way of calling a builtin that is a feature of its own."""
     many = len(event.args)
+    if event.name == "ndarray.astype" and many:
+        return "astype() of an array to object" if _is_object(event.args[0]) else None
+    if event.name == "torch.nested.nested_tensor":
+        return f"{event.name} of a tensor" if value is not None and tensor_of(value) is not None else None
     if event.name.startswith("itertools."):
         if _of_endless(event):
             return f"{event.name} of an endless iterator"
@@ -72,6 +81,8 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         what = "tensors" if _holds_tensors(value) else "plain values"
         whose = "" if isinstance(key, FunctionValue) else " that is no function of the program"
         return f"{_EXTREME.get(event.method, event.method)}() of {what} with a key{whose}"
+    if event.name == "builtins.next" and isinstance(value, Seq) and value.kind == "generator" and _is_held(event.node):
+        return "next() of a generator that is held"
     if event.name == "builtins.next" and many == 2:
         return "next() with a default"
     if event.name == "builtins.zip" and _of_endless(event):
@@ -99,6 +110,21 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     if isinstance(event.receiver, Seq) and event.receiver.kind == "generator":
         return f"{event.method}() of a generator"
     return None
+
+
+def _is_text_of_tensor(value: Value) -> bool:
+    return isinstance(value, Scalar) and (value.type, value.source) == ("str", "tensor")
+
+
+def _is_object(value: Value) -> bool:
+    named = isinstance(value, External) and value.name == "builtins.object"
+    return named or isinstance(value, Const) and value.value == "O"
+
+
+def _is_held(node: ast.AST) -> bool:
+    """Whether the first argument, or what a loop goes through, is an attribute: made in another frame."""
+    given = node.args[0] if isinstance(node, ast.Call) and node.args else getattr(node, "iter", None)
+    return isinstance(given, ast.Attribute)
 
 
 def _made(event: Event, node: ast.expr) -> bool:
@@ -183,10 +209,14 @@ def _orders_totally(event: Event, value: Instance) -> bool:
 
 def of_write(event: Store) -> str | None:
     """What is written: an attribute of a tensor, an item of what is outside the program."""
+    if event.target == "attribute" and _is_exception(event.receiver):
+        return "write of an attribute of an exception"
     if event.target == "subscript" and isinstance(event.receiver, External):
         return f"write of an item of {event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, External):
         return f"write of an attribute of {event.receiver.name}"
+    if event.target == "attribute" and isinstance(event.receiver, Instance) and isinstance(event.value, Scalar):
+        return "text of a tensor that is kept" if _is_text_of_tensor(event.value) else None
     if event.target != "attribute" or tensor_of(event.receiver) is None:
         return None
     if event.name == "grad":
@@ -200,6 +230,8 @@ def of_loop(event: Loop) -> str | None:
     value = event.iterable
     if isinstance(value, Object):
         return f"loop over a {value.name}"
+    if isinstance(value, Seq) and value.kind == "generator" and _is_held(event.node):
+        return "loop over a generator that is held"
     if isinstance(value, ClassValue):
         return _of_class(event, value, "iter")
     if isinstance(value, Instance):
@@ -219,6 +251,10 @@ def of_key(event: Store | Subscript) -> str | None:
     """An object of the program as the key of a dict, or as an index."""
     if isinstance(event.receiver, External):
         return f"item of {event.receiver.name}"
+    if isinstance(event.index, Scalar) and isinstance(event.receiver, Dict):
+        read = event.index.origin.node if event.index.source == "data" else None
+        listed = isinstance(read, ast.Call) and isinstance(read.func, ast.Attribute) and read.func.attr == "tolist"
+        return "number of a tensor as a key" if listed else None
     if not isinstance(event.index, Instance):
         return None
     if isinstance(event.receiver, Seq):
@@ -265,10 +301,45 @@ def of_decorators(event: ProgramCall, function: Function) -> Iterator[str]:
     for decorator in function.decorators if function.module is event.module else ():
         node = decorator.func if isinstance(decorator, ast.Call) else decorator
         value = event.ask.evaluate(node)
-        if isinstance(value, External) and not (event.args and tensor_of(event.args[0]) is not None):
-            yield f"function under {value.name}"  # of a tensor `singledispatch` knows the class
+        if isinstance(value, External):
+            yield from _of_decorated(event, value.name)
         elif isinstance(value, ClassValue):
             yield f"function under {event.ask.external_base(value.cls)}"
+
+
+def _of_decorated(event: ProgramCall, decorator: str) -> Iterator[str]:
+    """A function under a decorator that is not of the program; some ask what their first argument is."""
+    name = f"function under {decorator}"
+    if f"{name} of a tensor" in features.table().features:
+        # Of what nobody knows, that which the fewest releases break at.
+        yield f"{name} of {_sort(event.args[0]) if event.args else ''}".replace(" of plain", "")
+    else:
+        yield name
+
+
+_OPERATOR: Final = "torch.library.custom_op"
+
+
+def _needs_fake(event: Call) -> bool:
+    """Whether an operator gives something and nothing in its file says of what size."""
+    made = event.receiver.args if isinstance(event.receiver, Object) else None
+    if not isinstance(made, FunctionValue):
+        return False
+    function = made.function
+    gives = getattr(function.node, "returns", None)
+    told = any(word in function.module.data for word in (b"register_fake", b"impl_abstract", b"_register_fake"))
+    return gives is not None and not (isinstance(gives, ast.Constant) and gives.value is None) and not told
+
+
+def _sort(value: Value) -> str:
+    """What an argument is, as the features of `singledispatch` say it."""
+    if isinstance(value, (Const, Scalar)):
+        return "plain"
+    if isinstance(value, Dict):
+        return "a dict"
+    if isinstance(value, Instance):
+        return "an object"
+    return f"a {value.kind}" if isinstance(value, Seq) and value.kind in ("list", "tuple") else "a tensor"
 
 
 def _of_class(event: Event, value: ClassValue, short: str) -> str | None:

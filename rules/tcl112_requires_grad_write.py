@@ -120,6 +120,9 @@ class RequiresGradWrite(Rule):
             if not (isinstance(affine, Const) and affine.value is False):
                 yield self._finding(event, f"`nn.{event.method}` and its parameters are built", None)
         elif not name.startswith("torch.nn."):
+            verdict = self.verdict(event)
+            if verdict is not None and verdict.breaks == "never":
+                return
             yield self._finding(event, f"`{event.method}`", tensor_of(event.receiver) if event.receiver else None)
 
     def _makes_parameters(self, event: Call) -> bool:

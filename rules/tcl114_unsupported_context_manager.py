@@ -84,7 +84,8 @@ class UnsupportedContextManager(Rule):
 
     def _of_class(self, event: With, context: Instance) -> str:
         """An object of a class below one of torch's, in words, where the release does not enter it."""
-        return _language.told(f"with of a class below {event.ask.external_base(context.cls)}", self.release)
+        base = event.ask.external_base(context.cls)
+        return _language.told(f"with of a class below {base}" if base else "with of an object", self.release)
 
     def _entered(self, context: Value) -> bool:
         """Whether the release enters what was made outside, where it is an object of the program."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Attribute, Branch, Call, Event, Operation, Store
 from tclint.fixes.recipes import functional_form, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rules import _language
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import INPUT, PARAMETER, Scalar, Tensor, tensor_of
+from tclint.values import INPUT, PARAMETER, SPARSE, Scalar, Tensor, Value, tensor_of
 
 _NAMES: Final = tuple(name for name in asked.breaking_somewhere() if name.startswith("Tensor."))
 # A shape follows values: TCL105 says it. A pointer is nothing until it is compared.
 _SHAPE: Final = "GB0036"
+_OF_SPARSE: Final = facts.named("reads a part of a sparse tensor")
 
 
 class UnsupportedTensorMethod(Rule):
@@ -68,6 +71,8 @@ class UnsupportedTensorMethod(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         tensor = tensor_of(event.receiver) if event.receiver is not None else None
         method = event.method
+        if event.name in _OF_SPARSE and (tensor is None or not tensor.flags & SPARSE):
+            return  # asked of sparse tensors; a jagged one has methods of the same names
         verdict = self.verdict(event)
         made = event.name in facts.at(self.release).named("breaks on a tensor made in the region")
         if made and tensor is not None and not tensor.flags & (INPUT | PARAMETER):
@@ -80,10 +85,34 @@ class UnsupportedTensorMethod(Rule):
         yield self._finding(event, f"`.{method}()`", tensor, self.span(event))
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
-        if isinstance(event.test, Scalar) and event.test.source == "pointer":
-            yield self._finding(event, "comparing `data_ptr()`", None)
+        if _is_address(event.test):
+            yield from self._of_address(event, "truth of an address")
+
+    def on_operation(self, event: Operation) -> Iterator[Finding]:
+        addresses = _is_address(event.left) + _is_address(event.right)
+        if addresses and event.operator == ast.Compare.__name__:
+            both = "comparison of two addresses"
+            yield from self._of_address(event, both if addresses == 2 else "comparison of an address with a number")
+        elif addresses and isinstance(event.node, ast.BinOp):
+            yield from self._of_address(event, "arithmetic on an address")
+
+    def _of_address(self, event: Branch | Operation | Store, name: str) -> Iterator[Finding]:
+        """What is done with an address, where the release traces the call that gave it."""
+        read = asked.verdict("Tensor.data_ptr", self.release)
+        words = _language.told(name, self.release) if read is None or read.breaks == "never" else ""
+        if words:
+            yield self.finding(
+                event,
+                f"{words}; Dynamo does not know it and breaks the graph{whole_frame(event)}",
+                confidence=Confidence.HIGH,
+                help="compare the tensors with `is`, or do it outside the region",
+            )
 
     def on_store(self, event: Store) -> Iterator[Finding]:
+        if event.target == "subscript" and event.index is not None and _is_address(event.index):
+            yield from self._of_address(event, "address as a key")
+        elif event.target == "attribute" and _is_address(event.value):
+            yield from self._of_address(event, "address that is kept")
         tensor = tensor_of(event.receiver)
         if tensor is not None and event.target == "attribute" and event.name in ("real", "imag"):
             yield self._finding(event, f"`.{event.name}` is written", tensor)
@@ -105,3 +134,7 @@ class UnsupportedTensorMethod(Rule):
             confidence=None if tensor is not None else Confidence.HIGH,
             help="use a functional op, or do it outside the region",
         )
+
+
+def _is_address(value: Value | None) -> bool:
+    return isinstance(value, Scalar) and value.source == "pointer"

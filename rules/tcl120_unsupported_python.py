@@ -28,6 +28,7 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules import _language
 from tclint.rules._scope import header
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.values import (
     ClassValue,
@@ -44,6 +45,8 @@ from tclint.values import (
 
 # Objects implemented in C whose operators and methods have no tracing rule.
 _OPAQUE: Final = facts.named("has no tracing rule for its operators")
+
+_READ: Final = "number of a tensor as a key"
 
 
 class UnsupportedPython(Rule):
@@ -92,27 +95,7 @@ class UnsupportedPython(Rule):
         "GB0162",
         "GB3383",
     )
-    calls = (
-        "pydantic.*",
-        "array.array.*",
-        "decimal.Decimal.*",
-        "builtins.*",
-        "math.*",
-        "operator.*",
-        "itertools.*",
-        "collections.defaultdict",
-        "dict.update",
-        "enum.Enum.*",
-        "tclint.namedtuple._make",
-        "tuple._replace",
-        "tuple._asdict",
-        "list.send",
-        "list.throw",
-        "list.close",
-        "super.__init__",
-        "dataclasses.fields",
-        "dataclasses.replace",
-    )
+    calls = facts.named("has ways of calling that are features of the language")
 
     def on_define(self, event: Define) -> Iterator[Finding]:
         if event.what == "class":
@@ -135,13 +118,19 @@ class UnsupportedPython(Rule):
         elif event.target == "subscript" and _opaque(event.receiver):
             yield self._finding(event, "an element of a C object is written")
         elif event.target == "subscript":
-            yield from self._of_language(event, _language.of_key(event))
+            yield from self._of_key(event)
         yield from self._of_language(event, _language.of_write(event))
+
+    def _of_key(self, event: Store | Subscript) -> Iterator[Finding]:
+        name = _language.of_key(event)
+        read = asked.verdict("Tensor.tolist", self.release) if name == _READ else None
+        if read is None or read.breaks != "always":  # else the graph ends where the number is read
+            yield from self._of_language(event, name)
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
         if _opaque(event.receiver):
             yield self._finding(event, "an element of a C object is read")
-        yield from self._of_language(event, _language.of_key(event))
+        yield from self._of_key(event)
 
     def on_feature(self, event: Feature) -> Iterator[Finding]:
         yield from self._of_language(event, event.name)

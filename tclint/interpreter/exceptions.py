@@ -77,6 +77,12 @@ def _of_class(frame: Frame, node: ast.Raise, value: Value, made: bool) -> Iterat
             yield "super().__init__() of an exception", inner if value.cls.module is frame.module else node
     elif isinstance(value, External) and value.name in _BEYOND:
         yield "raise what is no Exception", node
+    elif isinstance(value, External) and isinstance(node.exc, ast.Call):
+        texts = all(not isinstance(each, ast.Constant) or isinstance(each.value, str) for each in node.exc.args)
+        if node.exc.keywords:
+            yield "exception that is made with keywords", node
+        elif not texts:
+            yield f"{value.name.removeprefix('builtins.')} of no text", node
     elif isinstance(value, (Instance, Object)) and not made:
         yield "raise an object", node
 

@@ -149,14 +149,28 @@ def verdict(name: str, release: str, arguments: Kinds = (), keywords: Keywords =
         return Verdict("never")
     ids = [form.reason for form in breaking if form.breaks and form.reason and form.reason != "GB?"]
     errors = {form.reason or "" for form in breaking if not form.breaks}
+    every = len(breaking) == len(fitting)
+    if every and None in (*arguments, *keywords.values()):
+        every = not _tried_elsewhere(key, fitting, arguments, keywords)
     return Verdict(
-        "always" if len(breaking) == len(fitting) else "sometimes",
+        "always" if every else "sometimes",
         ids[0] if ids else "",
         all(form.only_on_input for form in breaking),
         all(form.fullgraph_accepts for form in breaking),
         all(_reads_tensor(form) for form in breaking),
         "" if any(form.breaks for form in breaking) else min(errors),
     )
+
+
+def _tried_elsewhere(key: str, fitting: Sequence[Form], arguments: Kinds, keywords: Keywords) -> bool:
+    """Whether other releases were asked about arguments that fit too: what is unknown may be one of those."""
+    tried = {tuple(a.kind.name for a in form.arguments) for form in fitting}
+    for other in facts.table().releases:
+        found = facts.at(f"2.{other}").call(key)
+        for form in _fitting(found, arguments, keywords) if found is not None else ():
+            if not form.fails and tuple(a.kind.name for a in form.arguments) not in tried:
+                return True
+    return False
 
 
 def _of_such(found: Answer, arguments: Kinds) -> bool:

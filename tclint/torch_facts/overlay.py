@@ -59,9 +59,13 @@ _ON_CUDA: Final[dict[str, tuple[str, ...]]] = {
 _GROUP: Final = "needs a process group; asked on 2.13 with one process, which stands in for the other releases"
 #: Name -> form, for what runs in a process group only.
 _IN_A_GROUP: Final[dict[str, tuple[str, ...]]] = {
+    "torch.distributed.P2POp": ("function,Tf2,int>object !GB1750",),
     "torch.distributed.barrier": (">none !GB0007",),
+    "torch.distributed.batch_isend_irecv": ("list>list !GB9300",),
     "torch.distributed.broadcast": ("Tf2,int>none !GB0007 m:0",),
     "torch.distributed.gather": ("Tf2>none !GB0007",),
+    "torch.distributed.irecv": ("Tf2,int>object !GB2696 m:0",),
+    "torch.distributed.isend": ("Tf2,int>object !GB2696",),
     "torch.distributed.new_group": (">object !GB0007",),
     "torch.distributed.reduce": ("Tf2,int>none !GB0007 m:0",),
     "torch.distributed.scatter": ("Tf2>none !GB0007 m:0",),
@@ -77,7 +81,11 @@ _NOT_CALLED: Final[dict[str, tuple[str, ...]]] = {
     "importlib.metadata.version": ("str>str !GB0007",),
     "tensor#resize_as_": ("Tf2,Tf2>Tf2 !GB0148 m:self a:self s:self",),
 }
+_ADDRESS: Final = "the asking compares what came out: alone it is traced; what is done with it is in language.json"
+_KINDS: Final = ("Tf2", "Ti2", "Tb2")
 ENTRIES: Final[tuple[Entry, ...]] = (
+    Entry("tensor#data_ptr", tuple(f"{kind}>int !GB0156 u" for kind in _KINDS), _ADDRESS, last=5),
+    Entry("tensor#data_ptr", tuple(f"{kind}>int u" for kind in _KINDS), _ADDRESS, first=6),
     *(Entry(key, forms, _CUDA) for key, forms in _ON_CUDA.items()),
     *(Entry(key, forms, _GROUP) for key, forms in _IN_A_GROUP.items()),
     *(Entry(key, forms, _ALONE) for key, forms in _NOT_CALLED.items()),

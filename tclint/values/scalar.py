@@ -140,6 +140,9 @@ def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, r
     """`left operator right` for constants and scalars, not both of them constants."""
     type_a, type_b = left.python_type, right.python_type
     source_a, source_b = left.source, right.source
+    if "pointer" in (source_a, source_b):
+        frame.interp.emitter.operation(frame, node, operator, left, right)
+        return INT
     source = source_a if source_a in _STRONG else source_b if source_b in _STRONG else source_a or source_b
     if source == "counted" and operator not in ("Add", "Sub", "Mult", "Div"):
         source = ""  # `i % 2` is no other number in each turn

@@ -84,6 +84,9 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
 
 def _plain(frame: Frame, node: ast.AST, left: Value, right: Value) -> Value:
     """A bool that comes from where the values come from."""
+    if "pointer" in (left.source, right.source):
+        frame.interp.emitter.operation(frame, node, type(node).__name__, left, right)
+        return BOOL
     source = "size" if "size" in (left.source, right.source) else left.source or right.source
     if not source:
         return BOOL

@@ -20,6 +20,7 @@ from tclint.values import (
     Dict,
     External,
     FunctionValue,
+    Object,
     Seq,
     Value,
     join,
@@ -103,6 +104,8 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
                 if value.elem is not None:
                     elem = value.elem if elem is None else join(elem, value.elem)
             else:
+                if isinstance(value, Object):
+                    frame.interp.emitter.feature(frame, value_node, f"** of a {value.name}")
                 elem = UNKNOWN
             continue
         name = evaluate(frame, key)

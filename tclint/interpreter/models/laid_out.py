@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.results import Args, Keywords, exact_argument
-from tclint.torch_facts import dtypes, layouts, sizes
+from tclint.torch_facts import dtypes, facts, layouts, sizes
 from tclint.torch_facts.layouts import Layout
 from tclint.values import (
     ARRAY,
@@ -30,6 +30,17 @@ def is_int(part: Value) -> bool:
     if isinstance(part, Const):
         return isinstance(part.value, int) and not isinstance(part.value, bool)
     return isinstance(part, Scalar) and part.type == "int"
+
+
+def in_pieces(node: ast.AST) -> bool:
+    """Whether an expression is a view that does not lie in one piece: some columns of rows, or a transposed matrix."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+        rows, *columns = node.slice.elts
+        cut = [each for each in columns if isinstance(each, ast.Slice) and (each.lower, each.upper) != (None, None)]
+        return isinstance(rows, ast.Slice) and bool(cut)
+    if isinstance(node, ast.Attribute):
+        return node.attr in facts.named("is a transposed view")
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and in_pieces(node.func)
 
 
 def sliced(tensor: Tensor, parts: list[Value]) -> Layout | None:

@@ -10,7 +10,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tensors
 from tclint.interpreter.models.factories import factory
 from tclint.interpreter.models.functions import Handler
-from tclint.interpreter.models.laid_out import joined, laid_out, parted
+from tclint.interpreter.models.laid_out import in_pieces, joined, laid_out, parted
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.results import (
     Args,
@@ -155,6 +155,10 @@ def _is_sized_by_values(name: str, args: Args, keywords: Keywords) -> bool:
 
 def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
     """The value of a call of `torch.…`; of what eager code makes also how it lies in memory."""
+    if "out" in keywords and isinstance(node, ast.Call):
+        written, given = keywords["out"], next((each.value for each in node.keywords if each.arg == "out"), None)
+        if isinstance(written, Tensor) and any(each and in_pieces(each) for each in (given, written.origin.node)):
+            frame.interp.emitter.feature(frame, node, "out= that does not lie in one piece")
     result = _function(frame, node, name, args, keywords)
     short = name.rpartition(".")[2]
     if frame.region is None and short in tensors.PARTING and args and isinstance(args[0], Tensor):

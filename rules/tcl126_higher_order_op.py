@@ -1,0 +1,125 @@
+"""TCL126: functions that a higher-order operator does not take."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from tclint.events import Call
+from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.ruleset.rule import Rule
+from tclint.torch_facts import facts
+from tclint.values import Const, FunctionValue, Tensor, Value
+
+_FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class HigherOrderOp(Rule):
+    """A branch of `torch.cond`, or the body of a loop, that the operator cannot take.
+
+    `torch.cond` and `while_loop` become one node of the graph with a graph for each function. A function that returns
+    what it was given, changes it in place, or returns something of another structure than its twin has no such graph:
+    torch raises `UncapturedHigherOrderOpError`.
+
+    Bad::
+
+        def f(x):
+            return torch.cond(x.sum() > 0, lambda t: t, lambda t: t + 1, (x,))
+
+    Good::
+
+        def f(x):
+            return torch.cond(x.sum() > 0, lambda t: t.clone(), lambda t: t + 1, (x,))
+
+    Fix: `.clone()` what is returned as it came, write out of place, return the same structure from both, and give the
+    operands as a tuple.
+    """
+
+    code, name = "TCL126", "higher-order-op"
+    effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    torch = ">=2.8"
+    graph_breaks = ("GB0040", "GB0041", "GB0302", "GB0311", "GB0339")
+    calls = (*facts.named("chooses between functions"), *facts.named("repeats a function"))
+
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        chooses = event.name in facts.named("chooses between functions")
+        first = 1 if chooses else 0
+        functions = event.args[first : first + 2]
+        if len(functions) != 2:
+            return
+        operands = event.args[first + 2] if len(event.args) > first + 2 else None
+        what = _wrong(functions, operands, chooses)
+        if what is not None:
+            yield self.finding(
+                event,
+                f"{what}; `{event.method}` cannot be captured and raises",
+                confidence=Confidence.HIGH,
+                help="clone what is returned as it came, write out of place, give the operands as a tuple",
+            )
+
+
+def _wrong(functions: Sequence[Value], operands: Value | None, chooses: bool) -> str | None:
+    """What is wrong with the functions or the operands, as far as it shows."""
+    for each in functions:
+        if isinstance(each, (Const, Tensor)):
+            return "what stands for a function cannot be called"
+    if chooses and isinstance(operands, Tensor):
+        return "the operands are a tensor and not a tuple"
+    nodes = [each.function.node for each in functions if isinstance(each, FunctionValue)]
+    if len(nodes) != 2:
+        return None
+    if not chooses and _returned(nodes[0]) and all(_is_true(each) for each in _returned(nodes[0])):
+        return "the condition is always true"
+    for node in nodes[0 if chooses else 1 :]:
+        own = _parameters(node)
+        if any(isinstance(part, ast.Name) and part.id in own for each in _returned(node) for part in _parts(each)):
+            return "a function returns what it was given"
+    for node in nodes:
+        if _writes(node, _parameters(node)):
+            return "a function changes what it was given in place"
+    if chooses and len({_structure(each) for node in nodes for each in _returned(node)} - {None}) > 1:
+        return "the two functions return different structures"
+    return None
+
+
+def _returned(node: _FunctionNode) -> list[ast.expr]:
+    if isinstance(node, ast.Lambda):
+        return [node.body]
+    return [each.value for each in ast.walk(node) if isinstance(each, ast.Return) and each.value is not None]
+
+
+def _parts(value: ast.expr) -> list[ast.expr]:
+    return list(value.elts) if isinstance(value, (ast.Tuple, ast.List)) else [value]
+
+
+def _parameters(node: _FunctionNode) -> frozenset[str]:
+    """The parameters that keep what they were given."""
+    given = {each.arg for each in (*node.args.posonlyargs, *node.args.args)}
+    bound = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return frozenset(given - bound)
+
+
+def _writes(node: _FunctionNode, own: frozenset[str]) -> bool:
+    """Whether a method with `_` at its end is called on a parameter, or an element of one is written."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            method, owner = each.func.attr, each.func.value
+            in_place = method.endswith("_") and not method.endswith("__")
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
+            in_place, owner = True, each.value
+        else:
+            continue
+        if in_place and isinstance(owner, ast.Name) and owner.id in own:
+            return True
+    return False
+
+
+def _structure(value: ast.expr) -> int | None:
+    """How many values a display holds, 0 for an operation that gives one tensor; None where that is not certain."""
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return len(value.elts) if not any(isinstance(each, ast.Starred) for each in value.elts) else None
+    return 0 if isinstance(value, (ast.BinOp, ast.UnaryOp)) else None
+
+
+def _is_true(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is True

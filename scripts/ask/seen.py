@@ -1,0 +1,123 @@
+"""Graph breaks of the registry: a program for each that makes torch report it, and one like it that is traced.
+
+    python scripts/ask/seen.py            # asks the installed torch about every program, writes the lines it names
+    python scripts/ask/seen.py --check    # exit 1 where an answer is another than the stored one
+
+`seen.txt` has the programs: `### GB0006`, then a file with a `Model`; `### GB0006 look-alike` is the one that is traced.
+`seen.json` has for each id the line that torch names, and for ids that no program is written for, the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+PROGRAMS, ANSWERS = HERE / "seen.txt", HERE / "seen.json"
+GROUP = 10
+
+
+def programs(text: str) -> dict[str, str]:
+    """The programs of the file, by their headings."""
+    found = {}
+    for part in text.split("### ")[1:]:
+        head, _, source = part.partition("\n")
+        found[head.strip()] = source.strip() + "\n"
+    return found
+
+
+def heard(name: str, source: str, folder: Path) -> list[list[Any]]:
+    """The graph breaks of a program here, in this process: id and line. An error that carries an id counts."""
+    import re
+
+    import torch
+
+    sys.path.insert(0, str(HERE.parent.parent / "tests"))
+    import judge
+
+    path = folder / f"{name.replace(' ', '_').replace('-', '_')}.py"
+    path.write_text(source, encoding="utf-8")
+    verdict = judge.Verdict()
+    found: list[list[Any]] = []
+    with judge._quiet(), judge._alone(folder), judge._listening(folder, verdict):
+        torch._dynamo.reset()
+        module = judge._load(path)
+        try:
+            torch.compile(module.Model(), backend="eager")(torch.ones(4, 8))
+        except Exception as error:
+            text = str(error)
+            id_ = re.search(r"/gb(\d{4})\.html", text)
+            where = judge._innermost(text.partition("from user code:")[2] or text, folder)
+            found.append([f"GB{id_[1]}" if id_ else type(error).__name__, where[1] if where else 0])
+    return [[each.gb, each.line] for each in verdict.breaks] + found
+
+
+def ask(wanted: dict[str, str]) -> dict[str, list[list[Any]]]:
+    """What the torch of this interpreter says of the programs; a child for a few of them."""
+    import torch
+
+    torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))  # paid once, before any fork
+    folder = Path(tempfile.mkdtemp(prefix="seen"))
+    waiting, told = list(wanted), {}
+    while waiting:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            for name in waiting[:GROUP]:
+                answer = json.dumps([name, heard(name, wanted[name], folder)])
+                os.write(writing, answer.encode() + b"\n")
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as stream:
+            lines = [json.loads(line) for line in stream]
+        os.waitpid(child, 0)
+        told.update(dict(lines))
+        if len(lines) < len(waiting[:GROUP]):
+            raise SystemExit(f"the program of {waiting[len(lines)]} ended the process")
+        waiting = waiting[GROUP:]
+    return told
+
+
+def line_of(id_: str, answer: list[list[Any]]) -> int | None:
+    """The line at which an id was reported."""
+    return next((line for each, line in answer if each == id_), None)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    stored = json.loads(ANSWERS.read_text(encoding="utf-8"))
+    told = ask(programs(PROGRAMS.read_text(encoding="utf-8")))
+    lines = {}
+    for name, answer in told.items():
+        if name.endswith(" look-alike"):
+            if answer:
+                print(f"not traced: {name}: {answer}", file=sys.stderr)
+                return 1
+        else:
+            line = line_of(name, answer)
+            if line is None:
+                print(f"not reported: {name}: {answer}", file=sys.stderr)
+                return 1
+            lines[name] = line
+    if options.check:
+        return int(lines != {id_: line for id_, (line, _) in stored["seen"].items()})
+    kept = {id_: [line, stored["seen"].get(id_, [0, ""])[1]] for id_, line in sorted(lines.items())}
+    ANSWERS.write_text(written(kept, stored["reasons"]), encoding="utf-8")
+    return 0
+
+
+def written(seen: dict[str, list[Any]], reasons: dict[str, list[str]]) -> str:
+    rows = ",\n".join(f"{json.dumps(id_)}: {json.dumps(row)}" for id_, row in seen.items())
+    why = ",\n".join(f"{json.dumps(text)}: {json.dumps(ids)}" for text, ids in reasons.items())
+    return f'{{"seen": {{\n{rows}\n}},\n"reasons": {{\n{why}\n}}}}\n'
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""The registry of graph breaks: what torch reports for the programs of `scripts/ask/seen.txt`, tclint says on that line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from lintkit import ROOT, lint, script
+
+seen = script("ask/seen")
+PROGRAMS = seen.programs((ROOT / "scripts/ask/seen.txt").read_text(encoding="utf-8"))
+STORED = json.loads((ROOT / "scripts/ask/seen.json").read_text(encoding="utf-8"))
+REGISTRY = json.loads((ROOT / "tclint/torch_facts/graph_breaks.json").read_text(encoding="utf-8"))
+
+
+def test_every_line_that_torch_names_is_told_and_no_look_alike(tmp_path: Path) -> None:
+    paths = {name: name.replace(" ", "_").replace("-", "_") + ".py" for name in PROGRAMS}
+    for name, source in PROGRAMS.items():
+        (tmp_path / paths[name]).write_text(source, encoding="utf-8")
+    report = lint(cwd=tmp_path, assume_compiled="all")
+    told = {(f.path, f.code, n) for f in report.findings for n in range(f.line, f.span.end_line + 1)}
+    missed = [id_ for id_, (line, code) in STORED["seen"].items() if (paths[id_], code, line) not in told]
+    assert missed == []
+    alike = {path: name for name, path in paths.items() if name.endswith("look-alike")}
+    breaks = [f for f in report.findings if f.effect.value == "graph-break" and f.confidence.value != "low"]
+    assert [(alike[f.path], f.code) for f in breaks if f.path in alike] == []
+
+
+def test_every_program_has_an_answer_and_every_id_is_of_the_registry() -> None:
+    assert {name for name in PROGRAMS if not name.endswith("look-alike")} == set(STORED["seen"])
+    reasons = [id_ for ids in STORED["reasons"].values() for id_ in ids]
+    assert len(reasons) == len(set(reasons))
+    assert not set(reasons) & set(STORED["seen"])
+    for id_ in (*reasons, *STORED["seen"]):
+        assert REGISTRY[id_]["visibility"] == "static", id_
+
+
+@pytest.mark.dynamo
+def test_torch_says_so() -> None:
+    sample = {name: source for place, (name, source) in enumerate(PROGRAMS.items()) if place % 5 == 0}
+    told = seen.ask(sample)
+    for name, answer in told.items():
+        if name.endswith("look-alike"):
+            assert answer == [], name
+        else:
+            assert seen.line_of(name, answer) == STORED["seen"][name][0], name
