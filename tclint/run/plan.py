@@ -238,14 +238,14 @@ class Plan:
     # -- what nothing was entered from ---------------------------------------------------------------------------
 
     def _check_rest(self) -> None:
-        """Files that nothing was entered from can be broken too."""
+        """Files that nothing was entered from can be broken too, also those that never speak of torch."""
         chosen = {m.path for m in self.chosen}
         for module in self.program.modules:
             if module.path in self.checked:
                 continue
             if module.path in chosen:
                 self._check(module, "tree", _indexed)
-            elif module.path in self.reported and self.glances[module.path].torch and not module.indexed:
+            elif module.path in self.reported and not module.indexed:
                 self._check(module, "compile", lambda module: broken(module.path, module.data))
 
     def _check(self, module: Module, how: str, problem: Callable[[Module], Problem | None]) -> None:

@@ -35,7 +35,6 @@ class Glance(NamedTuple):
     forward: bool
     """Mentions `forward`."""
     compiles: bool
-    torch: bool
     asks: bool
     """Holds calls of CUDA-graph functions that rules look at outside of compiled code too."""
     comments: bool
@@ -62,7 +61,6 @@ def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Se
         root=forward and _FORWARD.search(data) is not None,
         forward=forward,
         compiles=compiling,
-        torch=b"torch" in data,
         asks=b"CUDAGraph" in data or b"graphed_callables" in data or b"mark_unbacked" in data,
         comments=b"tclint:" in data or b"noqa" in data,
         built=_built(data) if forward or classes else frozenset(),

@@ -77,7 +77,7 @@ def test_the_glance_changes_no_finding(folder: Path, monkeypatch: pytest.MonkeyP
 
     def everything(data: bytes, *args: object) -> glance.Glance:
         # As if every file compiled something: all of them are read, and their eager code is run through.
-        return survey(data, *args)._replace(root=True, compiles=True, torch=True)  # type: ignore[arg-type]
+        return survey(data, *args)._replace(root=True, compiles=True)  # type: ignore[arg-type]
 
     monkeypatch.setattr(glance, "glance", everything)
     assert findings(folder) == filtered

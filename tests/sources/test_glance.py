@@ -51,7 +51,6 @@ class Net(nn.Module):
     seen = glance(text, (), [("TCL406", (b"state_dict",)), ("TCL413", (b"nn",))])
     assert seen.root
     assert seen.forward
-    assert seen.torch
     assert not seen.compiles
     assert not seen.comments
     assert seen.built == {"Attention", "Block2D"}

@@ -265,6 +265,16 @@ class Tuples(nn.Module):
         return x
 
 
+class Guided(nn.Module):
+    def __init__(self, model: nn.Module):
+        super().__init__()
+        self.model = model
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x, scale: float):
+        return self.model(x=self.layer(x), t=scale, extra=None)
+
+
 class Fetched(nn.Module):
     def __init__(self, width=8):
         super().__init__()
@@ -343,6 +353,7 @@ HOW = {
     "Decided": "inferred",
     "Tuples": "inferred",
     "Fetched": "inferred",
+    "Guided": "inferred",
     "ForGpu": "as in train.py:6",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
 }

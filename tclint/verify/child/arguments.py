@@ -19,7 +19,7 @@ from torch import nn
 
 from tclint.verify import guess, usage
 from tclint.verify.child.load import load
-from tclint.verify.child.made_up import Settings
+from tclint.verify.child.made_up import Settings, Through
 from tclint.verify.child.needs import Need, need_of
 from tclint.verify.child.signatures import Parameter, is_settings, plain
 from tclint.verify.guess import WIDTH
@@ -117,7 +117,7 @@ def _instances(wanted: Wanted, annotation: type) -> Iterator[Any]:
     for cls in sorted(below, key=_required)[:SUBCLASSES]:
         yield from wanted.make(cls)
     if issubclass(annotation, nn.Module):
-        yield nn.Identity()
+        yield Through()
 
 
 def _below(cls: type) -> list[type]:
@@ -148,7 +148,7 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
     if own and not need.is_mapping:
         yield from _with_attributes(wanted, own, need)
     if need.is_applied and not need.is_called:
-        yield nn.Identity()
+        yield Through()
         yield nn.Linear(WIDTH, WIDTH)
     if need.is_called:
         yield from _factories(name)
@@ -252,7 +252,7 @@ def _named(wanted: Wanted) -> Iterator[Any]:
     if guess.is_flag(name):
         yield False
     if any(part in name for part in _PARTS):
-        yield nn.Identity()
+        yield Through()
         yield nn.Linear(WIDTH, WIDTH)
     if word := guess.word_for(name):
         yield word

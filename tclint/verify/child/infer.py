@@ -25,6 +25,7 @@ from tclint.verify.child.arguments import CONFIGS, is_described
 from tclint.verify.child.construct import construct, maker_of
 from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import find
+from tclint.verify.child.made_up import Through
 from tclint.verify.child.needs import Need, need_of
 from tclint.verify.child.nested import call_of
 from tclint.verify.child.signatures import (
@@ -459,7 +460,7 @@ def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, wid
     if need.is_mapping:
         return {f"{name}[x]": guess.tensor_for("x", width)}
     if need.is_called:
-        return {name: nn.Identity()}
+        return {name: Through()}
     own = [part for part in need.attributes if not hasattr(torch.Tensor, part)]
     if own and not (isinstance(wanted, type) and wanted is not parameter.empty):
         return {f"{name}.{part}": guess.value_for(part, width) for part in need.attributes if part != "to"}
