@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """`tclint --fix --unsafe-fixes --verify` over small programs whose breaks are known: how many are removed.
 
-    python benchmarks/fix_micro.py FOLDER [--python PYTHON] [--jobs N] [--limit N] [--every N] [--out FILE]
+    python benchmarks/fix_micro.py FOLDER [--python PYTHON] [-j N] [--limit N] [--every N] [--out FILE]
+    python benchmarks/fix_micro.py --cases DIR --truth FILE [-j N] [...]
 
-FOLDER holds `truth.json` and `cases/`. A break site is a line of a program at which Dynamo broke. It is *offered* where
+FOLDER holds `truth.json` and `cases/`; DIR and FILE say where they are otherwise. A break site is a line of a program at which Dynamo broke. It is *offered* where
 a graph-break finding with a fix stands on it, and *removed* where that fix was kept with proof; where the proof says
 that no break is left in the program, every site of it is removed, as a fix may lead to another one.
 """
@@ -33,16 +34,22 @@ from tclint.verify.spans import outline
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--cases", type=Path, help="the programs, where they are not in FOLDER/cases")
+    parser.add_argument("--truth", type=Path, help="the recorded breaks, where they are not in FOLDER/truth.json")
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--every", type=int, default=1, help="only every n-th program")
     parser.add_argument("--only", default="")
     parser.add_argument("--timeout", type=float, default=240)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    runs = json.loads((options.folder / "truth.json").read_text(encoding="utf-8"))["runs"]
+    if options.folder is None and (options.cases is None or options.truth is None):
+        parser.error("give FOLDER, or both --cases and --truth")
+    cases = options.cases or options.folder / "cases"
+    truth = options.truth or options.folder / "truth.json"
+    runs = json.loads(truth.read_text(encoding="utf-8"))["runs"]
     runs = [run for run in runs if run["breaks"] and options.only in run["model"]][:: options.every]
     runs = runs[: options.limit or None]
     sites = {
@@ -54,7 +61,7 @@ def main() -> int:
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="tclint-bench-") as folder:
         for run in runs:
-            shutil.copyfile(options.folder / "cases" / run["model"], Path(folder, run["model"]))
+            shutil.copyfile(cases / run["model"], Path(folder, run["model"]))
         names = sorted({run["model"] for run in runs})
         overrides = {"no-cache": True, "min-confidence": "low"}
         settings = configuration.load(names, cwd=folder, isolated=True, overrides=overrides)

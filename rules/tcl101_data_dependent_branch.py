@@ -63,6 +63,8 @@ class DataDependentBranch(Rule):
         if isinstance(event.test, Scalar) and event.test.source == "random":
             # Dynamo draws Python's random numbers inside the graph, as tensors.
             tensor = Tensor(PROVEN, origin=event.test.origin)
+        if isinstance(event.test, Scalar) and self._kept_number(event, event.test):
+            tensor = Tensor(PROVEN, origin=event.test.origin)
         if tensor is None or (
             isinstance(event.node, (ast.Name, ast.Attribute)) and _asks_whether_there(event.test, tensor)
         ):
@@ -70,6 +72,11 @@ class DataDependentBranch(Rule):
         if isinstance(event.test, Tensor) and not tensor.flags & ARRAY:
             self._tests.setdefault(event.module.path, {})[position(event.node)] = tensor.dtype
         yield self._finding(event, tensor, f"`{event.keyword}` on a tensor")
+
+    def _kept_number(self, event: Branch, test: Scalar) -> bool:
+        """Whether a comparison asks for a number that was read out of a tensor and stays in the graph."""
+        read = test.source == "data" and isinstance(event.node, ast.Compare)
+        return read and self.captured(event, "capture_scalar_outputs")
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if event.operator not in ("In", "NotIn"):
@@ -108,6 +115,8 @@ class DataDependentBranch(Rule):
             tensor = tensor_of(event.args[0]) if event.args else None
             return without_bool(event, tensor.dtype) if event.name == "builtins.bool" and tensor is not None else None
         assert isinstance(event, Branch)
+        if isinstance(event.test, Scalar) and event.test.source == "data":
+            return None
         if isinstance(event.test, Scalar):
             return display("draw with torch.rand and select with torch.where", "the random stream changes")
         return fix_branch(event, self._tests.get(event.module.path, {}))

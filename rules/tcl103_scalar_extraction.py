@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.events import Call, Event
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import skip_unread_store
+from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._conditions import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
@@ -15,6 +17,8 @@ from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.values import ARRAY, Seq, Tensor, tensor_of
+
+_SWITCH: Final = "capture_scalar_outputs"
 
 
 class ScalarExtraction(Rule):
@@ -38,7 +42,8 @@ class ScalarExtraction(Rule):
     Fix: keep the 0-d tensor; arithmetic with it gives the same result. Wrong where a Python number is really needed (a
     size, a loop count): then take it outside the region. `--unsafe-fixes` drops `.item()`, `float()`, `int()` and turns
     `math.f` into `torch.f` where only arithmetic uses the value; `--fix` turns `int(np.prod(x.shape))` into
-    `math.prod(x.shape)`.
+    `math.prod(x.shape)`. Where nothing on the line helps, `--unsafe-fixes` sets `capture_scalar_outputs` in the file that
+    compiles, once for all findings: the number stays in the graph, the wait stays too, and the switch holds for the process.
 
     Versions: with `fullgraph=True`, torch 2.10 and later keep `.item()` in the graph; in default mode it breaks on all.
     """
@@ -54,7 +59,7 @@ class ScalarExtraction(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
-        if self.captured(event, "capture_scalar_outputs"):
+        if self.captured(event, _SWITCH) and _is_read(event):
             return
         if name.startswith("?."):
             if event.args or event.keywords:
@@ -83,9 +88,14 @@ class ScalarExtraction(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
-        node, name = event.node, event.name
+        node = event.node
         if not isinstance(node, ast.Call):
             return None
+        switched = _is_read(event) and not _of_array(event)
+        return self._on_the_line(event, node) or (switch_on(event, _SWITCH) if switched else None)
+
+    def _on_the_line(self, event: Call, node: ast.Call) -> Fix | None:
+        name = event.name
         if event.method == "item" and isinstance(node.func, ast.Attribute) and not node.args:
             return keep_tensor(event, node.func.value) or skip_unread_store(event, node)
         if name in ("builtins.int", "builtins.float") and len(node.args) == 1:
@@ -108,6 +118,17 @@ class ScalarExtraction(Rule):
             confidence=confidence,
             help=f"keep the {'' if event.method == 'tolist' else '0-d '}tensor, or set capture_scalar_outputs (it still waits)",
         )
+
+
+def _is_read(event: Call) -> bool:
+    """Whether the number is what the call is for: Dynamo can hold it. What compares or computes with it needs its value."""
+    return event.name in ("builtins.int", "builtins.float") or event.method in ("item", "tolist")
+
+
+def _of_array(event: Call) -> bool:
+    value = event.args[0] if event.args else event.receiver
+    tensor = tensor_of(value) if value is not None else None
+    return event.name.startswith("ndarray.") or (tensor is not None and bool(tensor.flags & ARRAY))
 
 
 def _compared(event: Call, node: ast.Call) -> Fix | None:

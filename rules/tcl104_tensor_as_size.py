@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event, Operation, Store, Subscript
-from tclint.model.finding import Effect, Finding, Severity
+from tclint.fixes.switches import switch_on
+from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.values import CONSTANT, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, tensor_of
 
 _SIZES: Final = facts.places("takes sizes")
+_COUNTS: Final = facts.named("counts to a number while it is traced")
+_SWITCH: Final = "capture_scalar_outputs"
 
 
 class TensorAsSize(Rule):
@@ -33,7 +36,9 @@ class TensorAsSize(Rule):
             keep = torch.arange(x.shape[1]) < lengths.max()
             return x * keep
 
-    Fix: a static upper bound and a mask; or pass the integer in from outside.
+    Fix: a static upper bound and a mask; or pass the integer in from outside. `--unsafe-fixes` sets
+    `capture_scalar_outputs` in the file that compiles where that keeps a size or the bound of a slice in the graph: the
+    host still waits for the number, and the switch holds for the process.
     """
 
     code, name = "TCL104", "tensor-as-size"
@@ -72,7 +77,7 @@ class TensorAsSize(Rule):
         )
         for part in parts:
             bound = _slice_bound(part)
-            if bound is not None:
+            if bound is not None and not (self._kept(event) and _is_read(part)):
                 yield self._finding(event, bound, "a tensor bounds a slice")
                 return
             position = part if isinstance(part, Tensor) else None
@@ -85,6 +90,8 @@ class TensorAsSize(Rule):
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if event.operator == "repeat":
             tensor = tensor_of(event.right)
+            if tensor is None and self._kept(event):
+                tensor = _read_number(event.right)
             if tensor is not None and not tensor.is_known_number:
                 yield self._finding(event, tensor, "a list is repeated a tensor's number of times")
 
@@ -94,6 +101,10 @@ class TensorAsSize(Rule):
             tensor = next((t for a in event.args if (t := tensor_of(a)) is not None), None)
             if tensor is not None:
                 yield self._finding(event, tensor, f"`{name[9:]}()` of a tensor")
+            elif name == "builtins.range" and self._kept(event) and (kept := _read_number(*event.args)) is not None:
+                yield self._finding(event, kept, "`range()` of a number that was read out of a tensor")
+            return
+        if self._kept(event) and name not in _COUNTS:
             return
         places = _SIZES[name]
         values = [event.args[i] for i in places.within(len(event.args))]
@@ -109,6 +120,25 @@ class TensorAsSize(Rule):
                     continue
                 yield self._finding(event, tensor, f"`{event.method}` gets a tensor as a size or position")
                 return
+
+    def _kept(self, event: Event) -> bool:
+        """Whether Dynamo reads the number and holds it in the graph."""
+        return self.captured(event, _SWITCH)
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        return switch_on(event, _SWITCH) if self._cured(event) else None
+
+    def _cured(self, event: Event) -> bool:
+        """Whether the switch cures it: sizes and bounds may be numbers that only the graph knows, counts may not."""
+        if isinstance(event, Call):
+            return event.name in _SIZES and event.name not in _COUNTS
+        if not isinstance(event, (Subscript, Store)) or not isinstance(event.receiver, Tensor):
+            return False
+        index = event.index
+        parts = (
+            index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
+        )
+        return any(isinstance(part, Seq) and _is_read(part) for part in parts if part is not None)
 
     def _finding(self, event: Event, tensor: Tensor, what: str) -> Finding:
         return self.finding(
@@ -129,6 +159,18 @@ def _slice_bound(value: Value) -> Tensor | None:
                 # Dynamo draws Python's random numbers inside the graph, as tensors.
                 return Tensor(PROVEN, "i", 0, 0, item.origin)
     return None
+
+
+def _read_number(*values: Value) -> Tensor | None:
+    """The first number that was read out of a tensor, as the tensor that it is to Dynamo."""
+    found = next((v for v in values if isinstance(v, Scalar) and v.source == "data"), None)
+    return Tensor(PROVEN, "i", 0, 0, found.origin) if found is not None else None
+
+
+def _is_read(bounds: Value) -> bool:
+    """Whether a slice is bound by tensors, and not by Python's random numbers, which Dynamo draws in the graph."""
+    items = bounds.items if isinstance(bounds, Seq) and bounds.kind == "slice" else None
+    return not any(isinstance(item, Scalar) and item.source == "random" for item in items or ())
 
 
 def _inner(value: Value) -> Tensor | None:

@@ -7,9 +7,10 @@ from typing import Final
 
 from tclint.events import Call, Event
 from tclint.fixes.recipes import display
+from tclint.fixes.switches import switch_on
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import calls
+from tclint.torch_facts import calls, facts
 from tclint.values import Const, tensor_of
 
 _NAMES: Final = tuple(
@@ -18,6 +19,8 @@ _NAMES: Final = tuple(
     for name in calls.breaking_with(id_)
     if name.startswith(("torch.", "Tensor.", "numpy.", "ndarray."))
 )
+
+_SWITCH: Final = "capture_dynamic_output_shape_ops"
 
 
 class DynamicShapeOp(Rule):
@@ -40,7 +43,9 @@ class DynamicShapeOp(Rule):
             return x * keep
 
     Fix: compute everywhere and select with `torch.where`; `repeat_interleave(..., output_size=n)`; `one_hot(x,
-    num_classes)`; `torch.nonzero_static(x, size=n)`. Not applied by itself: the bound is known to you alone.
+    num_classes)`; `torch.nonzero_static(x, size=n)`: the bound is known to you alone. `--unsafe-fixes` sets
+    `capture_dynamic_output_shape_ops` in the file that compiles: the op stays in the graph with a size that only the graph
+    knows, the host still waits for it, and the switch holds for the process.
 
     Versions: with `fullgraph=True`, torch 2.10 and later keep these ops in the graph; in default mode they break on all.
     """
@@ -54,7 +59,7 @@ class DynamicShapeOp(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
-        if self.captured(event, "capture_dynamic_output_shape_ops"):
+        if self.captured(event, _SWITCH) and not _is_bound_to_break(event):
             return
         about = tensor_of(event.receiver) if event.receiver is not None else None
         if about is None:
@@ -94,6 +99,8 @@ class DynamicShapeOp(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
         method = event.method
+        if not _is_bound_to_break(event) and (found := switch_on(event, _SWITCH)) is not None and found.edits:
+            return found
         if method == "repeat_interleave":
             return display("pass output_size=", "the sum of the repeats, as a Python number that the caller knows")
         if method == "one_hot":
@@ -103,3 +110,8 @@ class DynamicShapeOp(Rule):
         if method == "where":
             return display("keep the mask and select with torch.where(mask, a, b)")
         return None
+
+
+def _is_bound_to_break(event: Call) -> bool:
+    """Whether the op breaks whatever is switched on."""
+    return event.name in facts.named("has no shape to trace with")

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.events import Event, Store, Subscript
 from tclint.fixes.places import Place
 from tclint.fixes.purity import pure
+from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import same
 from tclint.values import Seq, Tensor, Value, tensor_of
+
+_SWITCH: Final = "capture_dynamic_output_shape_ops"
 
 
 class BooleanMaskRead(Rule):
@@ -32,7 +36,8 @@ class BooleanMaskRead(Rule):
 
     Fix: compute for every element and select with `torch.where`, or multiply by the mask. `--unsafe-fixes` rewrites
     `x[mask].sum()`, `.mean()`, a loss of two masked tensors and `x[mask] += c`. Wrong where the mask has fewer
-    dimensions than the tensor.
+    dimensions than the tensor. Other reads stay, and `--unsafe-fixes` sets `capture_dynamic_output_shape_ops` in the file
+    that compiles: the host still waits for the number of rows, and the switch holds for the process.
 
     Versions: with `fullgraph=True`, torch 2.10 and later keep the read in the graph; in default mode it breaks on all.
     """
@@ -51,6 +56,9 @@ class BooleanMaskRead(Rule):
             yield from self._masked(event, event.index, "`x[mask] += …` reads x[mask] first")
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
+        return self._on_the_line(event) or switch_on(event, _SWITCH)
+
+    def _on_the_line(self, event: Event) -> Fix | None:
         place = Place(event)
         torch = place.importing("torch")
         if torch is None:
@@ -73,7 +81,7 @@ class BooleanMaskRead(Rule):
         return Fix("select with torch.where", Applicability.UNSAFE, (*torch[1], place.replace(*made)), note)
 
     def _masked(self, event: Event, index: Value, what: str) -> Iterator[Finding]:
-        if self.captured(event, "capture_dynamic_output_shape_ops"):
+        if self.captured(event, _SWITCH):
             return
         parts = (
             index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)

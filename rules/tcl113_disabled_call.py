@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
+from tclint.fixes.places import Place
 from tclint.fixes.recipes import remove_statement, skip_while_compiling
-from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
+from tclint.values import FunctionValue, Object
 
 
 class DisabledCall(Rule):
@@ -35,8 +38,8 @@ class DisabledCall(Rule):
             return lookup(x + 1) * 2
 
     Fix: keep the disabled part in the eager caller and compile a tensor-only core; or make it a
-    `torch.library.custom_op`. `--unsafe-fixes` removes a deliberate `graph_break()`: wrong where it works around a
-    compiler fault.
+    `torch.library.custom_op`. `--unsafe-fixes` removes a deliberate `graph_break()`, and the decorator of a disabled
+    function in whose code there is no other hazard: wrong where it works around a compiler fault.
 
     Ignore it where the break is what you want.
     """
@@ -75,4 +78,28 @@ class DisabledCall(Rule):
             return skip_while_compiling(
                 event, event.node, "the step is no longer marked here: mark it in the eager caller"
             )
+        return _enabled(event) if event.name == "disabled" else None
+
+
+def _enabled(event: Call) -> Fix | None:
+    """The decorator that disables a function of the file, taken away."""
+    disabled = event.receiver
+    target = disabled.args if isinstance(disabled, Object) else None
+    if not isinstance(target, FunctionValue) or target.function.module.path != event.module.path:
         return None
+    place = Place(event, target.function.node)
+    found = [d for d in target.function.decorators if _disables(place, d)]
+    if len(found) != 1:
+        return None
+    decorator = found[0]
+    first, last = decorator.lineno, decorator.end_lineno or decorator.lineno
+    if not place.lines[first - 1].lstrip().startswith("@"):
+        return None
+    edit = Edit(place.path, Span(first, 1, last + 1, 1), "")
+    note = "somebody put it there for a reason: wrong where the function cannot be traced, or only works in eager mode"
+    return Fix(f"let Dynamo trace `{target.function.name}`", Applicability.UNSAFE, (edit,), note)
+
+
+def _disables(place: Place, decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return place.source(called).rpartition(".")[2] == "disable"

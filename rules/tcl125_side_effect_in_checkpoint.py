@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event, Store
-from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.fixes.recipes import skip_unread_store
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
@@ -57,7 +58,8 @@ class SideEffectInCheckpoint(Rule):
                 return out
 
     Fix: return the value from the checkpointed function, and store it after the checkpoint. Writing into a buffer in place
-    (`self.count.add_(1)`) is fine for Dynamo.
+    (`self.count.add_(1)`) is fine for Dynamo. `--unsafe-fixes` leaves an attribute that nobody in the file reads alone in
+    compiled runs.
 
     Not said where the checkpoint is under a flag that may be off.
     """
@@ -92,6 +94,9 @@ class SideEffectInCheckpoint(Rule):
             return
         if _from_outside(event, node.func.value):
             yield self._finding(event, f"`{ast.unparse(node.func.value)}`")
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        return skip_unread_store(event, event.node) if isinstance(event, Store) else None
 
     def _finding(self, event: Event, what: str) -> Finding:
         return self.finding(

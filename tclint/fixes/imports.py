@@ -42,6 +42,12 @@ def import_statement(body: Sequence[ast.stmt], module: str) -> tuple[int, str]:
     return others[0].lineno, f"import {module}{gap}"
 
 
+def after_imports(body: Sequence[ast.stmt]) -> int | None:
+    """Which statement is the last of the imports at the top of a file; None where there are none."""
+    found = [number for number, s in enumerate(_leading(body)) if isinstance(s, (ast.Import, ast.ImportFrom))]
+    return found[-1] if found else None
+
+
 def _leading(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements at the top of a file up to the first that is neither docstring nor import."""
     for statement in body:

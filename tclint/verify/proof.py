@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from tclint.fixes import passes
 from tclint.fixes.moved import Moved
 from tclint.model.finding import Effect, Finding, Span
+from tclint.sources.text import decode
 from tclint.verify.judgement import is_follow_on, is_ours, place_of
-from tclint.verify.spans import outline
+from tclint.verify.spans import outline, outline_of
 
 if TYPE_CHECKING:
     from tclint.run import fixing
@@ -277,15 +278,23 @@ def shadow(cwd: str, folder: str, contents: Mapping[str, bytes], sources: Iterab
 def _moved(finding: Finding, done: fixing.Done) -> Finding:
     """The finding where its line is after the fixes."""
     before = done.before[finding.path]
-    line = Moved(before, done.fixed.contents.get(finding.path, before)).new(_edited_line(finding))
+    line = Moved(before, done.fixed.contents.get(finding.path, before)).new(_edited_line(finding, before))
     return replace(finding, span=Span(line, 1, line, 1))
 
 
-def _edited_line(finding: Finding) -> int:
-    """The line the fix changes: what was flagged may stand under a guard afterwards, where nobody compiles it."""
+def _edited_line(finding: Finding, before: bytes) -> int:
+    """The line the fix changes: what was flagged may stand under a guard afterwards, where nobody compiles it.
+
+    A fix that leaves the function alone (a switch at the top of the file, another function's decorator) is judged where
+    the hazard is.
+    """
     assert finding.fix is not None
-    lines = (edit.span.line for edit in finding.fix.edits)
-    return min(lines, key=lambda line: (abs(line - finding.span.line), line))
+    here = finding.span.line
+    around = outline_of(decode(finding.path, before)).function_at(here)
+    lines = [edit.span.line for edit in finding.fix.edits]
+    if around is not None:
+        lines = [line for line in lines if around.first <= line <= around.last] or [here]
+    return min(lines, key=lambda line: (abs(line - here), line))
 
 
 def _old_lines(done: fixing.Done, path: str, line: int) -> range:

@@ -98,6 +98,31 @@ def test_a_fix_that_does_not_hold_is_not_kept(tmp_path: Path) -> None:
     assert b"torch.where" not in judge.seen[2]
 
 
+def test_a_fix_elsewhere_is_judged_where_the_hazard_is(tmp_path: Path) -> None:
+    source = b"""\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x, k):
+        return x[: k.max().item()]
+"""
+    (tmp_path / "net.py").write_bytes(source)
+    project = Project.open(["net.py"], cwd=str(tmp_path), isolated=True, overrides={"no-cache": True})
+    asked: list[int] = []
+
+    def ask(findings: Sequence[Finding], about: proof.Inquiry) -> VerifyReport:
+        asked.extend(finding.line for finding in findings)
+        return Judge({})(findings, about)
+
+    found = proof.prove(project, ask, unsafe=True)
+    (after,) = found.done.fixed.contents.values()
+    assert b"capture_scalar_outputs = True" in after
+    # The switch takes two lines above: what is asked about is the read, not the switch.
+    assert asked == [7, 9]
+
+
 def test_values_that_change_reject_every_fix_that_changes_them(tmp_path: Path) -> None:
     found = proved(tmp_path, Judge({}, replace(FINE, differs="output[0] differs by up to 1")))
     assert found.done.fixed.contents == {}
