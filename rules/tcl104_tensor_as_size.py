@@ -138,7 +138,8 @@ class TensorAsSize(Rule):
         parts = (
             index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
         )
-        return any(isinstance(part, Seq) and _is_read(part) for part in parts if part is not None)
+        bounds = [part for part in parts if part is not None and _slice_bound(part) is not None]
+        return bool(bounds) and all(map(_is_read, bounds))
 
     def _finding(self, event: Event, tensor: Tensor, what: str) -> Finding:
         return self.finding(

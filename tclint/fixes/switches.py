@@ -24,6 +24,8 @@ def switch_on(event: Event, setting: str) -> Fix | None:
     Where nothing in the program compiles, the file of the finding is the nearest there is. A site in another file is
     named, and left to a person.
     """
+    if event.configured(setting):
+        return None  # it is on, and did not help
     site = event.site
     if site is not None and site.path != event.module.path:
         title = f"set torch._dynamo.config.{setting} = True before {site.path}:{site.line}"
