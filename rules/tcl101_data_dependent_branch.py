@@ -83,6 +83,8 @@ class DataDependentBranch(Rule):
             return
         left, right = tensor_of(event.left), tensor_of(event.right)
         if left is not None and isinstance(event.right, Seq) and event.right.kind != "set":
+            if event.right.element().python_type == "str":
+                return  # no tensor equals a word: nothing looks at its values
             yield self._finding(event, left, "`in` compares a tensor with each element")
         elif right is not None:
             if right.flags & INPUT and not _may_be_number(event.left):

@@ -32,6 +32,25 @@ class Rotary(nn.Module):
     def forward(self, x, position_ids, layer_type):
         return x * getattr(self, f"{layer_type}_freq") + getattr(self, "{}_bias".format(layer_type))
 """,
+    "a word is asked for of what may be a parameter": """
+class Scale(nn.Module):
+    def __init__(self, scale=None):
+        super().__init__()
+        self.scale = scale
+        if isinstance(scale, float):
+            self.scale = nn.Parameter(torch.tensor([scale]))
+
+    def forward(self, x):
+        if self.scale == "auto":
+            x = x / 2
+        return x
+""",
+    "a tensor is looked for among words": """
+class Net(nn.Module):
+    def forward(self, x, kernel: torch.Tensor):
+        assert kernel not in ["torch", "triton"]
+        return x * (2 if kernel in ("a", "b") else 3)
+""",
     "a key is asked for": """
 class Net(nn.Module):
     def __init__(self, names):

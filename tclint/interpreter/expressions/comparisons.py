@@ -11,12 +11,15 @@ from tclint.interpreter.frame import Frame
 from tclint.values import (
     BOOL,
     FALSE,
+    NAMED,
     TRUE,
     Const,
     External,
     Object,
     Scalar,
+    Tensor,
     Value,
+    tensor_of,
 )
 from tclint.values.constant import is_none
 from tclint.values.operators import asked
@@ -65,6 +68,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
             frame.interp.emitter.feature(frame, node, "comparison with a dtype of numpy")
         if frame.region is not None and isinstance(left, External):
             frame.interp.emitter.feature(frame, node, f"comparison of {left.name}")
+        if operator in ("Eq", "NotEq") and _is_word_asked(left, right):
+            return BOOL
         strongest = left if left.rank >= right.rank else right
         answer = strongest.compare(frame, node, operator, left, right)
         return answer if answer is not None else _plain(frame, node, left, right)
@@ -80,6 +85,14 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
     if isinstance(right, Object):
         asked(frame, node, right, right.name, operator, left)
     return BOOL
+
+
+def _is_word_asked(left: Value, right: Value) -> bool:
+    """`scale == "auto"` of what may be a tensor and other things: of a tensor it is False without a look at its values."""
+    word, other = (right, left) if isinstance(right, Const) else (left, right)
+    if not isinstance(word, Const) or not isinstance(word.value, str) or tensor_of(other) is None:
+        return False
+    return not isinstance(other, Tensor) or other.conf <= NAMED
 
 
 def _plain(frame: Frame, node: ast.AST, left: Value, right: Value) -> Value:
