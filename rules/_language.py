@@ -310,11 +310,11 @@ def of_decorators(event: ProgramCall, function: Function) -> Iterator[str]:
 def _of_decorated(event: ProgramCall, decorator: str) -> Iterator[str]:
     """A function under a decorator that is not of the program; some ask what their first argument is."""
     name = f"function under {decorator}"
-    if f"{name} of a tensor" in features.table().features:
-        # Of what nobody knows, that which the fewest releases break at.
-        yield f"{name} of {_sort(event.args[0]) if event.args else ''}".replace(" of plain", "")
-    else:
+    if f"{name} of a tensor" not in features.table().features:
         yield name
+    elif event.args:
+        sort = _sort(event.args[0])
+        yield f"{name} of {sort}" if sort else name
 
 
 _OPERATOR: Final = "torch.library.custom_op"
@@ -327,14 +327,15 @@ def _needs_fake(event: Call) -> bool:
         return False
     function = made.function
     gives = getattr(function.node, "returns", None)
-    told = any(word in function.module.data for word in (b"register_fake", b"impl_abstract", b"_register_fake"))
+    told = any(word in function.module.data for word in (b"register_fake", b"impl_abstract"))
     return gives is not None and not (isinstance(gives, ast.Constant) and gives.value is None) and not told
 
 
 def _sort(value: Value) -> str:
-    """What an argument is, as the features of `singledispatch` say it."""
+    """What an argument is, as the features of `singledispatch` say it; nothing of a plain value. What nobody knows is taken
+    for a tensor, at which the fewest releases break."""
     if isinstance(value, (Const, Scalar)):
-        return "plain"
+        return ""
     if isinstance(value, Dict):
         return "a dict"
     if isinstance(value, Instance):

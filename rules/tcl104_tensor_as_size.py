@@ -11,7 +11,7 @@ from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import CONSTANT, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, tensor_of
+from tclint.values import CONSTANT, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, tensor_of
 
 _SIZES: Final = facts.places("takes sizes")
 _COUNTS: Final = facts.named("counts to a number while it is traced")
@@ -72,10 +72,7 @@ class TensorAsSize(Rule):
             return
         if not isinstance(receiver, Tensor):
             return
-        parts = (
-            index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
-        )
-        for part in parts:
+        for part in parts_of(index):
             bound = _slice_bound(part)
             if bound is not None and not (self._kept(event) and _is_read(part)):
                 yield self._finding(event, bound, "a tensor bounds a slice")
@@ -134,11 +131,8 @@ class TensorAsSize(Rule):
             return event.name in _SIZES and event.name not in _COUNTS
         if not isinstance(event, (Subscript, Store)) or not isinstance(event.receiver, Tensor):
             return False
-        index = event.index
-        parts = (
-            index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
-        )
-        bounds = [part for part in parts if part is not None and _slice_bound(part) is not None]
+        parts = parts_of(event.index) if event.index is not None else ()
+        bounds = [part for part in parts if _slice_bound(part) is not None]
         return bool(bounds) and all(map(_is_read, bounds))
 
     def _finding(self, event: Event, tensor: Tensor, what: str) -> Finding:

@@ -13,7 +13,7 @@ from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import same
-from tclint.values import Seq, Tensor, Value, tensor_of
+from tclint.values import Tensor, Value, parts_of, tensor_of
 
 _SWITCH: Final = "capture_dynamic_output_shape_ops"
 
@@ -83,10 +83,7 @@ class BooleanMaskRead(Rule):
     def _masked(self, event: Event, index: Value, what: str) -> Iterator[Finding]:
         if self.captured(event, _SWITCH):
             return
-        parts = (
-            index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
-        )
-        mask = next((t for p in parts if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
+        mask = next((t for p in parts_of(index) if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
         if mask is None or mask.ndim == 0:
             return
         yield self.finding(

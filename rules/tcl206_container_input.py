@@ -37,8 +37,8 @@ class ContainerInput(Rule):
         def train(images):
             return encode(images)
 
-    A dict or list that the compiled code itself writes to counts the same: a new key or element in every call compiles every call. A
-    key that is written first and then again costs one more program, and is not flagged.
+    A dict or list that the compiled code itself writes to counts the same: a new key or element in every call compiles
+    every call. A key that is written first and then again costs one more program, and is not flagged.
 
     Fix: stack or pad to one tensor in the caller and compile a tensor-only core.
 

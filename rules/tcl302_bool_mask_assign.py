@@ -10,7 +10,7 @@ from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule
-from tclint.values import Seq, Tensor, tensor_of
+from tclint.values import Seq, Tensor, parts_of, tensor_of
 
 
 class BoolMaskAssign(Rule):
@@ -64,11 +64,7 @@ class BoolMaskAssign(Rule):
             or event.index is None
         ):
             return
-        index = event.index
-        parts = (
-            index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
-        )
-        mask = next((t for p in parts if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
+        mask = next((t for p in parts_of(event.index) if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
         value = tensor_of(event.value)
         if mask is None or mask.ndim == 0 or value is None or value.ndim == 0:
             return

@@ -18,8 +18,8 @@ from tclint.torch_facts import facts
 class CaptureNoWarmup(Rule):
     """A CUDA graph is captured without running the callable before: libraries initialise inside the capture, and fail.
 
-    cuBLAS and cuDNN create handles and workspaces at their first call, which a capture does not allow. Operations on tensors that
-    need neither (`copy_`, `zero_`, arithmetic, reductions) are captured as they are.
+    cuBLAS and cuDNN create handles and workspaces at their first call, which a capture does not allow. Operations on
+    tensors that need neither (`copy_`, `zero_`, arithmetic, reductions) are captured as they are.
 
     Bad::
 

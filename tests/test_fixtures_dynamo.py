@@ -27,8 +27,8 @@ RULES = FIXTURES / "rules"
 TORCH = torch.__version__
 
 
-# torch itself breaks the graph before an optimizer's step.
-OWN_BREAKS = {"TCL205": {"GB0033", "GB0124"}, "TCL216": {"GB0007", "GB0025"}}
+# torch itself breaks the graph before an optimizer's step; one file is about a function that its breaks send to eager.
+OWN_BREAKS = {"TCL205/near_miss_eager_range": {"GB0033", "GB0124"}, "TCL216": {"GB0007", "GB0025"}}
 
 
 def fixtures(family: str, kind: str = "*") -> list[object]:
@@ -109,7 +109,9 @@ def test_good_settles(path: Path) -> None:
     """One program, and at most one more when a size or a number turns dynamic."""
     verdict = compiled(path, "aot_eager")
     assert 1 <= verdict.most_compiles <= 2, (verdict.compiles, verdict.reasons)
-    assert {b.gb for b in verdict.breaks} <= OWN_BREAKS.get(path.parent.name[:6], set())
+    rule = path.parent.name[:6]
+    own = OWN_BREAKS.get(f"{rule}/{path.stem}") or OWN_BREAKS.get(rule, set())
+    assert {b.gb for b in verdict.breaks} <= own
     assert not verdict.errors
 
 

@@ -40,7 +40,7 @@ from tclint.values.partial import Partial
 from tclint.values.questions import contains, may_be_none, truth, widen, without_none
 from tclint.values.region import CompileSite, Region, uses_cudagraphs
 from tclint.values.scalar import BOOL, COUNTED, FLOAT, INT, SIZE, STR, Scalar, scalar_type
-from tclint.values.sequence import Seq
+from tclint.values.sequence import Seq, parts_of
 from tclint.values.super_value import Super
 from tclint.values.tensor import FIXED, NAMED, PROVEN, UNBACKED, USED, Tensor, is_tensor
 from tclint.values.union import Union, join, join_all, tensor_of
@@ -115,6 +115,7 @@ __all__ = [
     "join",
     "join_all",
     "may_be_none",
+    "parts_of",
     "scalar_type",
     "tensor_of",
     "truth",

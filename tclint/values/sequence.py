@@ -375,6 +375,11 @@ class Seq(Value):
         return Seq(self.kind, None, self.element().widen())
 
 
+def parts_of(index: Value) -> Sequence[Value]:
+    """What stands between the commas of `x[a, b]`; of another index, the index itself."""
+    return index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
+
+
 def _constants(value: Value) -> tuple[object, ...] | None:
     """The items of a list or tuple of constants."""
     if type(value) is not Seq or value.kind not in ("list", "tuple") or value.items is None:

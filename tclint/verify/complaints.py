@@ -25,7 +25,7 @@ _TUPLE = re.compile(r"[(\[](\d+(?:, ?\d+)*),?[)\]]")
 _LETTERS = {"b": BATCH, "n": BATCH, "t": SEQUENCE, "l": SEQUENCE, "s": SEQUENCE, "h": SIDE, "w": SIDE}
 
 
-def _tensors(inputs: Inputs) -> list[tuple[str, TensorSpec]]:
+def tensors(inputs: Inputs) -> list[tuple[str, TensorSpec]]:
     return [(name, value) for name, value in inputs.items() if isinstance(value, TensorSpec)]
 
 
@@ -39,7 +39,7 @@ def asked(message: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 def _shapes(message: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
     """`cell must have shape (3, 3)`, `mask should be of shape [batch, 1, seq]`."""
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         plain = re.escape(name.rpartition(".")[2].rpartition("[")[2].rstrip("]"))
         pattern = rf"\b{plain}\b[^.\n]{{0,40}}?(?:shape|size|of|be)\W{{1,3}}[(\[]([\w, ]+?),?[)\]]"
         for found in re.finditer(pattern, message):
@@ -73,7 +73,7 @@ def _instead(want: str, had: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
     if wanted is not None and given is not None:
         new = tuple(int(size) for size in wanted[1].split(","))
         old = tuple(int(size) for size in given[1].split(","))
-        for name, spec in _tensors(inputs):
+        for name, spec in tensors(inputs):
             if spec.shape[-len(old) :] == old and new != old:
                 yield {**inputs, name: replace(spec, shape=(*spec.shape[: -len(old)], *new))}
     numbers = [int(number) for number in re.findall(r"(?<![\w.])\d+(?![\w.])", want)][:3]
@@ -86,7 +86,7 @@ def _instead(want: str, had: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
 def replaced(inputs: Inputs, old: int, new: int) -> Iterator[dict[str, Any]]:
     """Inputs with a size changed: in one tensor at a time, the last axis first; then in every tensor that has it."""
     every = dict(inputs)
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         for axis in reversed(range(len(spec.shape))):
             if spec.shape[axis] == old != new and 0 < new <= 4096:
                 shape = (*spec.shape[:axis], new, *spec.shape[axis + 1 :])
@@ -100,7 +100,7 @@ def _multiples(message: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
     """Sizes that something divides, where the words say what: `sequence length 8 must be divisible by 3`."""
     for found in re.finditer(r"(?:divisible by|multiple of)\D{0,40}?(\d+)", message):
         divisor = int(found[1])
-        for name, spec in _tensors(inputs):
+        for name, spec in tensors(inputs):
             for axis in reversed(range(1, len(spec.shape))):
                 size = -(-spec.shape[axis] // divisor) * divisor if divisor else 0
                 if 0 < size <= 1024 and size != spec.shape[axis]:
@@ -112,7 +112,7 @@ def _multiples(message: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
 def computed(inputs: Inputs, had: int, want: int) -> Iterator[dict[str, Any]]:
     """A width that was made of the inputs' and is wrong: their sizes scaled, as when they were flattened or repeated;
     all of them divided alike, or one changed by the difference, as when they were joined."""
-    floats = [(name, spec) for name, spec in _tensors(inputs) if spec.dtype.startswith("float") and spec.shape]
+    floats = [(name, spec) for name, spec in tensors(inputs) if spec.dtype.startswith("float") and spec.shape]
     last = sum(spec.shape[-1] for _, spec in floats)
     if len(floats) > 1 and had == last and want % len(floats) == 0:
         size = want // len(floats)
@@ -130,7 +130,7 @@ def rows(inputs: Inputs) -> Iterator[dict[str, Any]]:
     are looked up first."""
     flat = {
         name: replace(spec, shape=(BATCH,) if spec.dtype == "int64" else (BATCH, spec.shape[-1]))
-        for name, spec in _tensors(inputs)
+        for name, spec in tensors(inputs)
         if len(spec.shape) > (1 if spec.dtype == "int64" else 2)
     }
     yield {**inputs, **flat}
@@ -139,8 +139,8 @@ def rows(inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 def alike_families(inputs: Inputs, width: int) -> Iterator[dict[str, Any]]:
     """Every tensor at once as one kind of module wants them: rows of features with a label each, sequences, images."""
-    tensors = _tensors(inputs)
-    if len(tensors) < 2:
+    given = tensors(inputs)
+    if len(given) < 2:
         return
     floats: tuple[tuple[int, ...], ...] = ((BATCH, width), (BATCH, SEQUENCE, width), (BATCH, 3, SIDE, SIDE), (BATCH,))
     whole: tuple[tuple[int, ...], ...] = ((BATCH,), (BATCH, SEQUENCE))
@@ -148,9 +148,9 @@ def alike_families(inputs: Inputs, width: int) -> Iterator[dict[str, Any]]:
         for label in whole:
             yield {
                 **inputs,
-                **{n: replace(s, shape=shape if s.dtype.startswith("float") else label) for n, s in tensors},
+                **{n: replace(s, shape=shape if s.dtype.startswith("float") else label) for n, s in given},
             }
-    first, *rest = tensors
+    first, *rest = given
     # A prediction for each class, and the class.
     labels = {name: TensorSpec((BATCH,), "int64", 2) for name, _ in rest[:1]}
     yield {**inputs, first[0]: replace(first[1], shape=(BATCH, width), dtype="float32"), **labels}

@@ -8,17 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tclint.verify.complaints import alike_families, asked, computed, rows
+from tclint.verify.complaints import Inputs, alike_families, asked, computed, rows, tensors
 from tclint.verify.guess import BATCH, SEQUENCE, SIDE, WIDTH, Several, TensorSpec, tensor_for, value_for
-
-Inputs = Mapping[str, Any]
-"""Arguments by name: TensorSpec, Several, or a plain value."""
-
-
-def _tensors(inputs: Inputs) -> Iterator[tuple[str, TensorSpec]]:
-    for name, value in inputs.items():
-        if isinstance(value, TensorSpec):
-            yield name, value
 
 
 def _change(inputs: Inputs, name: str, value: Any) -> dict[str, Any]:
@@ -29,7 +20,7 @@ def _dims(inputs: Inputs, old: int, new: int, axis: int | None = None) -> Iterat
     """Inputs with one dimension changed from old to new, one tensor at a time; then in all tensors that have it."""
     every: dict[str, Any] = dict(inputs)
     touched = 0
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         axes = range(len(spec.shape)) if axis is None else [axis % len(spec.shape)] if spec.shape else []
         for position in reversed(list(axes)):
             if spec.shape[position] == old and old != new and new > 0:
@@ -43,16 +34,16 @@ def _dims(inputs: Inputs, old: int, new: int, axis: int | None = None) -> Iterat
 
 
 def _ranks(inputs: Inputs, rank: int, only: int | None = None) -> Iterator[dict[str, Any]]:
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         if len(spec.shape) != rank and only in (None, len(spec.shape)):
             yield _change(inputs, name, spec.with_rank(rank))
-    alike = {name: spec.with_rank(rank) for name, spec in _tensors(inputs) if len(spec.shape) not in (0, rank)}
+    alike = {name: spec.with_rank(rank) for name, spec in tensors(inputs) if len(spec.shape) not in (0, rank)}
     if len(alike) > 1:
         yield {**inputs, **alike}
 
 
 def _dtypes(inputs: Inputs, dtype: str, only: str | None = None) -> Iterator[dict[str, Any]]:
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         if spec.dtype != dtype and only in (None, spec.dtype):
             shape = spec.shape[:2] if dtype == "int64" and len(spec.shape) == 3 else spec.shape
             yield _change(inputs, name, replace(spec, dtype=dtype, shape=shape))
@@ -61,7 +52,7 @@ def _dtypes(inputs: Inputs, dtype: str, only: str | None = None) -> Iterator[dic
 
 
 def _spatial(inputs: Inputs, sides: tuple[int, ...]) -> Iterator[dict[str, Any]]:
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         if len(spec.shape) >= 4:
             for side in sides:
                 if spec.shape[-1] != side:
@@ -69,7 +60,7 @@ def _spatial(inputs: Inputs, sides: tuple[int, ...]) -> Iterator[dict[str, Any]]
 
 
 def _sequences(inputs: Inputs, lengths: tuple[int, ...]) -> Iterator[dict[str, Any]]:
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         if len(spec.shape) == 3:
             for length in lengths:
                 if spec.shape[1] != length:
@@ -83,7 +74,7 @@ def _asserted(message: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
     """Inputs as an assertion of the program's wants them: its dtype, a size, the rank, the shape of another."""
     text = message.partition("[assert ")[2]
     changed: dict[str, Any] = dict(inputs)
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         word = rf"(?<![\w.]){re.escape(name)}"
         if found := re.search(rf"{word}\.dtype (?:==|is|in \(?) ?torch\.(\w+)", text):
             spec = replace(spec, dtype=_DTYPES.get(found[1], found[1]))
@@ -114,7 +105,7 @@ def _matmul(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from computed(inputs, had, want)
     # By flattening an image most often: another image size gives another width.
     if had > 0 and want > 0:
-        for name, spec in _tensors(inputs):
+        for name, spec in tensors(inputs):
             if len(spec.shape) == 4 and had != want:
                 side = round(spec.shape[-1] * (want / had) ** 0.5)
                 if side > 0 and side != spec.shape[-1]:
@@ -155,19 +146,19 @@ def _normalized(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]
     if len(want) == 1 and got:
         yield from _dims(inputs, got[-1], want[0], axis=-1)
         yield from _dims(inputs, got[-1], want[0])
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         yield _change(inputs, name, replace(spec, shape=(BATCH, *([SEQUENCE] if len(want) == 1 else []), *want)))
 
 
 def _unpack(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     want = int(found[1])
     yield from _ranks(inputs, want)
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         yield _change(inputs, name, Several((spec,) * want))
 
 
 def _fewer_dims(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         if len(spec.shape) < 5:
             yield _change(inputs, name, spec.with_rank(len(spec.shape) + 1))
 
@@ -183,13 +174,13 @@ def _floats(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 def _doubles(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A module that computes in double precision."""
-    floats = {name: replace(spec, dtype="float64") for name, spec in _tensors(inputs) if spec.dtype == "float32"}
+    floats = {name: replace(spec, dtype="float64") for name, spec in tensors(inputs) if spec.dtype == "float32"}
     if floats:
         yield {**inputs, **floats}
 
 
 def _booleans(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    masks = {name: spec for name, spec in _tensors(inputs) if "mask" in name}
+    masks = {name: spec for name, spec in tensors(inputs) if "mask" in name}
     for name, spec in masks.items():
         yield _change(inputs, name, replace(spec, dtype="bool"))
     yield from _dtypes(inputs, "bool")
@@ -210,23 +201,23 @@ def _axis_pair(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]
 
 def _labels(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A class for every row, where more than one was given."""
-    rows: dict[str, Any] = {}
-    for name, spec in _tensors(inputs):
+    labels: dict[str, Any] = {}
+    for name, spec in tensors(inputs):
         if spec.dtype == "int64" and spec.shape != (BATCH,):
-            rows[name] = replace(spec, shape=(BATCH,))
-            yield _change(inputs, name, rows[name])
-    if len(rows) > 1:
-        yield {**inputs, **rows}
+            labels[name] = replace(spec, shape=(BATCH,))
+            yield _change(inputs, name, labels[name])
+    if len(labels) > 1:
+        yield {**inputs, **labels}
 
 
 def _out_of_range(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         if spec.dtype == "int64" and spec.high > 1:
             yield _change(inputs, name, replace(spec, high=1))
 
 
 def _number_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    for name, _ in reversed(list(_tensors(inputs))):
+    for name, _ in reversed(list(tensors(inputs))):
         yield _change(inputs, name, 4)
 
 
@@ -246,7 +237,7 @@ def _list_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, An
 
 def _bigger(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _spatial(inputs, (64, 128, 224, 256))
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         if len(spec.shape) == 3:
             for length in (64, 512, 4096):
                 yield _change(inputs, name, replace(spec, shape=(*spec.shape[:2], length)))
@@ -260,7 +251,7 @@ def _viewed(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     if -1 in want:
         return
     plain = tuple(size for size in want if size != 1)
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         if math.prod(spec.shape) == count:
             yield _change(inputs, name, replace(spec, shape=plain))
             yield _change(inputs, name, replace(spec, shape=want))
@@ -278,7 +269,7 @@ def _axis(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 def _scalar_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A tensor of one element where a larger one was given."""
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         if spec.shape:
             yield _change(inputs, name, replace(spec, shape=()))
 
@@ -287,7 +278,7 @@ def _broadcast(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]
     """A tensor, a mask most often, that must fit a shape: that one, the same for all heads."""
     first, second = (tuple(int(number) for number in group.split(",") if number.strip()) for group in found.groups())
     for had, want in ((first, second), (second, first)):
-        for name, spec in _tensors(inputs):
+        for name, spec in tensors(inputs):
             if spec.shape == had and len(want) > len(had):
                 yield _change(inputs, name, replace(spec, shape=(want[0], *([1] * (len(want) - 3)), *want[-2:])))
                 yield _change(inputs, name, replace(spec, shape=want))
@@ -327,7 +318,7 @@ def _part(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 
 def _looked_into(inputs: Inputs, part: str, name: str) -> Iterator[dict[str, Any]]:
-    for base, _ in _tensors(inputs):
+    for base, _ in tensors(inputs):
         if "[" not in base and "." not in base:
             yield {**{other: value for other, value in inputs.items() if other != base}, base + part: value_for(name)}
 
@@ -341,22 +332,22 @@ def _absent(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 def _units(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """Values out of the range that the program wants: those between 0 and 1 are in most."""
-    floats = {name: replace(spec, unit=True) for name, spec in _tensors(inputs) if spec.dtype == "float32"}
-    if any(not spec.unit for _, spec in _tensors(inputs)):
+    floats = {name: replace(spec, unit=True) for name, spec in tensors(inputs) if spec.dtype == "float32"}
+    if any(not spec.unit for _, spec in tensors(inputs)):
         yield {**inputs, **floats}
 
 
 def _alike(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """Two tensors that must have one shape, as a prediction and its target do."""
-    tensors = list(_tensors(inputs))
-    for _, model in tensors:
-        yield {**inputs, **{name: replace(spec, shape=model.shape) for name, spec in tensors}}
-        yield {**inputs, **{name: model for name, _ in tensors}}
+    given = tensors(inputs)
+    for _, model in given:
+        yield {**inputs, **{name: replace(spec, shape=model.shape) for name, spec in given}}
+        yield {**inputs, **{name: model for name, _ in given}}
 
 
 def _longer(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A signal that is shorter than its window."""
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         for length in (4096, 32768):
             if spec.shape and spec.shape[-1] < length:
                 yield _change(inputs, name, replace(spec, shape=(*spec.shape[:-1], length)))
@@ -366,7 +357,7 @@ def _longer(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _sequences(inputs, (16, 64, 49, 17, 196, 1))
     yield from _spatial(inputs, (28, 64, 224, 16))
-    for name, spec in _tensors(inputs):
+    for name, spec in tensors(inputs):
         for rank in (2, 3, 4):
             if len(spec.shape) != rank:
                 yield _change(inputs, name, spec.with_rank(rank))
@@ -482,7 +473,7 @@ def repairs(message: str, inputs: Inputs, optional: Mapping[str, Any]) -> Iterat
 
 def families(inputs: Inputs, widths: tuple[int, ...]) -> Iterator[dict[str, Any]]:
     """Other shapes for the first tensor, when no error said anything useful."""
-    first = next((name for name, _ in _tensors(inputs)), None)
+    first = next((name for name, _ in tensors(inputs)), None)
     if first is None:
         return
     yield from alike_families(inputs, widths[0] if widths else WIDTH)

@@ -581,11 +581,16 @@ def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
 
     overrides = {"select": [code], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
     settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
+    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+    fixed = Opened([file], settings, "/nowhere").fix(unsafe=True, write=False)
     fit = True
 
     def review(text: str) -> dict[str, object]:
         nonlocal fit
-        report = engine.lint([InputFile("m.py", "/nowhere/m.py", explicit=True, text=text.encode())], settings)
+        files = [InputFile("m.py", "/nowhere/m.py", explicit=True, text=text.encode())]
+        report = engine.lint(files, settings)
+        if fixed.fixed.rejected:  # a review leaves out what does not pay, as `--fix` does
+            report = fixing.offered(report, files, lambda files: engine.lint(files, settings))
         lines = Lines({"m.py": text})
         fit &= all(suggestion(f, lines) is not None for f in report.findings if passes.applicable(f, True))
         made: dict[str, object] = json.loads(
@@ -601,10 +606,7 @@ def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
         clicked = after
     # A suggestion is about its own lines: an import that it leaves idle is for the next one to find.
     clicked = without_unused("m.py", source, clicked.encode(), others=True, taken=lambda name: False).decode()
-    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
-    fixed = Opened([file], settings, "/nowhere").fix(unsafe=True, write=False)
-    # What does not pay is asked for by the command and not by `engine.lint`: `--fix` and its reviews leave it out.
-    return clicked, result(fixed).decode(), fit and not fixed.fixed.rejected
+    return clicked, result(fixed).decode(), fit
 
 
 @each_file

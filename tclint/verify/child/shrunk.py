@@ -51,16 +51,14 @@ def shrunk(config_class: Any, level: int = 0) -> Any:
         except Exception:
             # Sizes that contradict each other in this config: shrink less.
             continue
-        return _attending(config, "sdpa")
+        if getattr(config, "_attn_implementation", None) is None:
+            config._attn_implementation = "sdpa"
+        return config
     return base
-
-
-def _attending(config: Any, how: str) -> Any:
-    if getattr(config, "_attn_implementation", None) is None or how != "sdpa":
-        config._attn_implementation = how
-    return config
 
 
 def shrunk_plainly(config_class: Any) -> Any:
     """A small config for models that know no attention but their own."""
-    return _attending(shrunk(config_class), "eager")
+    config = shrunk(config_class)
+    config._attn_implementation = "eager"
+    return config
