@@ -79,7 +79,7 @@ def _runs_compiled(tree: ast.Module) -> bool:
         for statement in statements:
             if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
                 if _compiles_in(statement.value) or _called(statement.value) & through:
-                    compiled |= {node.id for node in ast.walk(statement) if _is_stored(node)}
+                    compiled |= _stored(statement)
             elif isinstance(statement, ast.Expr):
                 compiled |= {root for root, method in _calls(statement) if method == "compile"}
         if len(compiled) + len(through) == before:
@@ -113,8 +113,8 @@ def _names(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
 
 
-def _is_stored(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+def _stored(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
 def _compiles_in(node: ast.AST) -> bool:
