@@ -20,7 +20,7 @@ from verify_helpers import finding_on
 import tclint.verify
 from tclint.model import codec
 from tclint.model.finding import Compiled, Effect, Step
-from tclint.verify import VerifyOptions, parent, process
+from tclint.verify import VerifyOptions, mains, parent, process
 from tclint.verify.answers import Cache
 from tclint.verify.complaints import asked, computed
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
@@ -253,6 +253,39 @@ def test_a_program_is_searched_for_cuda_graphs_where_there_are_some(tmp_path: Pa
         options = VerifyOptions(device=device, root=str(tmp_path))
         (target,) = unflagged_targets(["m.py"], (), options)
         assert (target.job.candidates[0].name, target.job.graphs) == ("<program>", graphs)
+
+
+HEAD = "import torch\nmodel = torch.compile(torch.nn.Linear(2, 2))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        (HEAD + "for x in torch.ones(3, 2):\n    print(model(x))\n", True),
+        (HEAD + "y = model(torch.ones(2))\n", True),
+        (HEAD + "def main():\n    return model(torch.ones(2))\nmain()\n", True),
+        ("import torch\nnet = torch.nn.Linear(2, 2)\nnet.compile()\nprint(net(torch.ones(2)))\n", True),
+        (HEAD, False),
+        (HEAD + "def main():\n    return model(torch.ones(2))\n", False),
+        ("import torch\nnet = torch.nn.Linear(2, 2)\nnet.compile()\n", False),
+        ("import torch\ndef make():\n    return torch.compile(torch.sin)\nsin = make()\n", False),
+        ("import re\nword = re.compile('a')\nprint(word.match('a'))\n", False),
+    ],
+)
+def test_scripts_are_known_by_what_they_call(tmp_path: Path, text: str, is_one: bool) -> None:
+    (tmp_path / "m.py").write_text(text)
+    assert mains.is_script(tmp_path / "m.py") is is_one
+    assert mains.is_program(tmp_path / "m.py") is is_one
+
+
+def test_of_what_a_program_prints_only_what_lasts_is_compared() -> None:
+    pytest.importorskip("torch")
+    from tclint.verify.child import program
+
+    words = "loss 0.52345 after 12 steps, 3.1 ms (0.000012 s), tensor([-1.2346, 2.0000e+00])"
+    assert program._numbers(words) == [0.52345, -1.2346, 2.0]
+    assert program._lasting({"a": 1.5, "b": 2.5}, {"a": 1.5, "b": 2.25}) == {"a"}
+    assert program._lasting({"a": 1.5}, {"a": 1.5, "b": 2.25}) == frozenset()
 
 
 @pytest.mark.parametrize("edited", ["class Model: 'my edit'\n", ""], ids=["saved", "emptied"])

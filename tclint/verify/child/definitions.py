@@ -9,35 +9,29 @@ from __future__ import annotations
 import ast
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 from tclint.verify.child import standin
-from tclint.verify.mains import is_main_guard
+from tclint.verify.mains import is_main_guard, is_script, run_on_import
 
 
 def trains_on_import(path: Path) -> bool:
-    """Whether importing a file runs its program: a loop at module level that makes a training step."""
+    """Whether importing a file runs its program: a loop at module level that makes a training step, or calls of what it has
+    compiled."""
+    if is_script(path):
+        return True
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError):
         return False
-    loops = (node for node in _run_on_import(tree.body) if isinstance(node, (ast.For, ast.While)))
+    loops = (node for node in run_on_import(tree.body) if isinstance(node, (ast.For, ast.While)))
     return any(
         isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("backward", "step")
         for loop in loops
         for call in ast.walk(loop)
     )
-
-
-def _run_on_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    for statement in body:
-        if isinstance(statement, ast.If) and is_main_guard(statement.test):
-            continue
-        yield statement
-        if isinstance(statement, (ast.If, ast.With, ast.Try)):
-            yield from _run_on_import(statement.body)
 
 
 def load_definitions(file: Path, name: str, replaceable: Callable[[BaseException], bool]) -> ModuleType:
