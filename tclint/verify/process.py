@@ -242,7 +242,7 @@ class Server:
         folder: Path,
         timeout: float,
         memory: int,
-        heard: Hears | None,
+        heard: Hears | None = None,
     ) -> Answer:
         end = time.monotonic() + timeout
         pid = 0
