@@ -48,6 +48,9 @@ class _Meta(type):
     def __iter__(cls) -> Iterator[Any]:
         raise _missing(cls._package)
 
+    def __len__(cls) -> int:
+        raise _missing(cls._package)
+
     def __bool__(cls) -> bool:
         return True
 
