@@ -374,9 +374,13 @@ def results_of(out: Path, package: str) -> dict[str, Result]:
     return found
 
 
+def title(one: Found) -> str:
+    return f"{one.file}:{one.name}"
+
+
 def order(found: list[Found]) -> list[int]:
     """A sample that nobody has chosen, and the same every time."""
-    keys = [hashlib.sha256(f"{one.file}:{one.name}".encode()).hexdigest() for one in found]
+    keys = [hashlib.sha256(title(one).encode()).hexdigest() for one in found]
     return sorted(range(len(found)), key=lambda number: keys[number])
 
 
@@ -386,7 +390,7 @@ def run_package(options: argparse.Namespace, package: str, most: int) -> Iterato
     (out / "classes").mkdir(parents=True, exist_ok=True)
     known = results_of(out, package)
     listing = out / "classes" / f"{package}.list.json"
-    if listing.is_file():
+    if listing.is_file() and not options.only:
         listed = len(json.loads(listing.read_text(encoding="utf-8"))["found"])
         if len(known) >= min(most, listed):
             return
@@ -414,9 +418,10 @@ def run_package(options: argparse.Namespace, package: str, most: int) -> Iterato
                 return
             listing.write_text(first)
             found = [Found(one["file"], one["name"], tuple(one["forward"])) for one in json.loads(first)["found"]]
-            for number in order(found)[:most]:
+            wanted = set(json.loads(options.only.read_text(encoding="utf-8"))) if options.only else None
+            for number in [n for n in order(found) if wanted is None or title(found[n]) in wanted][:most]:
                 one = found[number]
-                if f"{one.file}:{one.name}" in known:
+                if title(one) in known:
                     continue
                 process.stdin.write(f"{number}\n")
                 process.stdin.flush()
@@ -488,6 +493,7 @@ def main() -> int:
     parser.add_argument("--per-package", type=int, default=40, help="most classes of one package that are tried")
     parser.add_argument("--seconds", type=float, default=20, help="of the processor, for one class")
     parser.add_argument("--memory", type=int, default=4000, help="MB that one class may add")
+    parser.add_argument("--only", type=Path, help="a JSON list of FILE:CLASS: no others are tried")
     parser.add_argument("--child", default="")
     options = parser.parse_args()
     options.site = options.site.resolve()

@@ -23,8 +23,8 @@ from tclint.verify.child.made_up import Settings, Through
 from tclint.verify.child.needs import Need, need_of
 from tclint.verify.child.signatures import Parameter, is_settings, plain
 from tclint.verify.guess import WIDTH
+from tclint.verify.settings_read import Read, read_in
 
-CONFIGS = ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs")
 _PARTS = ("encoder", "decoder", "backbone", "model", "module", "net", "block", "layer", "fn", "proj")
 SUBCLASSES = 3
 """Most classes below one that a parameter is annotated with that stand in for it."""
@@ -147,6 +147,8 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
     own = {part for part in need.attributes if not hasattr(nn.Module, part)}
     if own and not need.is_mapping:
         yield from _with_attributes(wanted, own, need)
+    if own & _TEXT and not any(hasattr(torch.Tensor, part) for part in own):
+        yield guess.word_for(name) or name
     if need.is_applied and not need.is_called:
         yield Through()
         yield nn.Linear(WIDTH, WIDTH)
@@ -160,7 +162,19 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
     for cls in known[:2]:
         yield from wanted.make(cls)
     if own and not need.is_applied and not need.is_mapping:
-        yield Settings(**{part: partial(_answer, part) for part in need.methods})
+        yield Settings(read_of(wanted.target), **{part: partial(_answer, part) for part in need.methods})
+
+
+_TEXT = frozenset({"endswith", "startswith", "lower", "upper", "strip", "split", "replace", "format", "removesuffix"})
+
+
+def read_of(target: type) -> Read:
+    """What the file of a class does with settings."""
+    module = sys.modules.get(target.__module__)
+    try:
+        return read_in(inspect.getsource(module)) if module is not None else Read()
+    except (OSError, TypeError):
+        return Read()
 
 
 def _answer(name: str, *_: Any, **__: Any) -> Any:
@@ -239,10 +253,10 @@ def _named(wanted: Wanted) -> Iterator[Any]:
     number = guess.number_for(name)
     if name.endswith(("_layer", "_cls", "_class", "_fn", "_type")):
         yield nn.LayerNorm if "norm" in name else nn.GELU if "act" in name else nn.Identity
-    if name in CONFIGS:
+    if guess.is_config(name):
         for near in [*_configs_near(wanted.target)[:2], *_configs_like(wanted.target, name, wanted.root)]:
             yield from wanted.make(near)
-        yield Settings()
+        yield Settings(read_of(wanted.target))
     if name in ("act", "activation", "nonlinearity"):
         yield nn.GELU()
         yield "relu"
@@ -257,7 +271,7 @@ def _named(wanted: Wanted) -> Iterator[Any]:
     if word := guess.word_for(name):
         yield word
     yield WIDTH
-    yield Settings()
+    yield Settings(read_of(wanted.target))
 
 
 def _configs_near(target: type) -> list[type]:

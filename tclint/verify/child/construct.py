@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from tclint.verify import guess, usage
+from tclint.verify.child import alone
 from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.inputs import NoInputs
 from tclint.verify.child.shrunk import is_config, shrunk
@@ -101,6 +102,8 @@ def _constructed(
     choices = {p.name: thought_of(p) for p in required}
     if is_described(target):
         choices |= {name: _Choices(values) for name, values in _small_fields(parameters, rich).items()}
+        # A field whose default is only a mark that somebody must give it.
+        choices |= {p.name: thought_of(p) for p in parameters if p.name not in choices and _is_unset(p, hints)}
     picks = _first(choices)
     first: Exception | None = None
     waiting = _combinations(picks, choices, depth)
@@ -114,6 +117,9 @@ def _constructed(
             torch.manual_seed(0)
             return target(**copy.deepcopy(attempt)), attempt
         except Exception as error:
+            if alone.found_missing(error):
+                amended.insert(0, attempt)
+                continue
             first = first or error
             if heard < AMENDED:
                 heard += 1
@@ -142,6 +148,8 @@ def _amendments(
         if refused[1] in attempt:
             yield {name: value for name, value in attempt.items() if name != refused[1]}
         return
+    if "tuple" in text and any(type(value) is list for value in attempt.values()):
+        yield {name: tuple(value) if type(value) is list else value for name, value in attempt.items()}
     if re.search(r"'tuple' object|not tuple", text):
         yield {**{p.name: list(p.default) for p in parameters if isinstance(p.default, tuple)}, **attempt}
     if any(word in f"{type(error).__name__} {text}" for word in _NETWORK):
@@ -164,9 +172,13 @@ def _amendments(
             if type(value) is int and re.search(rf"\b{re.escape(name)}\b", f"{text} {lines}"):
                 yield from ({**attempt, name: other} for other in (1, 2, 3, guess.WIDTH) if other != value)
     if "None" in text:
-        absent = [p for p in left if p.default is None and guess.number_for(p.name) is not None]
-        if absent:
-            yield {**attempt, **_first({p.name: thought_of(p) for p in absent})}
+        absent = [p for p in left if p.default is None]
+        numbers = [p for p in absent if guess.number_for(p.name) is not None]
+        for some in (numbers, absent):
+            if some:
+                yield {**attempt, **_first({p.name: thought_of(p) for p in some})}
+        for parameter in absent:
+            yield {**attempt, **_first({parameter.name: thought_of(parameter)})}
 
 
 def _offered(text: str, attempt: Arguments) -> Iterator[Arguments]:
@@ -178,6 +190,12 @@ def _offered(text: str, attempt: Arguments) -> Iterator[Arguments]:
         if isinstance(given, str) and (given in words or name in text):
             for word in [word for word in words if word not in (given, name)][:3]:
                 yield {**attempt, name: [word] * len(value) if many else word}
+
+
+def _is_unset(parameter: Parameter, hints: Mapping[str, Any]) -> bool:
+    """Whether a field is described by a class of its own, and its default is no instance of that."""
+    wanted = hints.get(parameter.name)
+    return isinstance(wanted, type) and is_described(wanted) and type(parameter.default) is str
 
 
 def _small_fields(parameters: list[Parameter], rich: bool) -> dict[str, list[Any]]:
