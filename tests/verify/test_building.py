@@ -395,6 +395,26 @@ class Compared(nn.Module):
         window = torch.ones(self.fft)
         mags = [torch.stft(signal, self.fft, window=window, return_complex=True).abs() for signal in (x, y)]
         return (mags[0] - mags[1]).pow(2).mean()
+
+
+class Windows(nn.Module):
+    """Cuts images into windows.
+
+    Args:
+        sizes (dict | None): nothing by default
+        turns (tuple[int]): how often
+    """
+
+    def __init__(self, sizes, turns):
+        super().__init__()
+        assert sizes is None
+        self.turns = turns + (1,)
+
+    def __call__(self, pixels):
+        return super().__call__(pixels)
+
+    def forward(self, x):
+        return x * len(self.turns)
 '''
 
 USED = """
@@ -458,6 +478,7 @@ HOW = {
     "ForGpu": "as in train.py:6",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
     "Unset": "inferred",
+    "Windows": "inferred from the signatures of Windows (pixels=",
     "Inner": "inferred",
     "Imaginary": "inferred from the signatures of Imaginary (z=complex64",
     "Pooled": "inferred",

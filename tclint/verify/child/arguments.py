@@ -22,6 +22,7 @@ from tclint.verify.child.load import load
 from tclint.verify.child.made_up import Settings, Through
 from tclint.verify.child.needs import Need, need_of
 from tclint.verify.child.signatures import Parameter, is_settings, plain
+from tclint.verify.docstrings import kind_in
 from tclint.verify.guess import WIDTH
 from tclint.verify.settings_read import Read, read_in
 
@@ -63,11 +64,24 @@ def values_for(wanted: Wanted) -> Iterator[Any]:
     if typing.get_origin(annotation) is typing.Literal:
         yield from typing.get_args(annotation)
         return
+    if annotation in (Parameter.empty, Any):
+        told, may_be_none = kind_in([doc for doc in _docs(wanted.target) if doc], wanted.name)
+        if may_be_none:
+            yield None
+        annotation = told or annotation
     if annotation in (str, Parameter.empty, Any) or not isinstance(annotation, type):
         yield from [value for value in need.values if type(value) is str or annotation is not str][:4]
     yield from _annotated(wanted, annotation)
     yield from _used(wanted, need)
     yield from _named(wanted)
+
+
+def _docs(target: type) -> Iterator[str | None]:
+    """What a class and those above it say of themselves and of their making."""
+    for base in target.__mro__:
+        if base.__module__.partition(".")[0] not in ("torch", "builtins"):
+            yield base.__doc__
+            yield getattr(vars(base).get("__init__"), "__doc__", None)
 
 
 def _annotated(wanted: Wanted, annotation: Any) -> Iterator[Any]:

@@ -240,7 +240,7 @@ def example_of(
     root: str = "",
 ) -> Example:
     """The example of a class or function whose call arguments are guessed. `start` adds to the required ones."""
-    signed = function or getattr(target, method or ("forward" if hasattr(target, "forward") else "__call__"))
+    signed = function or getattr(target, method or ("__call__" if _calls_itself(target) else "forward"))
     parameters = signature_of(signed)
     hints = hints_of(signed)
     described = _source(signed)
@@ -301,6 +301,15 @@ def example_of(
         return [call_of(inputs, "cpu")]
 
     return Example(f"{source} ({shown})", (lambda: getattr(build(), method)) if method else build, calls)
+
+
+def _calls_itself(target: Any) -> bool:
+    """Whether a class says by `__call__` how it is called: one that is no module, or a module that has its own."""
+    if not hasattr(target, "forward"):
+        return True
+    order = inspect.getmro(target) if isinstance(target, type) else ()
+    owner = next((base for base in order if "__call__" in vars(base)), None)
+    return owner not in (None, nn.Module) and bool(signature_of(target.__call__))
 
 
 def _layer_spec(function: Any, parameter: Parameter, model: Any) -> TensorSpec | None:
