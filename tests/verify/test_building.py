@@ -415,6 +415,56 @@ class Windows(nn.Module):
 
     def forward(self, x):
         return x * len(self.turns)
+
+
+class Sensor:
+    """What measures: made by guessing, handed to a module as it is called."""
+
+    def __init__(self, width):
+        self.width = width
+
+    def measure(self, x):
+        return x * 2
+
+
+class Measured(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.layer = nn.Linear(features, features)
+
+    def forward(self, x, sensor: Sensor):
+        assert isinstance(sensor, Sensor)
+        return self.layer(sensor.measure(x))
+
+
+class Operated(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.layer = nn.Linear(features, features)
+
+    def forward(self, x, physics):
+        return physics.adjoint(self.layer(physics.apply(x)))
+
+
+class Indexed(nn.Module):
+    def __init__(self, indices=None):
+        super().__init__()
+        self.count = len(indices.data.output.names)
+        self.table = {key: value for key, value in indices.data.lookup.items()}
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Volume(nn.Module):
+    def __init__(self, shape, vocab_size=0):
+        super().__init__()
+        depth, height, width = shape
+        self.table = nn.Embedding(vocab_size, depth, padding_idx=1)
+
+    def forward(self, ids):
+        return self.table(ids)
 '''
 
 USED = """
@@ -478,6 +528,10 @@ HOW = {
     "ForGpu": "as in train.py:6",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
     "Unset": "inferred",
+    "Volume": "inferred",
+    "Measured": "inferred",
+    "Operated": "inferred",
+    "Indexed": "inferred",
     "Windows": "inferred from the signatures of Windows (pixels=",
     "Inner": "inferred",
     "Imaginary": "inferred from the signatures of Imaginary (z=complex64",

@@ -176,17 +176,17 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
     for cls in known[:2]:
         yield from wanted.make(cls)
     if own and not need.is_applied and not need.is_mapping:
-        yield Settings(read_of(wanted.target), **{part: partial(_answer, part) for part in need.methods})
+        yield Settings(read_of(wanted), **{part: partial(_answer, part) for part in need.methods})
 
 
 _TEXT = frozenset({"endswith", "startswith", "lower", "upper", "strip", "split", "replace", "format", "removesuffix"})
 
 
-def read_of(target: type) -> Read:
-    """What the file of a class does with settings."""
-    module = sys.modules.get(target.__module__)
+def read_of(wanted: Wanted) -> Read:
+    """What the file of a class does with an argument that holds settings."""
+    module = sys.modules.get(wanted.target.__module__)
     try:
-        return read_in(inspect.getsource(module)) if module is not None else Read()
+        return read_in(inspect.getsource(module), wanted.name) if module is not None else Read()
     except (OSError, TypeError):
         return Read()
 
@@ -203,7 +203,8 @@ def _setting(key: str) -> Any:
 
 def _with_attributes(wanted: Wanted, attributes: set[str], need: Need) -> Iterator[Any]:
     """Instances of what has these attributes: tensors, a linear layer, classes of the program."""
-    if all(hasattr(torch.Tensor, name) for name in attributes):
+    holds_others = bool(read_of(wanted).holders & attributes)
+    if not holds_others and all(hasattr(torch.Tensor, name) for name in attributes):
         yield from _tensors(wanted.name)
     if attributes <= {"weight", "bias", "in_features", "out_features"}:
         yield nn.Linear(WIDTH, WIDTH)
@@ -270,7 +271,7 @@ def _named(wanted: Wanted) -> Iterator[Any]:
     if guess.is_config(name):
         for near in [*_configs_near(wanted.target)[:2], *_configs_like(wanted.target, name, wanted.root)]:
             yield from wanted.make(near)
-        yield Settings(read_of(wanted.target))
+        yield Settings(read_of(wanted))
     if name in ("act", "activation", "nonlinearity"):
         yield nn.GELU()
         yield "relu"
@@ -285,7 +286,7 @@ def _named(wanted: Wanted) -> Iterator[Any]:
     if word := guess.word_for(name):
         yield word
     yield WIDTH
-    yield Settings(read_of(wanted.target))
+    yield Settings(read_of(wanted))
 
 
 def _configs_near(target: type) -> list[type]:

@@ -150,6 +150,9 @@ def _amendments(
         return
     if "tuple" in text and any(type(value) is list for value in attempt.values()):
         yield {name: tuple(value) if type(value) is list else value for name, value in attempt.items()}
+    if short := re.search(r"not enough values to unpack \(expected (\d+)", text):
+        lists = {name: value for name, value in attempt.items() if isinstance(value, (list, tuple)) and value}
+        yield {**attempt, **{name: [value[0]] * int(short[1]) for name, value in lists.items()}}
     if re.search(r"'tuple' object|not tuple", text):
         yield {**{p.name: list(p.default) for p in parameters if isinstance(p.default, tuple)}, **attempt}
     if any(word in f"{type(error).__name__} {text}" for word in _NETWORK):
@@ -171,6 +174,12 @@ def _amendments(
         for name, value in attempt.items():
             if type(value) is int and re.search(rf"\b{re.escape(name)}\b", f"{text} {lines}"):
                 yield from ({**attempt, name: other} for other in (1, 2, 3, guess.WIDTH) if other != value)
+    if isinstance(error, (AssertionError, ValueError, RuntimeError, ZeroDivisionError)):
+        # A size that is nothing by default: somebody must always give it.
+        nothing = {p.name: guess.number_for(p.name) for p in left if type(p.default) is int and p.default <= 0}
+        sizes = {name: number for name, number in nothing.items() if number and number > 2}
+        if sizes:
+            yield {**attempt, **sizes}
     if "None" in text:
         absent = [p for p in left if p.default is None]
         numbers = [p for p in absent if guess.number_for(p.name) is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import inspect
 import re
 import time
@@ -102,9 +103,21 @@ def _argument(parameter: Parameter, annotation: Any, width: int) -> Any:
             return [4] * max(2, len(items)) if kind == "list" else (4,) * max(2, len(items))
     if isinstance(wanted, type) and (dataclasses.is_dataclass(wanted) or is_settings(wanted)):
         return construct(wanted)
+    if isinstance(wanted, type) and issubclass(wanted, enum.Enum):
+        return next(iter(wanted))
+    if isinstance(wanted, type) and wanted.__module__.partition(".")[0] not in _KNOWN:
+        try:
+            return construct(wanted)
+        except NoInputs:
+            # A class that nobody can make: its name is what is left.
+            return guess.value_for(parameter.name, width)
     if parameter.default is not parameter.empty and isinstance(parameter.default, (bool, int, float, str)):
         return parameter.default
     return guess.value_for(parameter.name, width)
+
+
+_KNOWN = ("torch", "builtins", "typing", "collections", "numpy", "inspect", "jaxtyping")
+"""Whose classes are not made by guessing."""
 
 
 def _block_mask() -> Any:
@@ -336,7 +349,11 @@ def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, wid
         return {name: Through()}
     own = [part for part in need.attributes if not hasattr(torch.Tensor, part)]
     if own and not (isinstance(wanted, type) and wanted is not parameter.empty):
-        return {f"{name}.{part}": guess.value_for(part, width) for part in need.attributes if part != "to"}
+        return {
+            f"{name}.{part}": Through() if part in need.methods else guess.value_for(part, width)
+            for part in need.attributes
+            if part != "to"
+        }
     return {}
 
 
