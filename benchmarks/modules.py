@@ -171,7 +171,9 @@ def reason_of(words: list[str], package: str) -> str:
         r"Found no NVIDIA|not compiled with CUDA|No CUDA GPUs|Unsupported device type: cpu|CUDA (?:is|must)", text
     ):
         return "needs a GPU"
-    if "abstract" in text or "NotImplementedError" in text:
+    if re.search(
+        r"abstract (?:class|method)|missing the required \"forward\"|NotImplementedError: *$", text, re.MULTILINE
+    ):
         return "abstract"
     if re.search(r"NotFitted|not been fit|not (?:yet )?fitted|FileNotFoundError", text):
         return "needs what only its program prepares"

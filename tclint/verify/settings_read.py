@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from tclint.verify import guess
 
+TEXT = frozenset({"endswith", "startswith", "lower", "upper", "strip", "split", "replace", "format", "removesuffix"})
 _PLAIN = frozenset(dir(str)) | frozenset(dir(list)) | frozenset(dir(dict)) | {"shape", "dtype", "device"}
 """What is asked of a text, a list, a dict: its holder is no object with settings of its own."""
 
@@ -26,11 +28,15 @@ class Read:
     """Those that only decide something: `if cfg.gated`."""
     mapped: frozenset[str] = frozenset()
     """Those that are asked for their items or keys."""
+    texts: frozenset[str] = frozenset()
+    """Those that are asked for what only a text has."""
 
     def value(self, name: str) -> object:
         """A plain value for a setting that its name says nothing of."""
         if known := self.compared.get(name):
             return known[0]
+        if name in self.texts:
+            return guess.word_for(name) or "default"
         if name in self.mapped:
             return {"a": 0, "b": 1}
         if name in self.tested:
@@ -40,7 +46,18 @@ class Read:
         return 4
 
 
-@lru_cache(maxsize=256)
+def joined(reads: Iterable[Read]) -> Read:
+    """What several files do together; where they disagree, the first one is right."""
+    found = list(reads)
+    compared: dict[str, tuple[object, ...]] = {}
+    for read in found:
+        for name, values in read.compared.items():
+            compared.setdefault(name, values)
+    sets = ("holders", "counted", "tested", "mapped", "texts")
+    return Read(compared=compared, **{name: frozenset().union(*(getattr(r, name) for r in found)) for name in sets})
+
+
+@lru_cache(maxsize=1024)
 def read_in(text: str, name: str) -> Read:
     """What a text does with the attributes of `name`, and of whatever is called like a configuration."""
     try:
@@ -51,6 +68,7 @@ def read_in(text: str, name: str) -> Read:
     counted: set[str] = set()
     tested: set[str] = set()
     mapped: set[str] = set()
+    texts: set[str] = set()
     compared: dict[str, dict[object, None]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute) and _is_setting(node.value, name):
@@ -58,6 +76,8 @@ def read_in(text: str, name: str) -> Read:
                 holders.add(node.value.attr)
             elif node.attr in ("items", "keys", "values", "get"):
                 mapped.add(node.value.attr)
+            elif node.attr in TEXT:
+                texts.add(node.value.attr)
         elif isinstance(node, ast.Compare) and len(node.ops) == 1:
             for left, right in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
                 if isinstance(left, ast.Attribute) and isinstance(node.ops[0], (ast.Eq, ast.In)):
@@ -75,7 +95,7 @@ def read_in(text: str, name: str) -> Read:
         elif isinstance(node, (ast.If, ast.IfExp)) and isinstance(node.test, ast.Attribute):
             tested.add(node.test.attr)
     known = {attribute: tuple(values) for attribute, values in compared.items() if values}
-    return Read(frozenset(holders), known, frozenset(counted), frozenset(tested), frozenset(mapped))
+    return Read(frozenset(holders), known, frozenset(counted), frozenset(tested), frozenset(mapped), frozenset(texts))
 
 
 def _is_setting(node: ast.Attribute, wanted: str) -> bool:

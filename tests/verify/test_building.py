@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 MODELS = '''
+import argparse
 import dataclasses
 
 import torch
@@ -465,6 +466,39 @@ class Volume(nn.Module):
 
     def forward(self, ids):
         return self.table(ids)
+
+
+class Equal(nn.Module):
+    def __init__(self, model_dim, num_heads, head_dim):
+        super().__init__()
+        assert num_heads * head_dim * 3 == model_dim
+        self.layer = nn.Linear(model_dim, num_heads * head_dim)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Descent(torch.optim.Optimizer):
+    def __init__(self, params, lr):
+        super().__init__(params, {"lr": lr})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for weight in group["params"]:
+                weight.sub_(weight.grad * group["lr"])
+
+
+class Spaced(nn.Module):
+    def __init__(self, cfg: argparse.Namespace):
+        super().__init__()
+        if cfg.flavour == "plain":
+            self.layers = nn.ModuleList(nn.Linear(size, size) for size in cfg.mlp_layers)
+        else:
+            raise NotImplementedError(cfg.flavour.lower())
+
+    def forward(self, x):
+        return self.layers[0](x)
 '''
 
 USED = """
@@ -528,6 +562,9 @@ HOW = {
     "ForGpu": "as in train.py:6",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
     "Unset": "inferred",
+    "Spaced": "inferred",
+    "Equal": "inferred",
+    "Descent": "the step of Descent",
     "Volume": "inferred",
     "Measured": "inferred",
     "Operated": "inferred",

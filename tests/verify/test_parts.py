@@ -23,6 +23,7 @@ from tclint.model.finding import Compiled, Effect, Step
 from tclint.verify import VerifyOptions, mains, parent, process
 from tclint.verify.answers import Cache
 from tclint.verify.complaints import asked, computed
+from tclint.verify.conditions import solved
 from tclint.verify.docstrings import kind_in
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
 from tclint.verify.heard import Heard, Run
@@ -285,6 +286,22 @@ def test_a_pattern_says_what_fits_it(pattern: str, info: str, shape: tuple[int, 
 )
 def test_kinds_in_docstrings(doc: str, kind: object, may_be_none: bool) -> None:
     assert kind_in([doc], "width") == (kind, may_be_none)
+
+
+@pytest.mark.parametrize(
+    ("line", "changes"),
+    [
+        ("assert heads * size == dim, 'no'", [{"heads": 8}, {"dim": 12}]),
+        ("assert self.dim % self.heads == 0", [{"dim": 33}, {"heads": 2}]),
+        ("assert dim == heads * size", [{"dim": 12}, {"heads": 8}]),
+        ("assert heads * size == 24 and dim > 3", [{"heads": 6}, {"size": 8}]),
+        ("assert heads == 3", []),
+        ("assert dim // 0 == dim", []),
+        ("return heads", []),
+    ],
+)
+def test_numbers_that_make_an_assertion_hold(line: str, changes: list[dict[str, int]]) -> None:
+    assert list(solved(line, {"heads": 3, "size": 4, "dim": 32})) == changes
 
 
 HEAD = "import torch\nmodel = torch.compile(torch.nn.Linear(2, 2))\n"

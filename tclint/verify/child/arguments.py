@@ -11,7 +11,7 @@ import textwrap
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import torch
@@ -24,9 +24,11 @@ from tclint.verify.child.needs import Need, need_of
 from tclint.verify.child.signatures import Parameter, is_settings, plain
 from tclint.verify.docstrings import kind_in
 from tclint.verify.guess import WIDTH
-from tclint.verify.settings_read import Read, read_in
+from tclint.verify.settings_read import TEXT, Read, joined, read_in
 
 _PARTS = ("encoder", "decoder", "backbone", "model", "module", "net", "block", "layer", "fn", "proj")
+FILES = 24
+"""Most files that are read for what they do with one argument."""
 SUBCLASSES = 3
 """Most classes below one that a parameter is annotated with that stand in for it."""
 
@@ -125,6 +127,8 @@ def _is_abstract_sequence(origin: Any) -> bool:
 
 def _instances(wanted: Wanted, annotation: type) -> Iterator[Any]:
     """Of the class itself; where it is only a promise, of what is below it."""
+    if guess.is_config(wanted.name) and _takes_anything(annotation):
+        yield Settings(read_of(wanted))
     if not inspect.isabstract(annotation):
         yield from wanted.make(annotation)
     below = [cls for cls in _below(annotation) if not inspect.isabstract(cls)]
@@ -132,6 +136,15 @@ def _instances(wanted: Wanted, annotation: type) -> Iterator[Any]:
         yield from wanted.make(cls)
     if issubclass(annotation, nn.Module):
         yield Through()
+
+
+def _takes_anything(cls: type) -> bool:
+    """Whether a class says nothing of what it holds: a namespace, a dict with dots."""
+    try:
+        parameters = inspect.signature(cls).parameters.values()
+    except (TypeError, ValueError):
+        return issubclass(cls, dict)
+    return bool(parameters) and all(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters)
 
 
 def _below(cls: type) -> list[type]:
@@ -161,7 +174,7 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
     own = {part for part in need.attributes if not hasattr(nn.Module, part)}
     if own and not need.is_mapping:
         yield from _with_attributes(wanted, own, need)
-    if own & _TEXT and not any(hasattr(torch.Tensor, part) for part in own):
+    if own & TEXT and not any(hasattr(torch.Tensor, part) for part in own):
         yield guess.word_for(name) or name
     if need.is_applied and not need.is_called:
         yield Through()
@@ -179,16 +192,26 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
         yield Settings(read_of(wanted), **{part: partial(_answer, part) for part in need.methods})
 
 
-_TEXT = frozenset({"endswith", "startswith", "lower", "upper", "strip", "split", "replace", "format", "removesuffix"})
-
-
 def read_of(wanted: Wanted) -> Read:
-    """What the file of a class does with an argument that holds settings."""
-    module = sys.modules.get(wanted.target.__module__)
-    try:
-        return read_in(inspect.getsource(module), wanted.name) if module is not None else Read()
-    except (OSError, TypeError):
-        return Read()
+    """What the files do with an argument that holds settings: that of the class, and those of what it builds on."""
+    return joined(read_in(text, wanted.name) for text in _texts(wanted.target))
+
+
+@lru_cache(maxsize=64)
+def _texts(target: type) -> tuple[str, ...]:
+    """The source of a class's file; then of the files of its bases, and of what of its own package the file imports."""
+    top = target.__module__.partition(".")[0]
+    names = dict.fromkeys(base.__module__ for base in target.__mro__)
+    for value in list(vars(sys.modules.get(target.__module__, sys)).values()):
+        names.setdefault(str(getattr(value, "__module__", "") or ""))
+    found = []
+    for name in [name for name in names if name.partition(".")[0] == top][:FILES]:
+        try:
+            found.append(inspect.getsource(sys.modules[name]))
+        except (OSError, TypeError, KeyError):
+            # A module without a file: it says nothing.
+            continue
+    return tuple(found)
 
 
 def _answer(name: str, *_: Any, **__: Any) -> Any:

@@ -19,6 +19,7 @@ from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.inputs import NoInputs
 from tclint.verify.child.shrunk import is_config, shrunk
 from tclint.verify.child.signatures import Parameter, hints_of, parameters_of
+from tclint.verify.conditions import solved
 
 DEPTH = 3
 """How deep an argument may be an instance that has to be made itself."""
@@ -26,6 +27,10 @@ CHOICES = 12
 """Most values that are thought of for one argument."""
 SECONDS = 3.0
 """Of the processor, to find arguments with which a class can be made."""
+LARGE = guess.WIDTH * 4
+"""Sizes above this make a model slow."""
+FEW = 4
+"""Numbers up to this are counts rather than sizes."""
 AMENDED = 12
 """Most attempts that follow from what errors say."""
 
@@ -82,6 +87,8 @@ def _constructed(
     required = [p for p in parameters if p.default is p.empty]
     passed = usage.literals_of(target.__name__, [p.name for p in parameters], root) if root else {}
 
+    too_large = any(type(value) is int and value > LARGE for values in passed.values() for value in values)
+
     def make(wanted: type) -> Iterator[Any]:
         if depth >= DEPTH or time.process_time() > end:
             return
@@ -92,9 +99,9 @@ def _constructed(
             return
 
     def thought_of(parameter: Parameter) -> _Choices:
-        own = [
-            value for value in passed.get(parameter.name, ()) if not (type(value) is int and value > guess.WIDTH * 4)
-        ]
+        given = passed.get(parameter.name, ())
+        # The program's own sizes fit each other: where some of them are too large to be used, none are.
+        own = [value for value in given if not (type(value) is int and (value > LARGE or (too_large and value > FEW)))]
         wanted = Wanted(parameter, hints.get(parameter.name, parameter.annotation), target, make, root)
         alike = [channels] if channels and guess.is_channels(parameter.name) else []
         return _Choices(chain(alike, own[:2], values_for(wanted)))
@@ -170,6 +177,10 @@ def _amendments(
         elif parameter.default is None:
             for value in thought_of(parameter).some(0, 3):
                 yield {**attempt, parameter.name: value}
+    if isinstance(error, AssertionError) and frames:
+        defaults = {p.name: p.default for p in parameters}
+        numbers = {name: value for name, value in {**defaults, **attempt}.items() if type(value) is int}
+        yield from ({**attempt, **change} for change in solved(frames[-1].line or "", numbers))
     if isinstance(error, (AssertionError, ValueError)):
         for name, value in attempt.items():
             if type(value) is int and re.search(rf"\b{re.escape(name)}\b", f"{text} {lines}"):
@@ -182,8 +193,8 @@ def _amendments(
             yield {**attempt, **sizes}
     if "None" in text:
         absent = [p for p in left if p.default is None]
-        numbers = [p for p in absent if guess.number_for(p.name) is not None]
-        for some in (numbers, absent):
+        counts = [p for p in absent if guess.number_for(p.name) is not None]
+        for some in (counts, absent):
             if some:
                 yield {**attempt, **_first({p.name: thought_of(p) for p in some})}
         for parameter in absent:

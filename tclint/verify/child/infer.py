@@ -8,7 +8,7 @@ import inspect
 import re
 import time
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from tclint.verify import guess, usage
-from tclint.verify.child.arguments import is_described
+from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.construct import construct, maker_of
 from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import find
@@ -154,6 +154,8 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = Fa
         raise NoInputs(str(missing)) from missing
     if isinstance(target, type) and method and isinstance(inspect.getattr_static(target, method), staticmethod):
         target, method = getattr(target, method), ""
+    if isinstance(target, type) and issubclass(target, torch.optim.Optimizer):
+        return _of_optimizer(candidate, target, job.root)
     if isinstance(target, type):
         if not (issubclass(target, nn.Module) or method or "__call__" in vars(target)):
             raise NoInputs(f"{candidate.name} is neither a module nor callable")
@@ -193,6 +195,34 @@ def _of_class(job: Job, candidate: Candidate, target: type, method: str, rich: b
             # What the first attempt said is told in the end.
             continue
     raise first
+
+
+def _of_optimizer(candidate: Candidate, target: type, root: str) -> Example:
+    """An optimizer over a matrix and a vector that have gradients: what is run is its step."""
+    required = [p for p in parameters_of(target) if p.default is p.empty][1:]
+    hints = hints_of(inspect.getattr_static(target, "__init__"))
+    given = {
+        p.name: next(values_for(Wanted(p, hints.get(p.name, p.annotation), target, _nothing, root))) for p in required
+    }
+
+    def build() -> Any:
+        weights = [nn.Parameter(torch.randn(WIDTH, WIDTH)), nn.Parameter(torch.randn(WIDTH))]
+        for weight in weights:
+            weight.grad = torch.randn_like(weight)
+        return target(weights, **given).step
+
+    source = f"the step of {candidate.name} over a matrix and a vector"
+    try:
+        with torch.no_grad():
+            build()()
+    except Exception as error:
+        raise NoInputs(f"{source} does not run: {type(error).__name__}: {str(error)[:160]}") from error
+    return Example(source, build, lambda: [Call()])
+
+
+def _nothing(_: type) -> Iterator[Any]:
+    """What an optimizer takes besides its parameters are numbers and flags."""
+    return iter(())
 
 
 _PREPARES = re.compile(
