@@ -10,8 +10,8 @@ from typing import Any
 
 from tclint.verify import together
 from tclint.verify.complaints import Inputs, alike_families, asked, computed, replaced, rows, tensors
+from tclint.verify.einops_errors import patterned
 from tclint.verify.guess import BATCH, SEQUENCE, SIDE, WIDTH, Several, TensorSpec, tensor_for, value_for
-from tclint.verify.patterns import patterned
 
 
 def _change(inputs: Inputs, name: str, value: Any) -> dict[str, Any]:

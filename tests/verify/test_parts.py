@@ -22,8 +22,8 @@ from tclint.model import codec
 from tclint.model.finding import Compiled, Effect, Step
 from tclint.verify import VerifyOptions, mains, parent, process
 from tclint.verify.answers import Cache
+from tclint.verify.assertions import solved
 from tclint.verify.complaints import asked, computed
-from tclint.verify.conditions import solved
 from tclint.verify.docstrings import kind_in
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
 from tclint.verify.heard import Heard, Run

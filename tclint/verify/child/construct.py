@@ -14,12 +14,12 @@ from typing import Any
 import torch
 
 from tclint.verify import guess, usage
+from tclint.verify.assertions import solved
 from tclint.verify.child import alone
 from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.inputs import NoInputs
 from tclint.verify.child.shrunk import is_config, shrunk
 from tclint.verify.child.signatures import Parameter, hints_of, parameters_of
-from tclint.verify.conditions import solved
 
 DEPTH = 3
 """How deep an argument may be an instance that has to be made itself."""
