@@ -105,13 +105,24 @@ def is_channels(name: str) -> bool:
     return bool(_CHANNELS.search(name.lower()))
 
 
+CONFIGS = ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs")
+
+
+def is_config(name: str) -> bool:
+    """Whether something of that name holds settings."""
+    lowered = name.lower()
+    return lowered in CONFIGS or lowered.endswith(("_config", "_cfg", "_args", "_params", "_hparams"))
+
+
 def is_flag(name: str) -> bool:
     return bool(_FLAGS.search(name.lower()))
 
 
 def word_for(name: str) -> str:
     lowered = name.lower()
-    return next((word for part, word in _WORDS.items() if part in lowered), "")
+    # Whole words: a `model` has no `mode`.
+    parts = f"_{lowered}_"
+    return next((word for part, word in _WORDS.items() if f"_{part}_" in parts), "")
 
 
 _IDS = re.compile(

@@ -48,6 +48,9 @@ class _Meta(type):
     def __iter__(cls) -> Iterator[Any]:
         raise _missing(cls._package)
 
+    def __len__(cls) -> int:
+        raise _missing(cls._package)
+
     def __bool__(cls) -> bool:
         return True
 
@@ -89,10 +92,10 @@ def _is_direct(cls: _Meta) -> bool:
 
 class _Module(ModuleType):
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
         if name == "__version__":
             return "0"
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
         return named(self.__name__.partition(".")[0], f"{self.__name__}.{name}")
 
 
