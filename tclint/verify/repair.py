@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from tclint.verify import together
-from tclint.verify.complaints import Inputs, alike_families, asked, computed, rows, tensors
+from tclint.verify.complaints import Inputs, alike_families, asked, computed, replaced, rows, tensors
+from tclint.verify.einops_errors import patterned
 from tclint.verify.guess import BATCH, SEQUENCE, SIDE, WIDTH, Several, TensorSpec, tensor_for, value_for
 
 
@@ -193,6 +194,24 @@ def _axis_pair(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]
     yield from _dims(inputs, want, had, axis)
 
 
+def _split(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A tensor that is split into parts of given sizes."""
+    yield from replaced(inputs, int(found[1]), sum(int(size) for size in found[2].split(",") if size.strip()))
+
+
+def _wider(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A column is read that the tensor does not have."""
+    yield from replaced(inputs, int(found[2]), int(found[1]) + 1)
+
+
+def _targets(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A class for every prediction."""
+    for name, spec in tensors(inputs):
+        if spec.dtype == "int64":
+            yield _change(inputs, name, replace(spec, shape=(int(found[1]),)))
+    yield from replaced(inputs, int(found[2]), int(found[1]))
+
+
 def _labels(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A class for every row, where more than one was given."""
     labels: dict[str, Any] = {}
@@ -345,6 +364,10 @@ _RULES: tuple[tuple[str, Rule], ...] = (
         r"doesn't match the broadcast shape|only one element|can be converted to a Scalar|0-dim|a Tensor with \d+ elements",
         _scalar_instead,
     ),
+    (r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)", _pairs),
+    (r"sum exactly to (\d+).*?split_sizes=\[([\d, ]+)\]", _split),
+    (r"index (\d+) is out of bounds for (?:dimension|axis) \d+ with size (\d+)", _wider),
+    (r"batch_size \((\d+)\) to match target batch_size \((\d+)\)", _targets),
     (r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", _matmul),
     (r"a and b must have same reduction dim, but got \[(\d+), (\d+)\] X \[(\d+), (\d+)\]", _matmul),
     (r"to have (\d+) channels, but got (\d+) channels", _channels),
@@ -440,6 +463,7 @@ def repairs(message: str, inputs: Inputs, optional: Mapping[str, Any]) -> Iterat
         for name in missing:
             yield _change(inputs, name, optional[name])
     yield from _asserted(message, inputs)
+    yield from patterned(message, inputs)
     for pattern, rule in _COMPILED:
         found = pattern.search(message)
         if found is not None:

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 MODELS = '''
+import argparse
 import dataclasses
 
 import torch
@@ -395,6 +396,109 @@ class Compared(nn.Module):
         window = torch.ones(self.fft)
         mags = [torch.stft(signal, self.fft, window=window, return_complex=True).abs() for signal in (x, y)]
         return (mags[0] - mags[1]).pow(2).mean()
+
+
+class Windows(nn.Module):
+    """Cuts images into windows.
+
+    Args:
+        sizes (dict | None): nothing by default
+        turns (tuple[int]): how often
+    """
+
+    def __init__(self, sizes, turns):
+        super().__init__()
+        assert sizes is None
+        self.turns = turns + (1,)
+
+    def __call__(self, pixels):
+        return super().__call__(pixels)
+
+    def forward(self, x):
+        return x * len(self.turns)
+
+
+class Sensor:
+    """What measures: made by guessing, handed to a module as it is called."""
+
+    def __init__(self, width):
+        self.width = width
+
+    def measure(self, x):
+        return x * 2
+
+
+class Measured(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.layer = nn.Linear(features, features)
+
+    def forward(self, x, sensor: Sensor):
+        assert isinstance(sensor, Sensor)
+        return self.layer(sensor.measure(x))
+
+
+class Operated(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.layer = nn.Linear(features, features)
+
+    def forward(self, x, physics):
+        return physics.adjoint(self.layer(physics.apply(x)))
+
+
+class Indexed(nn.Module):
+    def __init__(self, indices=None):
+        super().__init__()
+        self.count = len(indices.data.output.names)
+        self.table = {key: value for key, value in indices.data.lookup.items()}
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Volume(nn.Module):
+    def __init__(self, shape, vocab_size=0):
+        super().__init__()
+        depth, height, width = shape
+        self.table = nn.Embedding(vocab_size, depth, padding_idx=1)
+
+    def forward(self, ids):
+        return self.table(ids)
+
+
+class Equal(nn.Module):
+    def __init__(self, model_dim, num_heads, head_dim):
+        super().__init__()
+        assert num_heads * head_dim * 3 == model_dim
+        self.layer = nn.Linear(model_dim, num_heads * head_dim)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Descent(torch.optim.Optimizer):
+    def __init__(self, params, lr):
+        super().__init__(params, {"lr": lr})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for weight in group["params"]:
+                weight.sub_(weight.grad * group["lr"])
+
+
+class Spaced(nn.Module):
+    def __init__(self, cfg: argparse.Namespace):
+        super().__init__()
+        if cfg.flavour == "plain":
+            self.layers = nn.ModuleList(nn.Linear(size, size) for size in cfg.mlp_layers)
+        else:
+            raise NotImplementedError(cfg.flavour.lower())
+
+    def forward(self, x):
+        return self.layers[0](x)
 '''
 
 USED = """
@@ -458,6 +562,14 @@ HOW = {
     "ForGpu": "as in train.py:6",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
     "Unset": "inferred",
+    "Spaced": "inferred",
+    "Equal": "inferred",
+    "Descent": "the step of Descent",
+    "Volume": "inferred",
+    "Measured": "inferred",
+    "Operated": "inferred",
+    "Indexed": "inferred",
+    "Windows": "inferred from the signatures of Windows (pixels=",
     "Inner": "inferred",
     "Imaginary": "inferred from the signatures of Imaginary (z=complex64",
     "Pooled": "inferred",

@@ -22,7 +22,9 @@ from tclint.model import codec
 from tclint.model.finding import Compiled, Effect, Step
 from tclint.verify import VerifyOptions, mains, parent, process
 from tclint.verify.answers import Cache
+from tclint.verify.assertions import solved
 from tclint.verify.complaints import asked, computed
+from tclint.verify.docstrings import kind_in
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
 from tclint.verify.heard import Heard, Run
 from tclint.verify.job import Candidate, Goal, Job
@@ -253,6 +255,53 @@ def test_a_program_is_searched_for_cuda_graphs_where_there_are_some(tmp_path: Pa
         options = VerifyOptions(device=device, root=str(tmp_path))
         (target,) = unflagged_targets(["m.py"], (), options)
         assert (target.job.candidates[0].name, target.job.graphs) == ("<program>", graphs)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "info", "shape"),
+    [
+        ("b (w1 p1) (w2 p2) c -> b w1 w2 p1 p2 c", "{'p1': 3, 'p2': 3}", (2, 18, 18, 32)),
+        ("b n (h d) -> b h n d", "{'h': 3}", (2, 8, 33)),
+        ("b c t f -> b (c f) t", "{}", (2, 32, 8, 32)),
+    ],
+)
+def test_a_pattern_says_what_fits_it(pattern: str, info: str, shape: tuple[int, ...]) -> None:
+    words = (
+        f'EinopsError:  Error while processing rearrange-reduction pattern "{pattern}".\n Input tensor shape: '
+        f"torch.Size([2, 8, 32]). Additional info: {info}.\n Wrong shape"
+    )
+    assert next(repairs(words, {"x": TensorSpec((2, 8, 32))}, {}))["x"].shape == shape
+
+
+@pytest.mark.parametrize(
+    ("doc", "kind", "may_be_none"),
+    [
+        ("Args:\n    width (int): how wide\n", int, False),
+        ("Args:\n    width (dict | None): how wide\n", dict, True),
+        ("Args:\n    width (list[float]): how wide\n", list[float], False),
+        ("Parameters\n----------\nwidth : bool, optional\n    how wide", bool, True),
+        (":param width: how wide\n:type width: str\n", str, False),
+        ("width: the larger one, in pixels.\n", None, False),
+    ],
+)
+def test_kinds_in_docstrings(doc: str, kind: object, may_be_none: bool) -> None:
+    assert kind_in([doc], "width") == (kind, may_be_none)
+
+
+@pytest.mark.parametrize(
+    ("line", "changes"),
+    [
+        ("assert heads * size == dim, 'no'", [{"heads": 8}, {"dim": 12}]),
+        ("assert self.dim % self.heads == 0", [{"dim": 33}, {"heads": 2}]),
+        ("assert dim == heads * size", [{"dim": 12}, {"heads": 8}]),
+        ("assert heads * size == 24 and dim > 3", [{"heads": 6}, {"size": 8}]),
+        ("assert heads == 3", []),
+        ("assert dim // 0 == dim", []),
+        ("return heads", []),
+    ],
+)
+def test_numbers_that_make_an_assertion_hold(line: str, changes: list[dict[str, int]]) -> None:
+    assert list(solved(line, {"heads": 3, "size": 4, "dim": 32})) == changes
 
 
 HEAD = "import torch\nmodel = torch.compile(torch.nn.Linear(2, 2))\n"

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from tclint.verify import guess, usage
+from tclint.verify.assertions import solved
 from tclint.verify.child import alone
 from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.inputs import NoInputs
@@ -26,6 +27,10 @@ CHOICES = 12
 """Most values that are thought of for one argument."""
 SECONDS = 3.0
 """Of the processor, to find arguments with which a class can be made."""
+LARGE = guess.WIDTH * 4
+"""Sizes above this make a model slow."""
+FEW = 4
+"""Numbers up to this are counts rather than sizes."""
 AMENDED = 12
 """Most attempts that follow from what errors say."""
 
@@ -82,6 +87,8 @@ def _constructed(
     required = [p for p in parameters if p.default is p.empty]
     passed = usage.literals_of(target.__name__, [p.name for p in parameters], root) if root else {}
 
+    too_large = any(type(value) is int and value > LARGE for values in passed.values() for value in values)
+
     def make(wanted: type) -> Iterator[Any]:
         if depth >= DEPTH or time.process_time() > end:
             return
@@ -92,9 +99,9 @@ def _constructed(
             return
 
     def thought_of(parameter: Parameter) -> _Choices:
-        own = [
-            value for value in passed.get(parameter.name, ()) if not (type(value) is int and value > guess.WIDTH * 4)
-        ]
+        given = passed.get(parameter.name, ())
+        # The program's own sizes fit each other: where some of them are too large to be used, none are.
+        own = [value for value in given if not (type(value) is int and (value > LARGE or (too_large and value > FEW)))]
         wanted = Wanted(parameter, hints.get(parameter.name, parameter.annotation), target, make, root)
         alike = [channels] if channels and guess.is_channels(parameter.name) else []
         return _Choices(chain(alike, own[:2], values_for(wanted)))
@@ -150,6 +157,9 @@ def _amendments(
         return
     if "tuple" in text and any(type(value) is list for value in attempt.values()):
         yield {name: tuple(value) if type(value) is list else value for name, value in attempt.items()}
+    if short := re.search(r"not enough values to unpack \(expected (\d+)", text):
+        lists = {name: value for name, value in attempt.items() if isinstance(value, (list, tuple)) and value}
+        yield {**attempt, **{name: [value[0]] * int(short[1]) for name, value in lists.items()}}
     if re.search(r"'tuple' object|not tuple", text):
         yield {**{p.name: list(p.default) for p in parameters if isinstance(p.default, tuple)}, **attempt}
     if any(word in f"{type(error).__name__} {text}" for word in _NETWORK):
@@ -167,14 +177,24 @@ def _amendments(
         elif parameter.default is None:
             for value in thought_of(parameter).some(0, 3):
                 yield {**attempt, parameter.name: value}
+    if isinstance(error, AssertionError) and frames:
+        defaults = {p.name: p.default for p in parameters}
+        numbers = {name: value for name, value in {**defaults, **attempt}.items() if type(value) is int}
+        yield from ({**attempt, **change} for change in solved(frames[-1].line or "", numbers))
     if isinstance(error, (AssertionError, ValueError)):
         for name, value in attempt.items():
             if type(value) is int and re.search(rf"\b{re.escape(name)}\b", f"{text} {lines}"):
                 yield from ({**attempt, name: other} for other in (1, 2, 3, guess.WIDTH) if other != value)
+    if isinstance(error, (AssertionError, ValueError, RuntimeError, ZeroDivisionError)):
+        # A size that is nothing by default: somebody must always give it.
+        nothing = {p.name: guess.number_for(p.name) for p in left if type(p.default) is int and p.default <= 0}
+        sizes = {name: number for name, number in nothing.items() if number and number > 2}
+        if sizes:
+            yield {**attempt, **sizes}
     if "None" in text:
         absent = [p for p in left if p.default is None]
-        numbers = [p for p in absent if guess.number_for(p.name) is not None]
-        for some in (numbers, absent):
+        counts = [p for p in absent if guess.number_for(p.name) is not None]
+        for some in (counts, absent):
             if some:
                 yield {**attempt, **_first({p.name: thought_of(p) for p in some})}
         for parameter in absent:

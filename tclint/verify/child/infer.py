@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import inspect
 import re
 import time
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -15,7 +16,7 @@ import torch
 from torch import nn
 
 from tclint.verify import guess, usage
-from tclint.verify.child.arguments import is_described
+from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.construct import construct, maker_of
 from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import find
@@ -102,9 +103,21 @@ def _argument(parameter: Parameter, annotation: Any, width: int) -> Any:
             return [4] * max(2, len(items)) if kind == "list" else (4,) * max(2, len(items))
     if isinstance(wanted, type) and (dataclasses.is_dataclass(wanted) or is_settings(wanted)):
         return construct(wanted)
+    if isinstance(wanted, type) and issubclass(wanted, enum.Enum):
+        return next(iter(wanted))
+    if isinstance(wanted, type) and wanted.__module__.partition(".")[0] not in _KNOWN:
+        try:
+            return construct(wanted)
+        except NoInputs:
+            # A class that nobody can make: its name is what is left.
+            return guess.value_for(parameter.name, width)
     if parameter.default is not parameter.empty and isinstance(parameter.default, (bool, int, float, str)):
         return parameter.default
     return guess.value_for(parameter.name, width)
+
+
+_KNOWN = ("torch", "builtins", "typing", "collections", "numpy", "inspect", "jaxtyping")
+"""Whose classes are not made by guessing."""
 
 
 def _block_mask() -> Any:
@@ -141,6 +154,8 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = Fa
         raise NoInputs(str(missing)) from missing
     if isinstance(target, type) and method and isinstance(inspect.getattr_static(target, method), staticmethod):
         target, method = getattr(target, method), ""
+    if isinstance(target, type) and issubclass(target, torch.optim.Optimizer):
+        return _of_optimizer(candidate, target, job.root)
     if isinstance(target, type):
         if not (issubclass(target, nn.Module) or method or "__call__" in vars(target)):
             raise NoInputs(f"{candidate.name} is neither a module nor callable")
@@ -180,6 +195,34 @@ def _of_class(job: Job, candidate: Candidate, target: type, method: str, rich: b
             # What the first attempt said is told in the end.
             continue
     raise first
+
+
+def _of_optimizer(candidate: Candidate, target: type, root: str) -> Example:
+    """An optimizer over a matrix and a vector that have gradients: what is run is its step."""
+    required = [p for p in parameters_of(target) if p.default is p.empty][1:]
+    hints = hints_of(inspect.getattr_static(target, "__init__"))
+    given = {
+        p.name: next(values_for(Wanted(p, hints.get(p.name, p.annotation), target, _nothing, root))) for p in required
+    }
+
+    def build() -> Any:
+        weights = [nn.Parameter(torch.randn(WIDTH, WIDTH)), nn.Parameter(torch.randn(WIDTH))]
+        for weight in weights:
+            weight.grad = torch.randn_like(weight)
+        return target(weights, **given).step
+
+    source = f"the step of {candidate.name} over a matrix and a vector"
+    try:
+        with torch.no_grad():
+            build()()
+    except Exception as error:
+        raise NoInputs(f"{source} does not run: {type(error).__name__}: {str(error)[:160]}") from error
+    return Example(source, build, lambda: [Call()])
+
+
+def _nothing(_: type) -> Iterator[Any]:
+    """What an optimizer takes besides its parameters are numbers and flags."""
+    return iter(())
 
 
 _PREPARES = re.compile(
@@ -240,7 +283,7 @@ def example_of(
     root: str = "",
 ) -> Example:
     """The example of a class or function whose call arguments are guessed. `start` adds to the required ones."""
-    signed = function or getattr(target, method or ("forward" if hasattr(target, "forward") else "__call__"))
+    signed = function or getattr(target, method or ("__call__" if _calls_itself(target) else "forward"))
     parameters = signature_of(signed)
     hints = hints_of(signed)
     described = _source(signed)
@@ -303,6 +346,15 @@ def example_of(
     return Example(f"{source} ({shown})", (lambda: getattr(build(), method)) if method else build, calls)
 
 
+def _calls_itself(target: Any) -> bool:
+    """Whether a class says by `__call__` how it is called: one that is no module, or a module that has its own."""
+    if not hasattr(target, "forward"):
+        return True
+    order = inspect.getmro(target) if isinstance(target, type) else ()
+    owner = next((base for base in order if "__call__" in vars(base)), None)
+    return owner not in (None, nn.Module) and bool(signature_of(target.__call__))
+
+
 def _layer_spec(function: Any, parameter: Parameter, model: Any) -> TensorSpec | None:
     """The tensor that the first of torch's layers takes which an argument is handed to."""
     if not isinstance(model, nn.Module):
@@ -327,7 +379,11 @@ def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, wid
         return {name: Through()}
     own = [part for part in need.attributes if not hasattr(torch.Tensor, part)]
     if own and not (isinstance(wanted, type) and wanted is not parameter.empty):
-        return {f"{name}.{part}": guess.value_for(part, width) for part in need.attributes if part != "to"}
+        return {
+            f"{name}.{part}": Through() if part in need.methods else guess.value_for(part, width)
+            for part in need.attributes
+            if part != "to"
+        }
     return {}
 
 

@@ -29,6 +29,8 @@ class Settings:
         read: Read | None = self.__dict__["_read"]
         if read is not None and name in read.holders:
             return Settings(read)
+        if read is not None and name in read.mapped | (read.texts - read.compared.keys()):
+            return read.value(name)
         value = guess.number_for(name)
         if value is None or (read is not None and name in read.compared):
             if guess.is_flag(name):
