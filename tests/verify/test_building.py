@@ -537,6 +537,14 @@ class Paired(nn.Module):
     def forward(self, student, teacher):
         a, b = student / student.norm(dim=1, keepdim=True), teacher / teacher.norm(dim=1, keepdim=True)
         return (a @ a.transpose(0, 1))[:, :1] * (b @ b.transpose(0, 1))[:1, 0]
+
+
+import no_such_package_of_layers
+
+
+class Foreign(no_such_package_of_layers.Layer):
+    def forward(self, x):
+        return x
 '''
 
 USED = """
@@ -600,6 +608,7 @@ HOW = {
     "ForGpu": "as in train.py:6",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
     "Unset": "inferred",
+    "Foreign": "not built: [\"Foreign cannot be made: No module named 'no_such_package_of_layers'",
     "Below": "inferred",
     "Acting": "inferred",
     "Paired": "inferred",
