@@ -241,6 +241,20 @@ def test_a_program_is_searched_as_it_runs_with_no_finding(project: Project, opti
     assert "4 times" in report.missed[1].words
 
 
+def test_a_script_without_a_main_block_is_run_as_it_is(project: Project, options: VerifyOptions) -> None:
+    """What people write first: model, loop, print, all at module level."""
+    body, _, _ = PROGRAM.partition("    def main():")
+    loop = """
+    for turns in (1, 2, 3, 4):
+        CONFIG["turns"] = turns
+        print(solve(torch.ones(2)))
+    """
+    project("solve.py", body + loop)
+    project("settled.py", (body + loop).replace('range(CONFIG["turns"])', "range(1)"))
+    report = verify([], options, also=["solve.py", "settled.py"])
+    assert [(item.path, item.effect) for item in report.missed] == [("solve.py", "recompile")], report.missed
+
+
 def test_a_program_that_does_not_end_is_left_alone(project: Project, options: VerifyOptions) -> None:
     endless = PROGRAM.replace("for turns in (1, 2, 3, 4):", "turns = 0\n        while True:\n            turns += 1")
     source = project("endless.py", endless).read_text()
