@@ -39,6 +39,8 @@ PATIENCE = 4
 GONE = "the target ended the process that had started it"
 
 _DROPPED = ("TORCH_LOGS", "TORCH_TRACE", "TORCHDYNAMO_", "TORCHINDUCTOR_", "TORCH_COMPILE", "PYTORCH_", "PYTHONSTARTUP")
+_KEPT = ("TORCHINDUCTOR_VEC_ISA_OK", "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS")
+"""Said of this machine's C++ compiler: they change how long Inductor takes, and nothing that Dynamo does."""
 _DROPPED_EXACT = ("PYTHONPATH_TCLINT", "PYTEST_CURRENT_TEST", "PYTHONINSPECT", "PYTHONWARNINGS")
 
 
@@ -62,7 +64,9 @@ def environment(
     """The parent's environment without what would change Dynamo's behaviour or let a run leave traces."""
     source = os.environ if base is None else base
     kept = {
-        name: value for name, value in source.items() if not name.startswith(_DROPPED) and name not in _DROPPED_EXACT
+        name: value
+        for name, value in source.items()
+        if name in _KEPT or (not name.startswith(_DROPPED) and name not in _DROPPED_EXACT)
     }
     kept.update(
         PYTHONDONTWRITEBYTECODE="1",
