@@ -61,6 +61,7 @@ def measure(data: Mapping[str, Any], save: Callable[[dict[str, Any]], None]) -> 
             "parameters": subject.parameters,
             "file": subject.file,
             "sources": subject.sources(),
+            "built_s": time.monotonic() - began,
         }
 
         def keep(part: Any) -> None:
