@@ -12,7 +12,8 @@ evaluation.
 FOLDER/classes/PACKAGE.jsonl gets a line for every class as soon as it is decided, and a second run goes on from there.
 FOLDER/truth.json.gz is in the format of `score.py`: break sites, and the lines that eager runs executed.
 FOLDER/summary.json counts what was found, built and not built, by class of reason. Classes that are only promises, abstract
-ones and those whose `forward` does nothing but raise, are counted apart and not tried.
+ones and those whose `forward` does nothing but raise, are counted apart and not tried. The share that was built is told twice:
+of all that were tried, and without those that nobody could run here (`APART`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -147,17 +149,34 @@ def module_classes(site: Path, package: str) -> tuple[list[Found], list[str], di
     return list(found.values()), promises, failed
 
 
-def reason_of(words: list[str]) -> str:
-    """The class of reason why nothing ran, from what verify says of each source it tried."""
-    text = "\n".join(words)
-    if "No module named" in text or "a package is missing" in text:
+APART = ("a package is missing", "needs a network", "needs a GPU", "abstract", "needs what only its program prepares")
+"""Reasons for which nobody could run a class here, whatever it is given."""
+_DECISIVE = ("cannot be made:", "no inputs were found")
+"""What verify says of its own attempt, after which nothing better came: why the class itself did not run."""
+
+
+def reason_of(words: list[str], package: str) -> str:
+    """The class of reason why nothing ran, from what verify says of each source it tried.
+
+    A place of the program that could not be repeated is no excuse where the class itself failed for another reason.
+    """
+    own = [line for line in words if any(part in line for part in _DECISIVE)]
+    text = "\n".join(own or words)
+    missing = re.search(r"No module named '(\w+)", text)
+    if (missing and missing[1] != package) or re.search(r"ImportError: (?!cannot import name)", text):
         return "a package is missing"
     if any(part in text for part in ("URLError", "ConnectionError", "offline", "LocalEntryNotFound", "Max retries")):
         return "needs a network"
-    if "CUDA" in text and "no inputs were found" not in text:
+    if re.search(
+        r"Found no NVIDIA|not compiled with CUDA|No CUDA GPUs|Unsupported device type: cpu|CUDA (?:is|must)", text
+    ):
         return "needs a GPU"
-    if "abstract" in text or "NotImplementedError" in text:
+    if re.search(
+        r"abstract (?:class|method)|missing the required \"forward\"|NotImplementedError: *$", text, re.MULTILINE
+    ):
         return "abstract"
+    if re.search(r"NotFitted|not been fit|not (?:yet )?fitted|FileNotFoundError", text):
+        return "needs what only its program prepares"
     if "too large" in text:
         return "too large"
     if "no inputs were found" in text:
@@ -205,7 +224,7 @@ def examine(site: Path, package: str, one: Found, save: Any) -> None:
             save(result)
         if result.built:
             return
-    result.reason, result.words = reason_of(said), " | ".join(said)[-600:]
+    result.reason, result.words = reason_of(said, package), " | ".join(said)[-600:]
     save(result)
 
 
@@ -374,9 +393,13 @@ def results_of(out: Path, package: str) -> dict[str, Result]:
     return found
 
 
+def title(one: Found) -> str:
+    return f"{one.file}:{one.name}"
+
+
 def order(found: list[Found]) -> list[int]:
     """A sample that nobody has chosen, and the same every time."""
-    keys = [hashlib.sha256(f"{one.file}:{one.name}".encode()).hexdigest() for one in found]
+    keys = [hashlib.sha256(title(one).encode()).hexdigest() for one in found]
     return sorted(range(len(found)), key=lambda number: keys[number])
 
 
@@ -386,7 +409,7 @@ def run_package(options: argparse.Namespace, package: str, most: int) -> Iterato
     (out / "classes").mkdir(parents=True, exist_ok=True)
     known = results_of(out, package)
     listing = out / "classes" / f"{package}.list.json"
-    if listing.is_file():
+    if listing.is_file() and not options.only:
         listed = len(json.loads(listing.read_text(encoding="utf-8"))["found"])
         if len(known) >= min(most, listed):
             return
@@ -414,9 +437,10 @@ def run_package(options: argparse.Namespace, package: str, most: int) -> Iterato
                 return
             listing.write_text(first)
             found = [Found(one["file"], one["name"], tuple(one["forward"])) for one in json.loads(first)["found"]]
-            for number in order(found)[:most]:
+            wanted = set(json.loads(options.only.read_text(encoding="utf-8"))) if options.only else None
+            for number in [n for n in order(found) if wanted is None or title(found[n]) in wanted][:most]:
                 one = found[number]
-                if f"{one.file}:{one.name}" in known:
+                if title(one) in known:
                     continue
                 process.stdin.write(f"{number}\n")
                 process.stdin.flush()
@@ -460,6 +484,7 @@ def assemble(out: Path, versions: dict[str, str]) -> dict[str, Any]:
     summary = {
         "packages": sum(1 for row in by_package.values() if row["found"]),
         **total,
+        "built of those that can be run here": _share(total["built"], total["tried"] - sum(reasons[r] for r in APART)),
         "runs": len(runs),
         "runs that Dynamo ended with an error": sum(1 for run in runs if run["error"]),
         "not built": dict(reasons.most_common()),
@@ -468,6 +493,10 @@ def assemble(out: Path, versions: dict[str, str]) -> dict[str, Any]:
     }
     (out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     return summary
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({part / max(1, whole):.1%})"
 
 
 def versions_in(site: Path) -> dict[str, str]:
@@ -488,6 +517,7 @@ def main() -> int:
     parser.add_argument("--per-package", type=int, default=40, help="most classes of one package that are tried")
     parser.add_argument("--seconds", type=float, default=20, help="of the processor, for one class")
     parser.add_argument("--memory", type=int, default=4000, help="MB that one class may add")
+    parser.add_argument("--only", type=Path, help="a JSON list of FILE:CLASS: no others are tried")
     parser.add_argument("--child", default="")
     options = parser.parse_args()
     options.site = options.site.resolve()

@@ -10,12 +10,15 @@ from tclint.events import Attribute, Call, Event, Store
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.rules import _leaves
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
-from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, tensor_of
+from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, Value, tensor_of
 
 # Making a parameter, with its id: which modules do was asked.
 _PARAMETER: Final = "GB0264"
+# A leaf among the outputs, or what is computed from it.
+_LEAKED: Final = "GB8985"
 # What was heard for a call on torch 2.13.
 _MEASURED: Final = {"requires_grad_": "GB0125", "retain_grad": "GB0108"}
 
@@ -23,7 +26,7 @@ _MEASURED: Final = {"requires_grad_": "GB0125", "retain_grad": "GB0108"}
 class RequiresGradWrite(Rule):
     """Writing `requires_grad`, calling `backward` or building leaves inside the region ends the graph.
 
-    `x.requires_grad = True`, `x.requires_grad_()` on an input, `y.retain_grad()`, `loss.backward()`,
+    `x.requires_grad = True`, `x.requires_grad_()` on an input or on what is then returned, `y.retain_grad()`, `loss.backward()`,
     `torch.zeros(..., requires_grad=True)`, `nn.Parameter(...)`, a layer that is built with its parameters
     (`nn.Linear(8, 8)(x)`) and assigning `.data` change autograd state that Dynamo does not record.
 
@@ -47,7 +50,7 @@ class RequiresGradWrite(Rule):
     subjects = {"attribute": (Tensor,)}
     graph_breaks = (
         *("GB0206", "GB0125", "GB0123", "GB0225", "GB0264", "GB0226", "GB0056", "GB0220", "GB9186", "GB0104"),
-        "GB0108",
+        *("GB0108", "GB8985", "GB7324"),
     )
     calls = (*facts.named("touches autograd's state"), *facts.named("makes a leaf"))
     owns = facts.named("is autograd's alone")
@@ -79,9 +82,12 @@ class RequiresGradWrite(Rule):
             tensor = tensor_of(event.receiver) if event.receiver else None
             verdict = self.verdict(event)
             anywhere = verdict is not None and verdict.breaks == "always" and not verdict.only_on_input
+            given = event.args[0] if event.args else event.keywords.get("requires_grad")
+            if tensor is not None and not anywhere and self._leaks(event, tensor, given):
+                yield self._finding(event, "what `requires_grad_()` makes a leaf of is handed out", tensor, _LEAKED)
+                return
             if tensor is None or not (anywhere or tensor.flags & (INPUT | PARAMETER)):
                 return
-            given = event.args[0] if event.args else event.keywords.get("requires_grad")
             if isinstance(given, Const) and given.value is False and not tensor.flags & PARAMETER:
                 return  # what needs no gradient is told so once more
             what = "`requires_grad_()`" if anywhere else "`requires_grad_()` on an input or parameter"
@@ -125,6 +131,22 @@ class RequiresGradWrite(Rule):
                 return
             yield self._finding(event, f"`{event.method}`", tensor_of(event.receiver) if event.receiver else None)
 
+    def _leaks(self, event: Call, tensor: Tensor, given: Value | None) -> bool:
+        """Whether a leaf that the region makes is returned with its gradient, where the release traces it otherwise."""
+        function = event.enclosing
+        if tensor.flags & (INPUT | PARAMETER) or function is None or _leaves.keeps_no_gradients(function):
+            return False
+        if given is not None and not (isinstance(given, Const) and given.value is True):
+            return False
+        if event.cls is not None and event.ask.external_base(event.cls) == "torch.autograd.Function":
+            return False
+        node = event.node
+        if not isinstance(node, ast.Call) or not _leaves.has_no_gradient(event, tensor):
+            return False
+        if self.target >= (2, 15) and _leaves.is_asked_for(function.node, node):
+            return False  # the graph ends where its gradient is asked for
+        return _leaves.is_handed_out(function.node, node)
+
     def _makes_parameters(self, event: Call) -> bool:
         verdict = self.verdict(event)
         return verdict is not None and verdict.id == _PARAMETER
@@ -136,8 +158,8 @@ class RequiresGradWrite(Rule):
             "move it to the caller", "autograd state is set before the region is entered, or after it returns"
         )
 
-    def _finding(self, event: Store | Attribute | Call, what: str, tensor: Tensor | None) -> Finding:
-        measured = _MEASURED.get(event.method, "") if isinstance(event, Call) else ""
+    def _finding(self, event: Store | Attribute | Call, what: str, tensor: Tensor | None, id_: str = "") -> Finding:
+        measured = id_ or (_MEASURED.get(event.method, "") if isinstance(event, Call) else "")
         if isinstance(event, Call) and event.receiver is None and self._makes_parameters(event):
             measured = _PARAMETER
         return self.finding(

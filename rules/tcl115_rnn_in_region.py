@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeGuard
 
 from tclint.events import Attribute, Call, Event, ProgramCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
-from tclint.values import Object, Value
+from tclint.values import Instance, Object, Value
 
 _OWN: Final = facts.named("belongs to recurrent networks alone")
 _PACKS: Final = facts.named("packs sequences")
@@ -70,26 +70,31 @@ class RnnInRegion(Rule):
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         if _is_network(event.receiver):
-            yield from self._read(event, event.receiver, event.node)
+            yield from self._read(event, event.receiver.name, event.node)
 
     def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
-        """A network that is handed on is read where it is handed on."""
+        """A network that is handed on is read where it is handed on; so is one of a class of the program that is called."""
         node = event.node
+        called = event.args[0] if event.args else None
+        if isinstance(called, Instance) and event.ask.external_base(called.cls) in _NETWORKS:
+            own = event.ask.local("self")
+            if own is None or own.key != called.key:
+                yield from self._read(event, event.ask.external_base(called.cls), node)
+            return
         if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
             return
         given = [*zip(node.args, event.args[len(event.args) - len(node.args) :], strict=False)]
         given += [(k.value, event.keywords[k.arg]) for k in node.keywords if k.arg and k.arg in event.keywords]
         for argument, value in given:
             if isinstance(argument, ast.Attribute) and _is_network(value):
-                yield from self._read(event, value, argument)
+                yield from self._read(event, value.name, argument)
                 return
 
-    def _read(self, event: Event, network: Value, node: ast.AST) -> Iterator[Finding]:
+    def _read(self, event: Event, network: str, node: ast.AST) -> Iterator[Finding]:
         if self.target >= (2, 15) or event.configured("allow_rnn") or self._is_eager(event):
             return
         self._eager.append(event.ask.this_run())
-        assert isinstance(network, Object)
-        what = network.name.removeprefix("torch.")
+        what = network.removeprefix("torch.")
         message = f"`{ast.unparse(node)}` reads a `{what}` in compiled code: {self._consequence()}"
         yield self._found(event, message, Confidence.HIGH, node)
 
@@ -110,5 +115,5 @@ class RnnInRegion(Rule):
         return "this function is not compiled" if self.target < (2, 15) else "the graph breaks here"
 
 
-def _is_network(value: Value) -> bool:
+def _is_network(value: Value) -> TypeGuard[Object]:
     return isinstance(value, Object) and value.name in _NETWORKS

@@ -13,7 +13,7 @@ from tclint.rules import _language
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import INPUT, PARAMETER, SPARSE, Scalar, Tensor, Value, tensor_of
+from tclint.values import INPUT, PARAMETER, SPARSE, ClassValue, Scalar, Tensor, Value, tensor_of
 
 _NAMES: Final = tuple(name for name in asked.breaking_somewhere() if name.startswith("Tensor."))
 # A shape follows values: TCL105 says it. A pointer is nothing until it is compared.
@@ -73,6 +73,9 @@ class UnsupportedTensorMethod(Rule):
         method = event.method
         if event.name in _OF_SPARSE and (tensor is None or not tensor.flags & SPARSE):
             return  # asked of sparse tensors; a jagged one has methods of the same names
+        of_program = [value for value in event.args if isinstance(value, ClassValue)]
+        if of_program and not any(event.ask.method(value.cls, "__torch_dispatch__") for value in of_program):
+            return  # asked with classes of torch: a subclass of the program is traced
         verdict = self.verdict(event)
         made = event.name in facts.at(self.release).named("breaks on a tensor made in the region")
         if made and tensor is not None and not tensor.flags & (INPUT | PARAMETER):

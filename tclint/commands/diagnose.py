@@ -13,6 +13,7 @@ import click
 
 from tclint.commands.environment import clean_env_option
 from tclint.commands.options import here, say
+from tclint.commands.telling import Telling, width
 from tclint.diagnose import plan
 from tclint.model import codec
 from tclint.model.errors import UserError
@@ -22,13 +23,11 @@ from tclint.run.project import not_loaded
 from tclint.sources import configuration
 
 if TYPE_CHECKING:
-    from tclint.diagnose.measurement import Diagnosis
     from tclint.diagnose.session import Progress
     from tclint.diagnose.target import Target
 
 FORMATS = ("text", "json", "markdown", "html")
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
-_WIDTH = 120
 
 
 @click.command("tclint diagnose", context_settings=_CONTEXT)
@@ -36,7 +35,7 @@ _WIDTH = 120
 @click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1 … (default: of [tool.tclint.verify], else cpu)")
 @click.option("--skip", multiple=True, metavar="NAME", help=f"Leave one out: {', '.join(plan.NAMES)}.")
 @click.option("--only", multiple=True, metavar="NAME", help="Run only these.")
-@click.option("--quick", is_flag=True, help="A third of the time: fewer blocks, Dynamo's part of the sweeps only.")
+@click.option("--quick", is_flag=True, help="A verdict within a minute: no sweeps, one process, one mode.")
 @click.option("--ablate", metavar="OPTIONS", help="Inductor options one by one: 'epilogue_fusion;max_autotune=False'.")
 @click.option("--cost", is_flag=True, help="Measure what each finding costs: with and without its fix.")
 @click.option("--batch", type=click.IntRange(min=1), metavar="N", help="Rows of every input (default: as they come).")
@@ -45,7 +44,7 @@ _WIDTH = 120
 @click.option(
     "--timeout", type=click.FloatRange(min=1), default=150.0, show_default=True, help="Seconds for one child."
 )
-@click.option("--total", type=click.FloatRange(min=0), metavar="S", help="Seconds for the run; 0: no limit [285].")
+@click.option("--total", type=click.FloatRange(min=0), metavar="S", help="Seconds for the run; 0: no limit [240].")
 @click.option("--path", "folders", multiple=True, metavar="DIR", help="Where the target's modules lie.")
 @click.option("--python", metavar="FILE", help="The interpreter that has torch.")
 @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
@@ -103,11 +102,12 @@ def command(
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*map(os.path.realpath, folders), *known]))
     options = Options(
         names=names,
+        asked=only,
         device=verify.device,
         quick=quick,
         ablate=parts,
         timeout=timeout,
-        total=285.0 if total is None else total,
+        total=total if total is not None else plan.QUICK_TOTAL if quick else plan.TOTAL,
         batch=batch or 0,
         python=verify.python,
         memory_mb=verify.memory_mb,
@@ -117,12 +117,18 @@ def command(
         factories=verify.factories,
         cost=cost,
     )
+    telling = Telling(output_format, output_file)
     with _progress(quiet) as progress:
-        diagnosis = diagnose(found, options, settings, progress)
-    if all(state.status in ("failed", "left out", "not begun") for state in diagnosis.states):
+        diagnosis = diagnose(found, options, settings, progress, telling.tell)
+    if not diagnosis.unfinished and all(
+        state.status in ("failed", "left out", "not begun") for state in diagnosis.states
+    ):
         why = next((state.words for state in diagnosis.states if state.status == "failed"), "")
         raise UserError(f"{target}: nothing could be measured: {why}")
-    _write(rendered(diagnosis, output_format, output_file is None), output_file)
+    telling.end(diagnosis)
+    if diagnosis.unfinished:
+        # What there is has been told; whoever stopped the run learns from the exit code that this is not all.
+        raise KeyboardInterrupt
     return 0
 
 
@@ -152,44 +158,6 @@ def _root(path: str, folders: list[str], settings: Settings, cwd: str) -> str:
     return os.path.dirname(path)
 
 
-def rendered(diagnosis: Diagnosis, output_format: str, to_stdout: bool) -> str:
-    if output_format == "json":
-        from tclint.diagnose import report_json
-
-        return report_json.render(diagnosis)
-    # Names of files and words of the program are somebody else's.
-    diagnosis = codec.mapped(diagnosis, harmless)
-    if output_format == "markdown":
-        from tclint.diagnose import report_markdown
-
-        return report_markdown.render(diagnosis)
-    if output_format == "html":
-        from tclint.diagnose import report_html
-
-        return report_html.render(diagnosis)
-    from tclint.diagnose import report_text
-
-    colour = to_stdout and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    return report_text.render(diagnosis, _width(to_stdout), colour)
-
-
-def _width(to_stdout: bool) -> int:
-    if to_stdout and sys.stdout.isatty():
-        import shutil
-
-        return shutil.get_terminal_size((_WIDTH, 24)).columns
-    return _WIDTH
-
-
-def _write(text: str, output_file: str | None) -> None:
-    if output_file is None:
-        click.echo(text, nl=False, color=True)
-        return
-    from tclint.output import write
-
-    write.to_file(text, os.path.abspath(output_file))
-
-
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Progress]:
     """A bar on a terminal's stderr, nothing elsewhere."""
@@ -200,7 +168,12 @@ def _progress(quiet: bool) -> Iterator[Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description:<36}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+    # Tables that are printed meanwhile go above the bar, where both are one terminal.
+    above = sys.stdout.isatty()
+    console = Console(stderr=True)
+    with Progress(
+        *columns, TimeElapsedColumn(), console=console, transient=True, redirect_stdout=above, redirect_stderr=above
+    ) as bar:
         task = bar.add_task("starting torch", total=None)
 
         def show(title: str, done: int, total: int) -> None:
@@ -234,7 +207,7 @@ def compare_command(before: str, after: str, threshold: float, output_format: st
     first, second = (codec.mapped(report_json.read(path), harmless) for path in (before, after))
     result = compare.compared(first, second, threshold)
     renderers: dict[str, Callable[[compare.Comparison], str]] = {
-        "text": lambda each: compare.text(each, _width(True), sys.stdout.isatty()),
+        "text": lambda each: compare.text(each, width(to_stdout=True), sys.stdout.isatty()),
         "markdown": compare.markdown,
         "json": compare.json_text,
     }

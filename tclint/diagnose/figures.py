@@ -380,6 +380,17 @@ def _numerics(diagnosis: Diagnosis) -> Section | None:
     return Section("numerics", "Numerics", columns, rows, (3, 4, 5), diagnosis.numerics.notes)
 
 
+_PART_OF = {"recompiles": "breaks"}
+
+
+def settled(diagnosis: Diagnosis, section: str) -> bool:
+    """Whether a table will not grow any more, though the run goes on."""
+    name = _PART_OF.get(section, section)
+    return not diagnosis.unfinished or all(
+        diagnosis.unfinished not in s.words for s in diagnosis.states if s.name == name
+    )
+
+
 def states(diagnosis: Diagnosis) -> list[str]:
     """What was not measured, or only in part, and why."""
     return [
@@ -399,6 +410,7 @@ def circumstances(diagnosis: Diagnosis) -> list[tuple[str, str]]:
         ("tclint", diagnosis.tclint),
         ("inputs", diagnosis.inputs),
         ("parameters", parameters(diagnosis.parameters) if diagnosis.parameters else ""),
-        ("took", seconds(diagnosis.seconds) + (" (--quick)" if diagnosis.quick else "")),
+        ("took", seconds(diagnosis.seconds) + (" (--quick)" if diagnosis.quick else "") if diagnosis.seconds else ""),
+        ("unfinished", diagnosis.unfinished),
     )
     return [(name, value) for name, value in found if value]

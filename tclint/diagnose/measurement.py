@@ -344,6 +344,8 @@ class Diagnosis:
     parameters: int = 0
     quick: bool = False
     seconds: float = 0.0
+    unfinished: str = ""
+    """Why this is not all that was asked for: the run goes on, or was stopped."""
     states: tuple[State, ...] = ()
     findings: tuple[FindingRow, ...] = ()
     breaks: Breaks | None = None

@@ -26,22 +26,36 @@ class Diagnostic:
     """Those that may take minutes: they get what time the others leave."""
     repeats: int = 0
     """How many more times it may be measured, in processes of their own, until two of them agree."""
+    shares: str = ""
+    """The diagnostic whose compiled step will do for this one, where --quick is in a hurry."""
+    quick: tuple[str, ...] | None = None
+    """The parts that --quick measures, where these are not all."""
 
 
-# In the order of what is asked first: a run that is out of time lacks the last ones.
+# In the order of what is asked first: the verdict comes from the first two, and a run that is out of time lacks the last.
 DIAGNOSTICS = (
     Diagnostic("breaks", "graph breaks and recompiles", 60),
     Diagnostic("speed", "eager against compiled", 90, repeats=5),
     Diagnostic(
-        "modes", "compile modes and CUDA graphs", 30, (*MODES, REENTRY), ("reduce-overhead", REENTRY), (AUTOTUNE,)
+        "modes",
+        "compile modes and CUDA graphs",
+        30,
+        (*MODES, REENTRY),
+        ("reduce-overhead", REENTRY),
+        (AUTOTUNE,),
+        # What the default mode does is told by `speed`.
+        quick=("reduce-overhead",),
     ),
-    Diagnostic("guards", "guard overhead", 20),
-    Diagnostic("numerics", "eager against compiled values", 45),
-    Diagnostic("latency", "whole against regional compilation", 60),
-    Diagnostic("shapes", "varying batch and sequence", 60),
+    Diagnostic("guards", "guard overhead", 20, shares="speed"),
+    Diagnostic("numerics", "eager against compiled values", 45, shares="speed"),
+    Diagnostic("latency", "whole against regional compilation", 60, quick=()),
+    Diagnostic("shapes", "varying batch and sequence", 60, quick=()),
     Diagnostic("ablate", "Inductor options one by one", 30),
 )
 NAMES = tuple(each.name for each in DIAGNOSTICS)
+TOTAL = 240.0
+QUICK_TOTAL = 120.0
+"""Seconds that a run takes at most, unless it is told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

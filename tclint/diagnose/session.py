@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -25,14 +26,14 @@ from tclint.diagnose.measurement import (
     State,
 )
 from tclint.diagnose.order import Order
-from tclint.diagnose.plan import DIAGNOSTICS, Diagnostic, Task, schedule
+from tclint.diagnose.plan import DIAGNOSTICS, TOTAL, Diagnostic, Task, schedule
 from tclint.diagnose.repeats import agree, pooled
 from tclint.diagnose.target import Target
 from tclint.model import codec
 from tclint.model.finding import Finding
 from tclint.model.settings import Settings
 from tclint.verify.heard import Heard, with_paths
-from tclint.verify.process import Answer, Limits, ask_child, stop_servers
+from tclint.verify.process import Limits, ask_child, stop_servers
 from tclint.verify.spans import outline
 from tclint.verify.targets import absolute, relative
 
@@ -41,6 +42,15 @@ QUICKER = 0.34
 """What --quick leaves of every budget."""
 GRACE = 20.0
 """Seconds beyond a budget that a child may need to finish what it has begun."""
+
+FIRST = 0.6
+"""The share of the run that one child may take before anybody knows how long a compilation lasts."""
+ENOUGH = 4
+"""Cores: one for each of two children and their compilers."""
+LEAST = 15.0
+"""Seconds that every child gets."""
+COMPILERS = 8
+"""Processes that compile kernels of a GPU, at most."""
 
 RESERVE = 0.75
 """What must be left of a run for a repeat, in times of what the first one took: what it compiled is in the cache."""
@@ -56,17 +66,22 @@ _KINDS: Mapping[str, type] = {
 }
 Progress = Callable[[str, int, int], None]
 """Told before each child: what it measures, how many are done, how many there are."""
+Tells = Callable[[Diagnosis], None]
+"""Given what is known, whenever there is more of it."""
+GOES_ON = "the run goes on"
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     names: tuple[str, ...]
+    asked: tuple[str, ...] = ()
+    """Those that were asked for by name: --quick leaves none of them out."""
     device: str = "cpu"
     quick: bool = False
     ablate: tuple[str, ...] = ()
     timeout: float = 150.0
     """Seconds for one child."""
-    total: float = 285.0
+    total: float = TOTAL
     """Seconds for the whole run; 0: as long as it takes."""
     batch: int = 0
     python: str = ""
@@ -84,6 +99,10 @@ class _Shared:
 
     about: dict[str, Any] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
+    built_s: float = 0.0
+    """Seconds until the target stood ready in a child, at most."""
+    first_s: float = 0.0
+    """Seconds of the first step that compiles."""
 
 
 @dataclass
@@ -98,6 +117,8 @@ class _Gathered:
     """Seconds of the first time."""
     seconds: float = 0.0
     """Of all times."""
+    running: str | None = None
+    """The part whose child is at work."""
 
     def merged(self, parts: tuple[str, ...]) -> Any:
         """One result, in the order of the parts, whenever they ran."""
@@ -115,8 +136,15 @@ class _Gathered:
         again = self.repeats.get(part)
         return pooled([self.results[part], *again]) if again else self.results[part]
 
-    def state(self, name: str, parts: tuple[str, ...]) -> State:
-        troubles = [(part, self.troubles[part]) for part in parts if part in self.troubles]
+    def state(self, name: str, parts: tuple[str, ...], unfinished: str) -> State:
+        known = dict(self.troubles)
+        if unfinished:
+            # What is missing of a run that was stopped, or is not at its end, is said of each part.
+            missing = [part for part in parts if part not in self.lasted and part not in known]
+            known |= {part: f"not begun: {unfinished}" for part in missing if part != self.running}
+            if self.running is not None:
+                known[self.running] = f"not finished: {unfinished}" if self.results else f"not begun: {unfinished}"
+        troubles = [(part, known[part]) for part in parts if part in known]
         said = "; ".join(f"{part}: {words}" if part else words for part, words in troubles)
         if self.results:
             return State(name, "done", said, self.seconds)
@@ -130,8 +158,13 @@ class _Gathered:
         return State(name, "failed", said, self.seconds)
 
 
-def diagnose(target: Target, options: Options, settings: Settings, progress: Progress) -> Diagnosis:
-    session = Session(target, options, settings, progress)
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def diagnose(target: Target, options: Options, settings: Settings, progress: Progress, tell: Tells) -> Diagnosis:
+    session = Session(target, options, settings, progress, tell)
     try:
         return session.run()
     finally:
@@ -139,62 +172,106 @@ def diagnose(target: Target, options: Options, settings: Settings, progress: Pro
 
 
 class Session:
-    def __init__(self, target: Target, options: Options, settings: Settings, progress: Progress) -> None:
-        self.target, self.options, self.settings, self.progress = target, options, settings, progress
+    def __init__(
+        self, target: Target, options: Options, settings: Settings, progress: Progress, tell: Tells = lambda _: None
+    ) -> None:
+        self.target, self.options, self.settings = target, options, settings
+        self.progress, self.tell = progress, tell
         self.began = time.monotonic()
         self.shared = _Shared()
         self.heard = Heard()
         self.findings: tuple[Finding, ...] = ()
+        self.rows: tuple[FindingRow, ...] = ()
         self.linted: linting.Linted | None = None
+        self.gathered = {each.name: _Gathered() for each in DIAGNOSTICS}
+        self.waiting = 0
+        """Children that are still to be started, without repeats and what may take minutes."""
+        self.beside: dict[Task, Future[tuple[str, str, Any]]] = {}
+        """What is asked for while something else is measured."""
 
     @property
     def seconds_left(self) -> float:
         return self.options.total - (time.monotonic() - self.began) if self.options.total else float("inf")
 
     def run(self) -> Diagnosis:
+        """All that was asked for; on Ctrl-C what there is of it by then."""
         chosen = [each for each in DIAGNOSTICS if each.name in self.options.names]
-        tasks = schedule(chosen, self._parts, self.options.quick)
-        total = len(tasks)
-        gathered = {each.name: _Gathered() for each in DIAGNOSTICS}
-        for done, task in enumerate(tasks):
-            if task.again:
-                self._again(task, gathered[task.diagnostic.name], done, total)
-            else:
-                self._part(task, gathered[task.diagnostic.name], done, total)
+        tasks = self._begun(schedule(chosen, self._parts, self.options.quick))
+        try:
+            for done, task in enumerate(tasks):
+                rest = tasks[done + 1 :]
+                self.waiting = sum(not each.again and each.part not in each.diagnostic.last for each in rest)
+                if task.again:
+                    self._again(task, self.gathered[task.diagnostic.name], done, len(tasks))
+                else:
+                    self._part(task, self.gathered[task.diagnostic.name], done, len(tasks))
+                if rest:
+                    self.tell(self.diagnosis(GOES_ON))
+            diagnosis = self.diagnosis()
+            if self.options.cost:
+                from tclint.diagnose.cost import measure
+
+                self.tell(self.diagnosis(GOES_ON))
+                diagnosis = replace(diagnosis, cost=measure(self, diagnosis))
+                diagnosis = replace(diagnosis, seconds=time.monotonic() - self.began)
+        except KeyboardInterrupt:
+            return self.diagnosis(f"stopped after {time.monotonic() - self.began:.0f} s")
+        self.progress("done", len(tasks), len(tasks))
+        return diagnosis
+
+    def diagnosis(self, unfinished: str = "") -> Diagnosis:
+        """What is known by now."""
         results: dict[str, Any] = {}
         states: list[State] = []
         for diagnostic in DIAGNOSTICS:
-            name = diagnostic.name
-            if diagnostic not in chosen:
+            name, parts = diagnostic.name, self._parts(diagnostic)
+            if name not in self.options.names:
                 states.append(State(name, "left out"))
-            elif not self._parts(diagnostic):
-                states.append(State(name, "left out", "give --ablate 'NAME;NAME=VALUE' to try Inductor's options"))
+            elif not parts:
+                why = "give --ablate 'NAME;NAME=VALUE' to try Inductor's options"
+                states.append(
+                    State(name, "left out", why if name == "ablate" else f"by --quick; --only {name} asks for it")
+                )
             else:
-                states.append(gathered[name].state(name, self._parts(diagnostic)))
-                if gathered[name].results:
-                    results[name] = gathered[name].merged(self._parts(diagnostic))
-        rows = self._lint(results)
-        diagnosis = Diagnosis(
+                states.append(self.gathered[name].state(name, parts, unfinished))
+                if self.gathered[name].results:
+                    results[name] = self.gathered[name].merged(parts)
+        return Diagnosis(
             SCHEMA,
             self.target.text,
             self.options.device,
             tclint=__version__,
             quick=self.options.quick,
+            seconds=time.monotonic() - self.began,
+            unfinished=unfinished,
             states=tuple(states),
-            findings=rows,
+            findings=self.rows,
             **{key: self.shared.about[key] for key in ("gpu", "torch", "python", "inputs") if key in self.shared.about},
             parameters=int(self.shared.about.get("parameters", 0)),
             **results,
         )
-        if self.options.cost:
-            from tclint.diagnose.cost import measure
 
-            diagnosis = replace(diagnosis, cost=measure(self, diagnosis))
-        self.progress("done", total, total)
-        return replace(diagnosis, seconds=time.monotonic() - self.began)
+    def _begun(self, tasks: list[Task]) -> list[Task]:
+        """The tasks in their order. Where there are cores enough, Dynamo is listened to while the first steps compile.
+
+        Nothing is timed before these have compiled, and by then the listener is at its end: it compiles nothing.
+        """
+        first = tasks[:2]
+        if [task.diagnostic.name for task in first] != ["breaks", "speed"] or cores() < ENOUGH:
+            return tasks
+        listening, timed = first
+        order = self.order(listening.diagnostic.name, listening.diagnostic.budget)
+        pool = ThreadPoolExecutor(1, thread_name_prefix="tclint-diagnose")
+        self.beside[listening] = pool.submit(self.ask, order)
+        pool.shutdown(wait=False)
+        return [timed, listening, *tasks[2:]]
 
     def _parts(self, diagnostic: Diagnostic) -> tuple[str, ...]:
-        return self.options.ablate if diagnostic.name == "ablate" else diagnostic.parts
+        if diagnostic.name == "ablate":
+            return self.options.ablate
+        if self.options.quick and diagnostic.quick is not None and diagnostic.name not in self.options.asked:
+            return diagnostic.quick
+        return diagnostic.parts
 
     def _part(self, task: Task, gathered: _Gathered, done: int, total: int) -> None:
         """One part of a diagnostic, in a child of its own."""
@@ -207,15 +284,29 @@ class Session:
                 f"not begun: the run's {self.options.total:g} s are used up (--total 0 lifts the limit)"
             )
             return
+        if part in gathered.lasted:
+            return  # answered by the child of another
         began = time.monotonic()
         self.progress(f"{diagnostic.name} {part}".strip(), done, total)
-        status, words, result = self.ask(self.order(diagnostic.name, diagnostic.budget, part))
+
+        def so_far(result: Any) -> None:
+            gathered.results[part] = result
+            self.tell(self.diagnosis(GOES_ON))
+
+        gathered.running = part
+        if task in self.beside:
+            status, words, result = self.beside.pop(task).result()
+        else:
+            status, words, result = self.ask(self.order(diagnostic.name, diagnostic.budget, part), so_far=so_far)
+        gathered.running = None
         gathered.lasted[part] = time.monotonic() - began
         gathered.seconds += gathered.lasted[part]
         if result is not None:
             gathered.results[part] = result
         if words:
             gathered.troubles[part] = words if status != "not applicable" else f"{status}: {words}"
+        if diagnostic.name == "breaks" and result is not None:
+            self._lint(gathered)
 
     def _again(self, task: Task, gathered: _Gathered, done: int, total: int) -> None:
         """What went well once is measured in another process, until two of them agree or the run's time is too short."""
@@ -248,25 +339,46 @@ class Session:
             threads=self.options.threads,
             batch=self.options.batch,
             quick=self.options.quick,
-            budget=min(own, max(5.0, self.seconds_left - GRACE)),
+            also=tuple(each.name for each in DIAGNOSTICS if each.shares == name and self._shared(each)),
+            budget=min(own, max(5.0, self._limit() - GRACE)),
             factories=self.options.factories,
         )
 
-    def ask(self, order: Order, free: bool = False) -> tuple[str, str, Any]:
+    def _shared(self, diagnostic: Diagnostic) -> bool:
+        """Whether a diagnostic makes do with what another one has compiled."""
+        name = diagnostic.name
+        return self.options.quick and name in self.options.names and name not in self.options.asked
+
+    def _limit(self) -> float:
+        """Seconds after which a child is ended: those that wait behind it get what the first one shows they need."""
+        if not self.shared.first_s:
+            left = self.seconds_left * FIRST
+        else:
+            left = self.seconds_left - self.waiting * (self.shared.built_s + self.shared.first_s)
+        return min(self.options.timeout, max(LEAST, left, self.seconds_left / (self.waiting + 1)))
+
+    def ask(
+        self, order: Order, free: bool = False, so_far: Callable[[Any], None] | None = None
+    ) -> tuple[str, str, Any]:
         """Status, words and result of one child; `free`: outside the limit of the run."""
-        limit = (
-            self.options.timeout if free else min(self.options.timeout, float(max(5, int(min(self.seconds_left, 1e6)))))
-        )
-        limits = Limits(self.options.python, self.options.device, limit, self.options.memory_mb)
-        answer = ask_child(codec.encode(order), limits)
+        limit = self.options.timeout if free else self._limit()
+        cuda = order.device.startswith("cuda")
+        compilers = min(COMPILERS, cores()) if cuda else 1
+        limits = Limits(self.options.python, order.device, limit, self.options.memory_mb, compilers=compilers)
+
+        def heard(data: Mapping[str, Any]) -> None:
+            status, _, result = self._read(order, data)
+            if so_far is not None and status == "done":
+                so_far(result)
+
+        answer = ask_child(codec.encode(order), limits, heard)
         if answer.data is None:
             return "failed", answer.trouble, None
-        status, words, result = self._read(order, answer)
+        status, words, result = self._read(order, answer.data)
         return status, answer.trouble or words, result
 
-    def _read(self, order: Order, answer: Answer) -> tuple[str, str, Any]:
-        assert answer.data is not None
-        data = dict(answer.data)
+    def _read(self, order: Order, data: Mapping[str, Any]) -> tuple[str, str, Any]:
+        self.shared.built_s = max(self.shared.built_s, float(data.get("built_s", 0.0)))
         for key in ("gpu", "torch", "python", "inputs", "parameters"):
             if data.get(key):
                 self.shared.about.setdefault(key, data[key])
@@ -278,30 +390,41 @@ class Session:
         if data.get("result") is None:
             return str(data.get("status", "failed")), str(data.get("words", "")), None
         try:
+            for name, answer in data.get("also", {}).items():
+                self._also(self.gathered[name], name, answer)
             if order.diagnostic == "breaks":
                 self.heard = with_paths(codec.decode(Heard, data["result"]), lambda p: relative(p, self.options.cwd))
                 own = {relative(path, self.options.cwd) for path in self.shared.files}
                 return "done", "", breaks_of(self.heard, own.__contains__, self._name_at)
             if order.diagnostic == "cost":
                 return "done", "", data["result"]
-            return "done", str(data.get("words", "")), codec.decode(_KINDS[order.diagnostic], data["result"])
+            result: Any = codec.decode(_KINDS[order.diagnostic], data["result"])
+            if isinstance(result, Speed) and result.rows:
+                self.shared.first_s = self.shared.first_s or result.rows[0].first_s
+            return "done", str(data.get("words", "")), result
         except (codec.Malformed, KeyError, TypeError) as error:
             return "failed", f"the answer cannot be read ({error})", None
+
+    def _also(self, gathered: _Gathered, name: str, answer: Mapping[str, Any]) -> None:
+        gathered.lasted[""] = 0.0
+        if answer["status"] == "done":
+            gathered.results[""] = codec.decode(_KINDS[name], answer["result"])
+        else:
+            words, status = str(answer["words"]), str(answer["status"])
+            gathered.troubles[""] = f"{status}: {words}" if status == "not applicable" else words
 
     def _name_at(self, path: str, line: int) -> tuple[str, int] | None:
         found = outline(absolute(path, self.options.cwd)).function_at(line)
         return (found.name, found.line) if found is not None else None
 
-    def _lint(self, results: dict[str, Any]) -> tuple[FindingRow, ...]:
-        breaks = results.get("breaks")
-        if breaks is None:
-            return ()
+    def _lint(self, gathered: _Gathered) -> None:
+        """The findings in what the target's calls ran, and which of them Dynamo complained of."""
         self.progress("linting", 0, 0)
-        cwd = self.options.cwd
+        breaks, cwd = gathered.results[""], self.options.cwd
         named = {os.path.join(cwd, path) for path in breaks.covered}
         named |= {os.path.join(cwd, row.path) for row in (*breaks.breaks, *breaks.recompiles)}
         own = {path for path in self.shared.files if relative(path, cwd) in breaks.covered}
         self.linted = linting.lint(named | own, self.settings, cwd)
         self.findings = self.linted.findings
-        results["breaks"] = linting.explained(breaks, self.findings, cwd)
-        return linting.rows_of(self.findings, self.heard, cwd)
+        gathered.results[""] = linting.explained(breaks, self.findings, cwd)
+        self.rows = linting.rows_of(self.findings, self.heard, cwd)

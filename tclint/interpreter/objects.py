@@ -349,7 +349,7 @@ class Objects:
                 return self._call_method(frame, node, instance, method, args, keywords, open_ended)
         base = self._interp.classes.external_base(instance.cls)
         if base.startswith("torch.nn.") and base != "torch.nn.Sequential":
-            return modules.module_call(frame, node, base, args, keywords)
+            return modules.inherited_forward(frame, node, instance, base, args, keywords)
         return UNKNOWN
 
     def ask_truth(self, frame: Frame, node: ast.AST, instance: Instance) -> None:

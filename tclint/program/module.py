@@ -46,7 +46,6 @@ class Module:
         "_tree_indexes",
         "constants",
         "directory",
-        "explicit",
         "is_package",
         "name",
         "path",
@@ -67,7 +66,6 @@ class Module:
         root: str,
         data: Data,
         report: bool,
-        explicit: bool,
     ) -> None:
         self.program = program
         self.path = path
@@ -77,7 +75,6 @@ class Module:
         self.is_package = os.path.basename(absolute) == "__init__.py"
         self._data = data
         self.report = report
-        self.explicit = explicit
         self.problem: Problem | None = None
         self.reader: object = None  # whose values these are
         self.values: dict[str, object] = {}

@@ -34,17 +34,17 @@ class Program:
         self._indexes: dict[object, object] = {}
 
     @classmethod
-    def build(cls, files: Sequence[tuple[str, str, Data, bool, bool]], roots: Sequence[str] = ()) -> Program:
-        """From (display path, absolute path, content, report, explicit), in any order.
+    def build(cls, files: Sequence[tuple[str, str, Data, bool]], roots: Sequence[str] = ()) -> Program:
+        """From (display path, absolute path, content, report), in any order.
 
         `roots` are folders that absolute imports may start from, beside those above the importing file, and packages that
         may be imported from anywhere.
         """
         program = cls()
         packages = {os.path.dirname(a) for _, a, *_ in files if a.endswith(os.sep + "__init__.py")}
-        for path, absolute, data, report, explicit in sorted(files, key=lambda file: file[:2]):
+        for path, absolute, data, report in sorted(files, key=lambda file: file[:2]):
             name, root = _dotted(absolute, packages)
-            module = Module(program, path, absolute, name, root, data, report, explicit)
+            module = Module(program, path, absolute, name, root, data, report)
             program.modules.append(module)
             place = absolute[:-12] if module.is_package else os.path.splitext(absolute)[0]
             program.by_place[place] = module

@@ -65,7 +65,7 @@ class Plan:
         self.chosen = [
             m
             for m in self.program.modules
-            if m.explicit or (seen := self.glances[m.path]).compiles or seen.root or m.path in self.inheriting
+            if (seen := self.glances[m.path]).compiles or seen.root or m.path in self.inheriting
         ]
         self.eager = [m for m in self.chosen if self.glances[m.path].compiles]
         self.around = {m.path for m in self.eager}

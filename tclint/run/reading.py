@@ -52,7 +52,7 @@ class _Reader:
         self.hashes: dict[str, str] = {}
         self.problems: list[Problem] = []
 
-    def modules(self, files: Sequence[InputFile]) -> Iterator[tuple[str, str, Data, bool, bool]]:
+    def modules(self, files: Sequence[InputFile]) -> Iterator[tuple[str, str, Data, bool]]:
         for file in files:
             data: Data | None = file.text
             if self.cache is not None:
@@ -82,7 +82,7 @@ class _Reader:
             # `import numpy` beside numpy.ipynb does not mean the notebook.
             absolute = f"{file.absolute}.py" if file.path.endswith(_NOTEBOOK) else file.absolute
             # What is kept must do for runs that report other files: then all of them are looked at.
-            yield (file.path, absolute, data, file.report or self.cache is not None, file.explicit)
+            yield (file.path, absolute, data, file.report or self.cache is not None)
 
     def _later(self, file: InputFile, digest: str) -> Callable[[], bytes]:
         def read() -> bytes:

@@ -70,6 +70,9 @@ _IN_A_GROUP: Final[dict[str, tuple[str, ...]]] = {
     "torch.distributed.reduce": ("Tf2,int>none !GB0007 m:0",),
     "torch.distributed.scatter": ("Tf2>none !GB0007 m:0",),
 }
+_MADE: Final = (
+    "asked with distributions that came in as arguments; those made in the region or held by it trace, on 2.4 to 2.15"
+)
 _ALONE: Final = "asked alone on 2.13: the asking of all releases found no arguments for it"
 #: Name -> form, for what the asking could not call.
 _NOT_CALLED: Final[dict[str, tuple[str, ...]]] = {
@@ -86,6 +89,7 @@ _KINDS: Final = ("Tf2", "Ti2", "Tb2")
 ENTRIES: Final[tuple[Entry, ...]] = (
     Entry("tensor#data_ptr", tuple(f"{kind}>int !GB0156 u" for kind in _KINDS), _ADDRESS, last=5),
     Entry("tensor#data_ptr", tuple(f"{kind}>int u" for kind in _KINDS), _ADDRESS, first=6),
+    Entry("torch.distributions.kl_divergence", ("object,object>Tf2",), _MADE),
     *(Entry(key, forms, _CUDA) for key, forms in _ON_CUDA.items()),
     *(Entry(key, forms, _GROUP) for key, forms in _IN_A_GROUP.items()),
     *(Entry(key, forms, _ALONE) for key, forms in _NOT_CALLED.items()),

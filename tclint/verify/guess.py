@@ -83,9 +83,16 @@ _WORDS = {
 }  # fmt: skip
 
 
+_NO_NUMBER = re.compile(
+    r"(^|_)(act|activation|act_fn|activation_fn|act_func|nonlinearity|mode|dtype|device|type|name)$"
+)
+
+
 def number_for(name: str) -> int | float | None:
     """A number for a parameter of that name; None where the name says nothing."""
     lowered = name.lower()
+    if _NO_NUMBER.search(lowered):
+        return None
     return next((value for pattern, value in _NUMBERS if re.search(pattern, lowered)), None)
 
 
@@ -105,13 +112,24 @@ def is_channels(name: str) -> bool:
     return bool(_CHANNELS.search(name.lower()))
 
 
+CONFIGS = ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs")
+
+
+def is_config(name: str) -> bool:
+    """Whether something of that name holds settings."""
+    lowered = name.lower()
+    return lowered in CONFIGS or lowered.endswith(("_config", "_cfg", "_args", "_params", "_hparams"))
+
+
 def is_flag(name: str) -> bool:
     return bool(_FLAGS.search(name.lower()))
 
 
 def word_for(name: str) -> str:
     lowered = name.lower()
-    return next((word for part, word in _WORDS.items() if part in lowered), "")
+    # Whole words: a `model` has no `mode`.
+    parts = f"_{lowered}_"
+    return next((word for part, word in _WORDS.items() if f"_{part}_" in parts), "")
 
 
 _IDS = re.compile(

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from tclint.model import codec
 from tclint.verify.heard import Heard
 from tclint.verify.job import Job
+from tclint.verify.memory import default_memory_mb, group_memory_mb
 from tclint.verify.waiting import waited
 
 CHILD = Path(__file__).parent / "child" / "start.py"
@@ -38,6 +39,8 @@ PATIENCE = 4
 GONE = "the target ended the process that had started it"
 
 _DROPPED = ("TORCH_LOGS", "TORCH_TRACE", "TORCHDYNAMO_", "TORCHINDUCTOR_", "TORCH_COMPILE", "PYTORCH_", "PYTHONSTARTUP")
+_KEPT = ("TORCHINDUCTOR_VEC_ISA_OK", "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS")
+"""Said of this machine's C++ compiler: they change how long Inductor takes, and nothing that Dynamo does."""
 _DROPPED_EXACT = ("PYTHONPATH_TCLINT", "PYTEST_CURRENT_TEST", "PYTHONINSPECT", "PYTHONWARNINGS")
 
 
@@ -51,13 +54,19 @@ class Limits:
     memory_mb: int = 0
     gpu: str = ""
     """The one GPU that the child sees, as CUDA_VISIBLE_DEVICES names it; empty: all that the parent sees."""
+    compilers: int = 1
+    """Processes in which Inductor compiles kernels. More than one pays only where many are compiled: each imports torch."""
 
 
-def environment(device: str, scratch: str, base: Mapping[str, str] | None = None, gpu: str = "") -> dict[str, str]:
+def environment(
+    device: str, scratch: str, base: Mapping[str, str] | None = None, gpu: str = "", compilers: int = 1
+) -> dict[str, str]:
     """The parent's environment without what would change Dynamo's behaviour or let a run leave traces."""
     source = os.environ if base is None else base
     kept = {
-        name: value for name, value in source.items() if not name.startswith(_DROPPED) and name not in _DROPPED_EXACT
+        name: value
+        for name, value in source.items()
+        if name in _KEPT or (not name.startswith(_DROPPED) and name not in _DROPPED_EXACT)
     }
     kept.update(
         PYTHONDONTWRITEBYTECODE="1",
@@ -66,8 +75,8 @@ def environment(device: str, scratch: str, base: Mapping[str, str] | None = None
         PYTHONFAULTHANDLER="1",
         TORCHINDUCTOR_CACHE_DIR=os.path.join(scratch, "inductor"),
         TRITON_CACHE_DIR=os.path.join(scratch, "triton"),
-        # Targets are small: workers of Inductor's own would first import torch, each child's anew.
-        TORCHINDUCTOR_COMPILE_THREADS="1",
+        # The targets of verify are small: workers of Inductor's own would first import torch, each child's anew.
+        TORCHINDUCTOR_COMPILE_THREADS=str(compilers),
         HF_HUB_OFFLINE="1",
         TRANSFORMERS_OFFLINE="1",
         TOKENIZERS_PARALLELISM="false",
@@ -107,18 +116,6 @@ def _asked(field: str, gpu: str = "") -> list[str]:
     return [line.strip() for line in done.stdout.splitlines()]
 
 
-def default_memory_mb() -> int:
-    """Half of the memory of the machine, or of the control group where that is less."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 8 * 2**30
-    try:
-        group = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
-    except OSError:
-        group = "max"
-    if group.isdigit():
-        total = min(total, int(group))
-    return total // 2 // 2**20
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What came back from one child: its JSON, or why there is none; both, where it was stopped with a part done."""
@@ -127,10 +124,13 @@ class Answer:
     trouble: str = ""
 
 
+Hears = Callable[[Mapping[str, Any]], None]
+
+
 class Server:
     """One fork server. Several threads may run jobs on it at once."""
 
-    def __init__(self, python: str, device: str, gpu: str = "") -> None:
+    def __init__(self, python: str, device: str, gpu: str = "", compilers: int = 1) -> None:
         self.scratch = tempfile.mkdtemp(prefix="tclint-verify-")
         self.python = python
         self._lock = threading.Lock()
@@ -149,16 +149,19 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=self._log,
             cwd=self.scratch,
-            env=environment(device, self.scratch, gpu=gpu),
+            env=environment(device, self.scratch, gpu=gpu, compilers=compilers),
             start_new_session=True,
         )
         self._reader = threading.Thread(target=self._read, daemon=True, name="tclint-verify-events")
         self._reader.start()
         atexit.register(self.stop)
+        _starting.append(self._process)
         try:
             hello = self._first.get(timeout=START_LIMIT)
         except queue.Empty:
             hello = {"event": "failed", "reason": f"no answer within {START_LIMIT:.0f} s"}
+        finally:
+            _starting.remove(self._process)
         if hello["event"] != "ready":
             reason = str(hello.get("reason", ""))
             self.stop()
@@ -206,8 +209,8 @@ class Server:
         except (ValueError, TypeError, KeyError) as error:
             return Heard(device=job.device, trouble=f"the answer cannot be read ({type(error).__name__}: {error})")
 
-    def ask(self, job: Mapping[str, Any], limits: Limits) -> Answer:
-        """One job in a fork of its own."""
+    def ask(self, job: Mapping[str, Any], limits: Limits, heard: Hears | None = None) -> Answer:
+        """One job in a fork of its own. `heard` is given what it saves of its answer, as it comes."""
         with self._lock:
             self._count += 1
             number = self._count
@@ -233,25 +236,33 @@ class Server:
                 )
             except (OSError, ValueError):
                 return Answer(trouble=GONE)
-            return self._watch(number, events, folder, limits.timeout, memory)
+            return self._watch(number, events, folder, limits.timeout, memory, heard)
         finally:
             with self._lock:
                 self._events.pop(number, None)
             shutil.rmtree(folder, ignore_errors=True)
 
     def _watch(
-        self, number: int, events: queue.SimpleQueue[dict[str, Any]], folder: Path, timeout: float, memory: int
+        self,
+        number: int,
+        events: queue.SimpleQueue[dict[str, Any]],
+        folder: Path,
+        timeout: float,
+        memory: int,
+        heard: Hears | None = None,
     ) -> Answer:
         end = time.monotonic() + timeout
         pid = 0
         trouble = ""
         told = 0.0
         output = _Output(folder / "output.txt")
+        known = _Known(folder / "answer.json", heard)
         while True:
             try:
                 event = events.get(timeout=POLL)
             except queue.Empty:
                 output.check()
+                known.check()
                 if trouble and time.monotonic() > told + OBEYS:
                     # A target can stop the server, which then neither hears nor reaps.
                     self._kill(pid)
@@ -302,6 +313,26 @@ class Server:
         self.dead = True
         self._log.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+class _Known:
+    """What a child has saved of its answer, told once each time there is more of it."""
+
+    def __init__(self, answer: Path, heard: Hears | None) -> None:
+        self.answer = answer
+        self.heard = heard
+        self.last = 0
+
+    def check(self) -> None:
+        if self.heard is None:
+            return
+        try:
+            now = self.answer.with_name(SO_FAR).stat().st_mtime_ns
+        except FileNotFoundError:
+            return
+        if now != self.last and (told := _so_far(self.answer)) is not None:
+            self.last = now
+            self.heard(told)
 
 
 class ServerFailed(Exception):
@@ -381,51 +412,10 @@ def _so_far(path: Path) -> Mapping[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-def group_memory_mb(leader: int, worth_asking: int = 0) -> int:
-    """Memory of a process group. What forks share counts once, which is slow to find out: only above `worth_asking`."""
-    members = _group(leader)
-    resident = sum(_resident_mb(pid) for pid in members)
-    if resident <= worth_asking:
-        return resident
-    return sum(_proportional_mb(pid) for pid in members)
-
-
-def _group(leader: int) -> list[int]:
-    found = []
-    for entry in os.scandir("/proc") if os.path.isdir("/proc") else ():
-        if not entry.name.isdigit():
-            continue
-        try:
-            with open(f"/proc/{entry.name}/stat", encoding="utf-8", errors="replace") as file:
-                if int(file.read().rpartition(")")[2].split()[2]) == leader:
-                    found.append(int(entry.name))
-        except (OSError, ValueError, IndexError):
-            # Processes end while we look at them.
-            continue
-    return found
-
-
-def _resident_mb(pid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 2**20
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def _proportional_mb(pid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("Pss:"):
-                    return int(line.split()[1]) // 1024
-    except (OSError, ValueError, IndexError):
-        return 0
-    return _resident_mb(pid)
-
-
-_servers: dict[tuple[str, str, str], Server] = {}
+_servers: dict[tuple[str, str, str, int], Server] = {}
 _servers_lock = threading.Lock()
+_starting: list[subprocess.Popen[bytes]] = []
+"""Servers that have not said that they are ready."""
 
 
 def run_job(job: Job, limits: Limits) -> Heard:
@@ -433,9 +423,9 @@ def run_job(job: Job, limits: Limits) -> Heard:
     return _on_server(limits, lambda server: server.run(job, limits), lambda why: Heard(device=job.device, trouble=why))
 
 
-def ask_child(job: Mapping[str, Any], limits: Limits) -> Answer:
+def ask_child(job: Mapping[str, Any], limits: Limits, heard: Hears | None = None) -> Answer:
     """One job that is no verification, on this machine's fork server."""
-    return _on_server(limits, lambda server: server.ask(job, limits), lambda why: Answer(trouble=why))
+    return _on_server(limits, lambda server: server.ask(job, limits, heard), lambda why: Answer(trouble=why))
 
 
 _Reply = TypeVar("_Reply", Heard, Answer)
@@ -451,7 +441,7 @@ def _on_server(limits: Limits, run: Callable[[Server], _Reply], failure: Callabl
         return reply
     # Some target killed the server, perhaps another one than this: ask again where nobody else can be hurt.
     try:
-        own = Server(limits.python, limits.device, limits.gpu)
+        own = Server(limits.python, limits.device, limits.gpu, limits.compilers)
     except ServerFailed as failed:
         return failure(f"torch cannot be imported by {limits.python}: {failed}")
     try:
@@ -461,7 +451,7 @@ def _on_server(limits: Limits, run: Callable[[Server], _Reply], failure: Callabl
 
 
 def _server(limits: Limits) -> Server:
-    key = (limits.python, limits.device, limits.gpu)
+    key = (limits.python, limits.device, limits.gpu, limits.compilers)
     with _servers_lock:
         server = _servers.get(key)
         if server is None or server.dead:
@@ -471,8 +461,17 @@ def _server(limits: Limits) -> Server:
         return server
 
 
+def start_server(limits: Limits) -> None:
+    """Start a server before anybody asks it: who does so later hears why it could not be started."""
+    with contextlib.suppress(ServerFailed):
+        _server(limits)
+
+
 def stop_servers() -> None:
     """End every server of this process and with it every child."""
+    for process in list(_starting):
+        # Nobody waits for it any more.
+        process.kill()
     with _servers_lock:
         for server in _servers.values():
             server.stop()

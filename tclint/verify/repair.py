@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tclint.verify.complaints import Inputs, alike_families, asked, computed, rows, tensors
+from tclint.verify import together
+from tclint.verify.complaints import Inputs, alike_families, asked, computed, replaced, rows, tensors
+from tclint.verify.einops_errors import patterned
 from tclint.verify.guess import BATCH, SEQUENCE, SIDE, WIDTH, Several, TensorSpec, tensor_for, value_for
 
 
@@ -161,6 +163,7 @@ def _fewer_dims(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]
     for name, spec in tensors(inputs):
         if len(spec.shape) < 5:
             yield _change(inputs, name, spec.with_rank(len(spec.shape) + 1))
+    yield from _ranks(inputs, 2)
 
 
 def _integers(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -170,13 +173,6 @@ def _integers(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 def _floats(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _dtypes(inputs, "float32", "int64")
     yield from _dtypes(inputs, "float32", "bool")
-
-
-def _doubles(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """A module that computes in double precision."""
-    floats = {name: replace(spec, dtype="float64") for name, spec in tensors(inputs) if spec.dtype == "float32"}
-    if floats:
-        yield {**inputs, **floats}
 
 
 def _booleans(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -197,6 +193,24 @@ def _axis_pair(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]
     want, axis, had = (int(number) for number in found.groups())
     yield from _dims(inputs, had, want, axis)
     yield from _dims(inputs, want, had, axis)
+
+
+def _split(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A tensor that is split into parts of given sizes."""
+    yield from replaced(inputs, int(found[1]), sum(int(size) for size in found[2].split(",") if size.strip()))
+
+
+def _wider(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A column is read that the tensor does not have."""
+    yield from replaced(inputs, int(found[2]), int(found[1]) + 1)
+
+
+def _targets(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A class for every prediction."""
+    for name, spec in tensors(inputs):
+        if spec.dtype == "int64":
+            yield _change(inputs, name, replace(spec, shape=(int(found[1]),)))
+    yield from replaced(inputs, int(found[2]), int(found[1]))
 
 
 def _labels(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -330,30 +344,6 @@ def _absent(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
         yield {**inputs, **{name: value_for(name) for name in names}}
 
 
-def _units(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """Values out of the range that the program wants: those between 0 and 1 are in most."""
-    floats = {name: replace(spec, unit=True) for name, spec in tensors(inputs) if spec.dtype == "float32"}
-    if any(not spec.unit for _, spec in tensors(inputs)):
-        yield {**inputs, **floats}
-
-
-def _alike(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """Two tensors that must have one shape, as a prediction and its target do."""
-    given = tensors(inputs)
-    for _, model in given:
-        yield {**inputs, **{name: replace(spec, shape=model.shape) for name, spec in given}}
-        yield {**inputs, **{name: model for name, _ in given}}
-
-
-def _longer(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """A signal that is shorter than its window."""
-    for name, spec in tensors(inputs):
-        for length in (4096, 32768):
-            if spec.shape and spec.shape[-1] < length:
-                yield _change(inputs, name, replace(spec, shape=(*spec.shape[:-1], length)))
-                yield _change(inputs, name, replace(spec, shape=(BATCH, length)))
-
-
 def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _sequences(inputs, (16, 64, 49, 17, 196, 1))
     yield from _spatial(inputs, (28, 64, 224, 16))
@@ -375,6 +365,10 @@ _RULES: tuple[tuple[str, Rule], ...] = (
         r"doesn't match the broadcast shape|only one element|can be converted to a Scalar|0-dim|a Tensor with \d+ elements",
         _scalar_instead,
     ),
+    (r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)", _pairs),
+    (r"sum exactly to (\d+).*?split_sizes=\[([\d, ]+)\]", _split),
+    (r"index (\d+) is out of bounds for (?:dimension|axis) \d+ with size (\d+)", _wider),
+    (r"batch_size \((\d+)\) to match target batch_size \((\d+)\)", _targets),
     (r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", _matmul),
     (r"a and b must have same reduction dim, but got \[(\d+), (\d+)\] X \[(\d+), (\d+)\]", _matmul),
     (r"to have (\d+) channels, but got (\d+) channels", _channels),
@@ -390,9 +384,19 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"(?:[Oo]nly|either|must be).*?(\d)D? (?:or|and|\().*?(?:dimension|D\b)", lambda m, i: _ranks(i, int(m[1]))),
     (r"\bN?C?HW\b|\(N, ?C, ?H, ?W\)|\(B, ?C, ?H, ?W\)", lambda m, i: _ranks(i, 4)),
     (r"number of subscripts in the equation \((\d)\) does not match", lambda m, i: _ranks(i, int(m[1]))),
-    (r"[Tt]arget size.*?must be the same as input|must have the same (?:shape|size)|same shape|shape mismatch", _alike),
-    (r"greater (?:than )?or equal|must be (?:in|between)|within the (?:bounds|range|support)|non-?negative", _units),
-    (r"shorter than|Padding size should be less|window|n_fft", _longer),
+    (
+        r"[Tt]arget size.*?must be the same as input|must have the same (?:shape|size)|same shape|shape mismatch",
+        lambda m, i: together.alike(i),
+    ),
+    (
+        r"greater (?:than )?or equal|must be (?:in|between)|within the (?:bounds|range|support)|non-?negative",
+        lambda m, i: together.units(i),
+    ),
+    (
+        r"shorter than|Padding size should be less|window|n_fft|pool1d\(\) Invalid computed output",
+        lambda m, i: together.longer(i),
+    ),
+    (r"non-complex|[Cc]omplex (?:tensor|input|dtype)|view_as_real", lambda m, i: together.complexes(i)),
     (r"dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]", _batched_pairs),
     (r"Expected (?:size )?(\d+) in dimension (\d) but got (?:size )?(\d+)", _axis_pair),
     (r"[Ee]xpected (?:input|hidden|hx) to be 1D or 2D", lambda m, i: rows(i)),
@@ -409,14 +413,14 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"Dimension out of range|dimension specified as|tuple index out of range|permute\(", _fewer_dims),
     (r"number of dims don't match|too many indices for tensor|dimensions of freedom", _fewer_dims),
     (
-        r"scalar types: Long, Int|expected scalar type Long|must be (?:Long|an? integer)|used as ind\w+ must|dtype int\d+(?:/int\d+)? for index",
+        r"scalar types: Long, Int|expected scalar type Long|LongTensor|index tensor|must be (?:Long|an? integer)|used as ind\w+ must|dtype int\d+(?:/int\d+)? for index",
         _integers,
     ),
     (
         r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast",
         _floats,
     ),
-    (r"\b[Dd]ouble\b|float64", _doubles),
+    (r"\b[Dd]ouble\b|float64", lambda m, i: together.doubles(i)),
     (r"(?<!\w)(\d)[dD] (?:inputs?|tensors?)", lambda m, i: _ranks(i, int(m[1]))),
     (r"Input type \((?:torch\.)?(?:Long|Int|long)", _floats),
     (r"only .*?floating|Can only calculate the mean of floating|must be a? ?floating", _floats),
@@ -434,7 +438,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
         _list_instead,
     ),
     (
-        r"[Kk]ernel size can't be greater|more than 1 value per channel|smaller than|too small",
+        r"[Kk]ernel size can't be greater|more than 1 value per channel|smaller than|too small|Invalid computed output size|Output size is too",
         _bigger,
     ),
     (r"shape '\[.*?\]' is invalid for input|cannot reshape|divisible|view size|perfect square", _reshape),
@@ -460,6 +464,7 @@ def repairs(message: str, inputs: Inputs, optional: Mapping[str, Any]) -> Iterat
         for name in missing:
             yield _change(inputs, name, optional[name])
     yield from _asserted(message, inputs)
+    yield from patterned(message, inputs)
     for pattern, rule in _COMPILED:
         found = pattern.search(message)
         if found is not None:

@@ -91,7 +91,7 @@ def test_what_may_take_minutes_runs_last_and_is_shown_in_its_place(
 ) -> None:
     asked: list[str] = []
 
-    def ask(self: Session, order: Order, free: bool = False) -> tuple[str, str, object]:
+    def ask(self: Session, order: Order, free: bool = False, so_far: object = None) -> tuple[str, str, object]:
         asked.append(f"{order.diagnostic} {order.part}".strip())
         if order.diagnostic == "modes":
             return "done", "", Modes(rows=(ModeRow(order.part, 1.0, timing(1.0), timing(1.0)),))
@@ -111,7 +111,7 @@ def speeds(*pairs: tuple[float, float]) -> Callable[..., tuple[str, str, object]
     """What the processes answer, one after another: the medians of eager and compiled."""
     left = list(pairs)
 
-    def ask(self: Session, order: Order, free: bool = False) -> tuple[str, str, object]:
+    def ask(self: Session, order: Order, free: bool = False, so_far: object = None) -> tuple[str, str, object]:
         if order.diagnostic == "speed":
             eager, compiled = left.pop(0)
             row = SpeedRow("forward", timing(eager), timing(compiled), 3.0, notes=("told once",))
@@ -178,7 +178,7 @@ def test_a_repeat_that_does_not_fit_is_not_begun(tmp_path: Path, monkeypatch: py
     now = 0.0
     answer = speeds(*[(1.0 + n, 2.0 + n) for n in range(9)])
 
-    def ask(self: Session, order: Order, free: bool = False) -> tuple[str, str, object]:
+    def ask(self: Session, order: Order, free: bool = False, so_far: object = None) -> tuple[str, str, object]:
         nonlocal now
         now += 20
         return answer(self, order, free)

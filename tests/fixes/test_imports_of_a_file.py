@@ -34,6 +34,6 @@ def test_a_decorated_function_begins_with_its_decorators() -> None:
 
 def test_the_names_of_imported_modules() -> None:
     data = b"import torch\nimport torch as th\nfrom torch import nn\nimport os.path\n"
-    (module,) = Program.build([("m.py", "/m.py", data, True, True)]).modules
+    (module,) = Program.build([("m.py", "/m.py", data, True)]).modules
     assert module.index(module_aliases) == {"torch": ["torch", "th"], "os": ["os"]}
     assert module.index(module_aliases) is module.index(module_aliases)

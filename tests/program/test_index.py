@@ -51,7 +51,7 @@ if True:
 
 @pytest.fixture
 def module() -> Module:
-    return Program.build([("m.py", "/p/m.py", TEXT, True, True)]).modules[0]
+    return Program.build([("m.py", "/p/m.py", TEXT, True)]).modules[0]
 
 
 def test_nothing_is_parsed_until_a_name_is_asked_for(module: Module) -> None:
@@ -119,7 +119,7 @@ def test_names_read_and_stored(module: Module) -> None:
 
 
 def test_a_file_that_cannot_be_parsed_defines_nothing_and_says_why() -> None:
-    module = Program.build([("m.py", "/p/m.py", b"def f(:\n", True, True)]).modules[0]
+    module = Program.build([("m.py", "/p/m.py", b"def f(:\n", True)]).modules[0]
     assert module.names == {}
     assert module.problem is not None
     assert (module.problem.code, module.problem.line) == ("TCL903", 1)

@@ -10,7 +10,7 @@ SOURCE = b"X = 1\n\ndef f(a, *b, c=1, **d):\n    e = a\n    return [g for g in e
 
 
 def program() -> Program:
-    files = [(f"{name}.py", f"/{name}.py", SOURCE, True, True) for name in ("m", "n")]
+    files = [(f"{name}.py", f"/{name}.py", SOURCE, True) for name in ("m", "n")]
     return Program.build(files)
 
 

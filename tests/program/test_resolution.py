@@ -11,7 +11,7 @@ from tclint.program import Import, Module, Program, absolute_name
 
 
 def build(*paths: str, **sources: bytes) -> Program:
-    return Program.build([(path, f"/p/{path}", sources.get(path, b""), True, True) for path in paths])
+    return Program.build([(path, f"/p/{path}", sources.get(path, b""), True) for path in paths])
 
 
 def module(program: Program, path: str) -> Module:
@@ -73,7 +73,7 @@ def test_relative_imports(target: str | None, level: int, name: str) -> None:
 def test_imports_of_a_file() -> None:
     text = b"import a.b\nimport a.c as c\nfrom .sibling import x as y\nfrom pkg import *\n"
     program = Program.build(
-        [("pkg/__init__.py", "/p/pkg/__init__.py", b"", True, True), ("pkg/m.py", "/p/pkg/m.py", text, True, True)]
+        [("pkg/__init__.py", "/p/pkg/__init__.py", b"", True), ("pkg/m.py", "/p/pkg/m.py", text, True)]
     )
     found = module(program, "pkg/m.py")
     shown = {name: (d.target, d.attribute) for name, d in found.names.items() if isinstance(d, Import)}
@@ -93,21 +93,21 @@ def test_what_was_touched_is_known() -> None:
 
 def test_an_import_starts_from_the_roots_too() -> None:
     paths = ("src/pkg/__init__.py", "src/pkg/model.py", "scripts/train.py")
-    program = Program.build([(path, f"/p/{path}", b"", True, True) for path in paths], ["/p/src"])
+    program = Program.build([(path, f"/p/{path}", b"", True) for path in paths], ["/p/src"])
     found = program.find(module(program, "scripts/train.py"), "pkg.model")
     assert found is module(program, "src/pkg/model.py")
 
 
 def test_of_two_roots_the_closer_one() -> None:
     paths = ("a/src/util.py", "b/src/util.py", "b/scripts/train.py", "train.py")
-    program = Program.build([(path, f"/p/{path}", b"", True, True) for path in paths], ["/p/a/src", "/p/b/src"])
+    program = Program.build([(path, f"/p/{path}", b"", True) for path in paths], ["/p/a/src", "/p/b/src"])
     assert program.find(module(program, "b/scripts/train.py"), "util") is module(program, "b/src/util.py")
     assert program.find(module(program, "train.py"), "util") is None  # nobody knows which one is installed
 
 
 def test_a_package_that_is_a_root_says_nothing_of_what_lies_beside_it() -> None:
     paths = ("a/lib/__init__.py", "a/lib/net.py", "a/utils.py", "b/train.py")
-    program = Program.build([(path, f"/p/{path}", b"", True, True) for path in paths], ["/p/a/lib"])
+    program = Program.build([(path, f"/p/{path}", b"", True) for path in paths], ["/p/a/lib"])
     train = module(program, "b/train.py")
     assert program.find(train, "lib.net") is module(program, "a/lib/net.py")
     assert program.find(train, "utils") is None
@@ -169,7 +169,7 @@ def test_values_of_two_files_with_the_same_dotted_name_differ() -> None:
     from tclint.values import ClassValue, FunctionValue, Instance
 
     text = b"class Net:\n    def forward(self, x):\n        return x\n"
-    files = [(f"{folder}/model.py", f"/r/{folder}/model.py", text, True, False) for folder in ("one", "other-one")]
+    files = [(f"{folder}/model.py", f"/r/{folder}/model.py", text, True) for folder in ("one", "other-one")]
     one, other = Program.build(files).modules
     assert one.name == other.name == "model"
     for make in (

@@ -519,3 +519,12 @@ def test_what_a_forward_looks_up_by_keys_is_no_tensor(project: Project) -> None:
                 return pred["binary"]
     """
     assert shown(project.write({"net.py": source}).lint()) == []
+
+
+def test_a_file_by_its_name_or_with_its_folder_links_the_same(project: Project) -> None:
+    """Named on the command line or open in an editor, a file without models tied together what it imports."""
+    other = (
+        "import torch\nclass Other(torch.nn.Module):\n    @torch.compile\n    def forward(self, x):\n        return x\n"
+    )
+    project.write({"net.py": NET, "other.py": other, "both.py": "import net\nimport other\n"})
+    assert shown(project.lint()) == shown(project.lint("both.py", "net.py", "other.py")) == ["net.py:6 TCL108 assumed"]

@@ -11,7 +11,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 MODELS = '''
+import argparse
+import dataclasses
+
 import torch
+import torch.distributed
 from torch import nn
 
 from keys import IMAGE
@@ -294,6 +298,253 @@ class Wrapped(nn.Module):
 
     def forward(self, x):
         return self.layer(x)
+
+
+@dataclasses.dataclass
+class Data:
+    instruments: int
+    labels: int = 10
+
+
+@dataclasses.dataclass
+class Setup:
+    data: Data = "???"
+    dim: int = 16
+
+
+class Unset(nn.Module):
+    def __init__(self, cfg: Setup):
+        super().__init__()
+        self.head = nn.Linear(cfg.dim, cfg.data.instruments * cfg.data.labels)
+
+    def forward(self, x):
+        return self.head(x)
+
+
+class Inner(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        if cfg.model.kind == "deep":
+            self.body = nn.Sequential(*[nn.Linear(cfg.model.width, cfg.model.width) for _ in cfg.model.turns])
+        else:
+            raise ValueError(cfg.model.kind)
+
+    def forward(self, x):
+        return self.body(x)
+
+
+class Imaginary(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.real, self.imag = nn.Linear(features, features), nn.Linear(features, features)
+
+    def forward(self, z):
+        return torch.complex(self.real(z.real), self.imag(z.imag))
+
+
+class Pooled(nn.Module):
+    def __init__(self, planes):
+        super().__init__()
+        self.pool, self.head = nn.AdaptiveAvgPool2d((1, 1)), nn.Linear(planes, 10)
+
+    def forward(self, x):
+        x = self.pool(x)
+        return self.head(x.flatten(1))
+
+
+class Tupled(nn.Module):
+    def __init__(self, hidden_sizes):
+        super().__init__()
+        assert isinstance(hidden_sizes, tuple), "hidden_sizes must be of type tuple"
+        self.layers = nn.ModuleList(nn.Linear(size, size) for size in hidden_sizes)
+
+    def forward(self, x):
+        return self.layers[0](x)
+
+
+class Checked(nn.Module):
+    def __init__(self, name):
+        super().__init__()
+        if name.endswith(".dnn"):
+            raise ValueError(name)
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Spread(nn.Module):
+    """Written for many processes."""
+
+    def __init__(self, features):
+        super().__init__()
+        self.share = features // torch.distributed.get_world_size()
+        self.layer = nn.Linear(features, self.share)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Compared(nn.Module):
+    """Both signals must be longer than the window."""
+
+    def __init__(self, fft=64):
+        super().__init__()
+        self.fft = fft
+
+    def forward(self, x, y):
+        window = torch.ones(self.fft)
+        mags = [torch.stft(signal, self.fft, window=window, return_complex=True).abs() for signal in (x, y)]
+        return (mags[0] - mags[1]).pow(2).mean()
+
+
+class Windows(nn.Module):
+    """Cuts images into windows.
+
+    Args:
+        sizes (dict | None): nothing by default
+        turns (tuple[int]): how often
+    """
+
+    def __init__(self, sizes, turns):
+        super().__init__()
+        assert sizes is None
+        self.turns = turns + (1,)
+
+    def __call__(self, pixels):
+        return super().__call__(pixels)
+
+    def forward(self, x):
+        return x * len(self.turns)
+
+
+class Sensor:
+    """What measures: made by guessing, handed to a module as it is called."""
+
+    def __init__(self, width):
+        self.width = width
+
+    def measure(self, x):
+        return x * 2
+
+
+class Measured(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.layer = nn.Linear(features, features)
+
+    def forward(self, x, sensor: Sensor):
+        assert isinstance(sensor, Sensor)
+        return self.layer(sensor.measure(x))
+
+
+class Operated(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.layer = nn.Linear(features, features)
+
+    def forward(self, x, physics):
+        return physics.adjoint(self.layer(physics.apply(x)))
+
+
+class Indexed(nn.Module):
+    def __init__(self, indices=None):
+        super().__init__()
+        self.count = len(indices.data.output.names)
+        self.table = {key: value for key, value in indices.data.lookup.items()}
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Volume(nn.Module):
+    def __init__(self, shape, vocab_size=0):
+        super().__init__()
+        depth, height, width = shape
+        self.table = nn.Embedding(vocab_size, depth, padding_idx=1)
+
+    def forward(self, ids):
+        return self.table(ids)
+
+
+class Equal(nn.Module):
+    def __init__(self, model_dim, num_heads, head_dim):
+        super().__init__()
+        assert num_heads * head_dim * 3 == model_dim
+        self.layer = nn.Linear(model_dim, num_heads * head_dim)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Descent(torch.optim.Optimizer):
+    def __init__(self, params, lr):
+        super().__init__(params, {"lr": lr})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for weight in group["params"]:
+                weight.sub_(weight.grad * group["lr"])
+
+
+class Spaced(nn.Module):
+    def __init__(self, cfg: argparse.Namespace):
+        super().__init__()
+        if cfg.flavour == "plain":
+            self.layers = nn.ModuleList(nn.Linear(size, size) for size in cfg.mlp_layers)
+        else:
+            raise NotImplementedError(cfg.flavour.lower())
+
+    def forward(self, x):
+        return self.layers[0](x)
+
+
+class Above(nn.Module):
+    def __init__(self, width, maker, parts, *, turns):
+        super().__init__()
+        assert parts is None
+        self.layers = nn.ModuleList(maker(width, width) for _ in range(turns))
+
+    def forward(self, x):
+        return self.layers[0](x)
+
+
+class Below(Above):
+    """Decides what the one above it asks for, but for one."""
+
+    def __init__(self, width, **rest):
+        super().__init__(width, maker=nn.Linear, parts=None, **rest)
+
+
+ACTS = {"gelu": nn.GELU(), "relu": nn.ReLU()}
+
+
+class Acting(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        self.act = ACTS[config.hidden_act] if isinstance(config.hidden_act, str) else config.hidden_act
+
+    def forward(self, x):
+        return self.act(self.dense(x))
+
+
+class Paired(nn.Module):
+    """Only rows of features fit each other."""
+
+    def forward(self, student, teacher):
+        a, b = student / student.norm(dim=1, keepdim=True), teacher / teacher.norm(dim=1, keepdim=True)
+        return (a @ a.transpose(0, 1))[:, :1] * (b @ b.transpose(0, 1))[:1, 0]
+
+
+import no_such_package_of_layers
+
+
+class Foreign(no_such_package_of_layers.Layer):
+    def forward(self, x):
+        return x
 '''
 
 USED = """
@@ -347,7 +598,7 @@ HOW = {
     "Wrapper": "inferred",
     "Listed": "inferred",
     "Joined": "inferred from the signatures of Joined (obs=float32[2, 8, 6], action=float32[2, 8, 6])",
-    "Handed": "inferred from the signatures of Handed (first=int64[2], second=float32[2, 24], third=float32[7, ",
+    "Handed": "inferred from the signatures of Handed (first=int64[2], second=float32[2, 24], third=float32[",
     "Labels": "inferred",
     "Said": "inferred from the signatures of Said (x=float32[2, 48, 16], cell=float32[3, 3])",
     "Decided": "inferred",
@@ -356,6 +607,26 @@ HOW = {
     "Guided": "inferred",
     "ForGpu": "as in train.py:6",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
+    "Unset": "inferred",
+    "Foreign": "not built: [\"Foreign cannot be made: No module named 'no_such_package_of_layers'",
+    "Below": "inferred",
+    "Acting": "inferred",
+    "Paired": "inferred",
+    "Spaced": "inferred",
+    "Equal": "inferred",
+    "Descent": "the step of Descent",
+    "Volume": "inferred",
+    "Measured": "inferred",
+    "Operated": "inferred",
+    "Indexed": "inferred",
+    "Windows": "inferred from the signatures of Windows (pixels=",
+    "Inner": "inferred",
+    "Imaginary": "inferred from the signatures of Imaginary (z=complex64",
+    "Pooled": "inferred",
+    "Tupled": "inferred",
+    "Checked": "inferred",
+    "Spread": "inferred",
+    "Compared": "inferred",
 }
 
 

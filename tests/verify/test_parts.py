@@ -20,9 +20,11 @@ from verify_helpers import finding_on
 import tclint.verify
 from tclint.model import codec
 from tclint.model.finding import Compiled, Effect, Step
-from tclint.verify import VerifyOptions, parent, process
+from tclint.verify import VerifyOptions, mains, parent, process
 from tclint.verify.answers import Cache
+from tclint.verify.assertions import solved
 from tclint.verify.complaints import asked, computed
+from tclint.verify.docstrings import kind_in
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
 from tclint.verify.heard import Heard, Run
 from tclint.verify.job import Candidate, Goal, Job
@@ -148,6 +150,15 @@ def test_the_environment_is_scrubbed() -> None:
     assert "CUDA_VISIBLE_DEVICES" not in environment("cuda", "/tmp/s", base)
 
 
+def test_what_is_said_of_the_compiler_for_cpp_is_kept() -> None:
+    """Without the first, Inductor builds a library for each instruction set, in every run: twenty seconds."""
+    base = {"TORCHINDUCTOR_VEC_ISA_OK": "1", "TORCHINDUCTOR_MAX_AUTOTUNE": "1", "TORCHINDUCTOR_CACHE_DIR": "/theirs"}
+    found = environment("cpu", "/tmp/s", base)
+    assert found["TORCHINDUCTOR_VEC_ISA_OK"] == "1"
+    assert "TORCHINDUCTOR_MAX_AUTOTUNE" not in found
+    assert found["TORCHINDUCTOR_CACHE_DIR"] == "/tmp/s/inductor"
+
+
 def test_one_child_for_each_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, 5,7")
     assert visible_gpus() == ("3", "5", "7")
@@ -253,6 +264,110 @@ def test_a_program_is_searched_for_cuda_graphs_where_there_are_some(tmp_path: Pa
         options = VerifyOptions(device=device, root=str(tmp_path))
         (target,) = unflagged_targets(["m.py"], (), options)
         assert (target.job.candidates[0].name, target.job.graphs) == ("<program>", graphs)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "info", "shape"),
+    [
+        ("b (w1 p1) (w2 p2) c -> b w1 w2 p1 p2 c", "{'p1': 3, 'p2': 3}", (2, 18, 18, 32)),
+        ("b n (h d) -> b h n d", "{'h': 3}", (2, 8, 33)),
+        ("b c t f -> b (c f) t", "{}", (2, 32, 8, 32)),
+    ],
+)
+def test_a_pattern_says_what_fits_it(pattern: str, info: str, shape: tuple[int, ...]) -> None:
+    words = (
+        f'EinopsError:  Error while processing rearrange-reduction pattern "{pattern}".\n Input tensor shape: '
+        f"torch.Size([2, 8, 32]). Additional info: {info}.\n Wrong shape"
+    )
+    assert next(repairs(words, {"x": TensorSpec((2, 8, 32))}, {}))["x"].shape == shape
+
+
+@pytest.mark.parametrize(
+    ("doc", "kind", "may_be_none"),
+    [
+        ("Args:\n    width (int): how wide\n", int, False),
+        ("Args:\n    width (dict | None): how wide\n", dict, True),
+        ("Args:\n    width (list[float]): how wide\n", list[float], False),
+        ("Parameters\n----------\nwidth : bool, optional\n    how wide", bool, True),
+        (":param width: how wide\n:type width: str\n", str, False),
+        ("width: the larger one, in pixels.\n", None, False),
+    ],
+)
+def test_kinds_in_docstrings(doc: str, kind: object, may_be_none: bool) -> None:
+    assert kind_in([doc], "width") == (kind, may_be_none)
+
+
+@pytest.mark.parametrize(
+    ("line", "changes"),
+    [
+        ("assert heads * size == dim, 'no'", [{"heads": 8}, {"dim": 12}]),
+        ("assert self.dim % self.heads == 0", [{"dim": 33}, {"heads": 2}]),
+        ("assert dim == heads * size", [{"dim": 12}, {"heads": 8}]),
+        ("assert heads * size == 24 and dim > 3", [{"heads": 6}, {"size": 8}]),
+        ("assert heads == 3", []),
+        ("assert dim // 0 == dim", []),
+        ("return heads", []),
+    ],
+)
+def test_numbers_that_make_an_assertion_hold(line: str, changes: list[dict[str, int]]) -> None:
+    assert list(solved(line, {"heads": 3, "size": 4, "dim": 32})) == changes
+
+
+def test_a_server_that_nobody_needs_is_not_waited_for(tmp_path: Path) -> None:
+    """It is started while the program is linted; where there is nothing to ask, the run ends at once."""
+    slow = tmp_path / "python"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    parent.warm_up(VerifyOptions(root=str(tmp_path), python=str(slow), cache_dir=None))
+    begun = time.monotonic()
+    while not process._starting and time.monotonic() - begun < 30:
+        time.sleep(0.01)
+    (started,) = process._starting
+    report = tclint.verify.verify([], VerifyOptions(root=str(tmp_path), python=str(slow)))
+    assert report.verdicts == ()
+    assert started.wait(timeout=10) != 0
+    assert time.monotonic() - begun < 45
+
+
+def test_where_answers_are_kept_nothing_is_started_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Limits] = []
+    monkeypatch.setattr("tclint.verify.parent.start_server", started.append)
+    parent.warm_up(VerifyOptions(root=str(tmp_path), cache_dir=str(tmp_path)))
+    time.sleep(0.2)
+    assert not started
+
+
+HEAD = "import torch\nmodel = torch.compile(torch.nn.Linear(2, 2))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        (HEAD + "for x in torch.ones(3, 2):\n    print(model(x))\n", True),
+        (HEAD + "y = model(torch.ones(2))\n", True),
+        (HEAD + "def main():\n    return model(torch.ones(2))\nmain()\n", True),
+        ("import torch\nnet = torch.nn.Linear(2, 2)\nnet.compile()\nprint(net(torch.ones(2)))\n", True),
+        (HEAD, False),
+        (HEAD + "def main():\n    return model(torch.ones(2))\n", False),
+        ("import torch\nnet = torch.nn.Linear(2, 2)\nnet.compile()\n", False),
+        ("import torch\ndef make():\n    return torch.compile(torch.sin)\nsin = make()\n", False),
+        ("import re\nword = re.compile('a')\nprint(word.match('a'))\n", False),
+    ],
+)
+def test_scripts_are_known_by_what_they_call(tmp_path: Path, text: str, is_one: bool) -> None:
+    (tmp_path / "m.py").write_text(text)
+    assert mains.is_script(tmp_path / "m.py") is is_one
+    assert mains.is_program(tmp_path / "m.py") is is_one
+
+
+def test_of_what_a_program_prints_only_what_lasts_is_compared() -> None:
+    pytest.importorskip("torch")
+    from tclint.verify.child import program
+
+    words = "loss 0.52345 after 12 steps, 3.1 ms (0.000012 s), tensor([-1.2346, 2.0000e+00])"
+    assert program._numbers(words) == [0.52345, -1.2346, 2.0]
+    assert program._lasting({"a": 1.5, "b": 2.5}, {"a": 1.5, "b": 2.25}) == {"a"}
+    assert program._lasting({"a": 1.5}, {"a": 1.5, "b": 2.25}) == frozenset()
 
 
 @pytest.mark.parametrize("edited", ["class Model: 'my edit'\n", ""], ids=["saved", "emptied"])

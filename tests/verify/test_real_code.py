@@ -156,7 +156,7 @@ def test_what_was_learned_before_a_target_hangs_is_kept(project: Project, option
         "            return x\n", "            if not self.training: time.sleep(1000)\n            return x\n"
     )
     path = project("m.py", text)
-    report = verify([finding_at(path, "# here")], replace(options, timeout=30))
+    report = verify([finding_at(path, "# here")], replace(options, timeout=10))
     assert report.verdicts[0].outcome is Outcome.CONFIRMED, report.verdicts[0].words
 
 
@@ -239,6 +239,20 @@ def test_a_program_is_searched_as_it_runs_with_no_finding(project: Project, opti
         ("solve.py", "recompile"),
     ], report.missed
     assert "4 times" in report.missed[1].words
+
+
+def test_a_script_without_a_main_block_is_run_as_it_is(project: Project, options: VerifyOptions) -> None:
+    """What people write first: model, loop, print, all at module level."""
+    body, _, _ = PROGRAM.partition("    def main():")
+    loop = """
+    for turns in (1, 2, 3, 4):
+        CONFIG["turns"] = turns
+        print(solve(torch.ones(2)))
+    """
+    project("solve.py", body + loop)
+    project("settled.py", (body + loop).replace('range(CONFIG["turns"])', "range(1)"))
+    report = verify([], options, also=["solve.py", "settled.py"])
+    assert [(item.path, item.effect) for item in report.missed] == [("solve.py", "recompile")], report.missed
 
 
 def test_a_program_that_does_not_end_is_left_alone(project: Project, options: VerifyOptions) -> None:

@@ -294,6 +294,15 @@ def _register(frame: Frame, node: ast.AST, receiver: Instance, method: str, targ
     frame.interp.instance_attributes.store(frame, receiver, attribute, value)
 
 
+def inherited_forward(
+    frame: Frame, node: ast.AST, instance: Instance, base: str, args: Args, keywords: Keywords
+) -> Value:
+    """The forward that a class of the program has from one of torch's, told to the rules as that of torch's."""
+    result = module_call(frame, node, base, args, keywords)
+    frame.interp.emitter.call(frame, node, f"{base}.forward", args, keywords, instance, result)
+    return result
+
+
 def inherited_method(frame: Frame, node: ast.AST, receiver: Super, name: str, args: Args, keywords: Keywords) -> Value:
     """`super().name(…)` where the next class is outside the program."""
     if isinstance(receiver.instance, Instance):
@@ -301,7 +310,7 @@ def inherited_method(frame: Frame, node: ast.AST, receiver: Super, name: str, ar
         if name in MODULE_METHODS:
             return method_of_instance(frame, node, receiver.instance, name, args, keywords)
         if base.startswith("torch.nn.") and name == "forward":
-            return module_call(frame, node, base, args, keywords)
+            return inherited_forward(frame, node, receiver.instance, base, args, keywords)
         frame.interp.emitter.call(frame, node, f"super.{name}", args, keywords, receiver, UNKNOWN)
     return UNKNOWN
 

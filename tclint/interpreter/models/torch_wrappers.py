@@ -11,7 +11,7 @@ from tclint.interpreter.models import graphed, objects
 from tclint.interpreter.models.functions import Args, Handler, Keywords
 from tclint.interpreter.models.standard_library import IDENTITY
 from tclint.interpreter.models.torch_functions import function
-from tclint.torch_facts import facts
+from tclint.torch_facts import facts, returns
 from tclint.values import (
     FIXED,
     PINNED,
@@ -21,6 +21,7 @@ from tclint.values import (
     Const,
     External,
     FunctionValue,
+    Instance,
     Object,
     Partial,
     Tensor,
@@ -33,6 +34,7 @@ _CHECKPOINT: Final = frozenset(facts.named("runs a function under a checkpoint")
 _TRANSFORMS: Final = frozenset(facts.named("transforms a function"))
 _TRANSPARENT: Final = frozenset(facts.named("gives back the function it is given"))
 _SCRIPTS: Final = facts.named("makes a scripted function")
+_SCRIPTS_MODULES: Final = facts.named("scripts a function or a module")
 _MARKS: Final = frozenset(facts.named("marks a dimension"))
 _STATIC: Final = frozenset(facts.named("keeps a dimension static"))
 _ADDRESS: Final = frozenset(facts.named("keeps a tensor's address"))
@@ -70,6 +72,15 @@ def _transform(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
     if not args:
         return function(frame, node, name, args, keywords)
     return Object(name, frame.origin(node), "transform", args[0])
+
+
+def _scripted(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """`torch.jit.script(…)`: Dynamo traces the Python of a function, and skips a module."""
+    given = args[0] if args else None
+    module = isinstance(given, Instance) and frame.interp.classes.is_nn_module(given.cls)
+    if module or (isinstance(given, Object) and returns.is_module_class(given.name)):
+        return Object("torch.jit.ScriptModule", frame.origin(node))
+    return _transparent(frame, node, name, args, keywords, open_ended)
 
 
 def _script(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
@@ -130,6 +141,7 @@ BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(_CHECKPOINT, _checkpoint),
     **dict.fromkeys(_TRANSFORMS, _transform),
     **dict.fromkeys(_SCRIPTS, _script),
+    **dict.fromkeys(_SCRIPTS_MODULES, _scripted),
     **dict.fromkeys(_MARKS, _marked),
     **dict.fromkeys(_STATIC, _marked),
     **dict.fromkeys(_ADDRESS, _marked),

@@ -11,7 +11,7 @@ import textwrap
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import torch
@@ -22,10 +22,13 @@ from tclint.verify.child.load import load
 from tclint.verify.child.made_up import Settings, Through
 from tclint.verify.child.needs import Need, need_of
 from tclint.verify.child.signatures import Parameter, is_settings, plain
+from tclint.verify.docstrings import kind_in
 from tclint.verify.guess import WIDTH
+from tclint.verify.settings_read import TEXT, Read, joined, read_in
 
-CONFIGS = ("config", "cfg", "args", "hparams", "opt", "params", "options", "conf", "settings", "hps", "configs")
 _PARTS = ("encoder", "decoder", "backbone", "model", "module", "net", "block", "layer", "fn", "proj")
+FILES = 24
+"""Most files that are read for what they do with one argument."""
 SUBCLASSES = 3
 """Most classes below one that a parameter is annotated with that stand in for it."""
 
@@ -63,11 +66,24 @@ def values_for(wanted: Wanted) -> Iterator[Any]:
     if typing.get_origin(annotation) is typing.Literal:
         yield from typing.get_args(annotation)
         return
+    if annotation in (Parameter.empty, Any):
+        told, may_be_none = kind_in([doc for doc in _docs(wanted.target) if doc], wanted.name)
+        if may_be_none:
+            yield None
+        annotation = told or annotation
     if annotation in (str, Parameter.empty, Any) or not isinstance(annotation, type):
         yield from [value for value in need.values if type(value) is str or annotation is not str][:4]
     yield from _annotated(wanted, annotation)
     yield from _used(wanted, need)
     yield from _named(wanted)
+
+
+def _docs(target: type) -> Iterator[str | None]:
+    """What a class and those above it say of themselves and of their making."""
+    for base in target.__mro__:
+        if base.__module__.partition(".")[0] not in ("torch", "builtins"):
+            yield base.__doc__
+            yield getattr(vars(base).get("__init__"), "__doc__", None)
 
 
 def _annotated(wanted: Wanted, annotation: Any) -> Iterator[Any]:
@@ -111,6 +127,8 @@ def _is_abstract_sequence(origin: Any) -> bool:
 
 def _instances(wanted: Wanted, annotation: type) -> Iterator[Any]:
     """Of the class itself; where it is only a promise, of what is below it."""
+    if guess.is_config(wanted.name) and _takes_anything(annotation):
+        yield Settings(read_of(wanted))
     if not inspect.isabstract(annotation):
         yield from wanted.make(annotation)
     below = [cls for cls in _below(annotation) if not inspect.isabstract(cls)]
@@ -118,6 +136,15 @@ def _instances(wanted: Wanted, annotation: type) -> Iterator[Any]:
         yield from wanted.make(cls)
     if issubclass(annotation, nn.Module):
         yield Through()
+
+
+def _takes_anything(cls: type) -> bool:
+    """Whether a class says nothing of what it holds: a namespace, a dict with dots."""
+    try:
+        parameters = inspect.signature(cls).parameters.values()
+    except (TypeError, ValueError):
+        return issubclass(cls, dict)
+    return bool(parameters) and all(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters)
 
 
 def _below(cls: type) -> list[type]:
@@ -147,6 +174,8 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
     own = {part for part in need.attributes if not hasattr(nn.Module, part)}
     if own and not need.is_mapping:
         yield from _with_attributes(wanted, own, need)
+    if own & TEXT and not any(hasattr(torch.Tensor, part) for part in own):
+        yield guess.word_for(name) or name
     if need.is_applied and not need.is_called:
         yield Through()
         yield nn.Linear(WIDTH, WIDTH)
@@ -160,7 +189,29 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
     for cls in known[:2]:
         yield from wanted.make(cls)
     if own and not need.is_applied and not need.is_mapping:
-        yield Settings(**{part: partial(_answer, part) for part in need.methods})
+        yield Settings(read_of(wanted), **{part: partial(_answer, part) for part in need.methods})
+
+
+def read_of(wanted: Wanted) -> Read:
+    """What the files do with an argument that holds settings: that of the class, and those of what it builds on."""
+    return joined(read_in(text, wanted.name) for text in _texts(wanted.target))
+
+
+@lru_cache(maxsize=64)
+def _texts(target: type) -> tuple[str, ...]:
+    """The source of a class's file; then of the files of its bases, and of what of its own package the file imports."""
+    top = target.__module__.partition(".")[0]
+    names = dict.fromkeys(base.__module__ for base in target.__mro__)
+    for value in list(vars(sys.modules.get(target.__module__, sys)).values()):
+        names.setdefault(str(getattr(value, "__module__", "") or ""))
+    found = []
+    for name in [name for name in names if name.partition(".")[0] == top][:FILES]:
+        try:
+            found.append(inspect.getsource(sys.modules[name]))
+        except (OSError, TypeError, KeyError):
+            # A module without a file: it says nothing.
+            continue
+    return tuple(found)
 
 
 def _answer(name: str, *_: Any, **__: Any) -> Any:
@@ -175,7 +226,8 @@ def _setting(key: str) -> Any:
 
 def _with_attributes(wanted: Wanted, attributes: set[str], need: Need) -> Iterator[Any]:
     """Instances of what has these attributes: tensors, a linear layer, classes of the program."""
-    if all(hasattr(torch.Tensor, name) for name in attributes):
+    holds_others = bool(read_of(wanted).holders & attributes)
+    if not holds_others and all(hasattr(torch.Tensor, name) for name in attributes):
         yield from _tensors(wanted.name)
     if attributes <= {"weight", "bias", "in_features", "out_features"}:
         yield nn.Linear(WIDTH, WIDTH)
@@ -239,10 +291,10 @@ def _named(wanted: Wanted) -> Iterator[Any]:
     number = guess.number_for(name)
     if name.endswith(("_layer", "_cls", "_class", "_fn", "_type")):
         yield nn.LayerNorm if "norm" in name else nn.GELU if "act" in name else nn.Identity
-    if name in CONFIGS:
+    if guess.is_config(name):
         for near in [*_configs_near(wanted.target)[:2], *_configs_like(wanted.target, name, wanted.root)]:
             yield from wanted.make(near)
-        yield Settings()
+        yield Settings(read_of(wanted))
     if name in ("act", "activation", "nonlinearity"):
         yield nn.GELU()
         yield "relu"
@@ -257,7 +309,7 @@ def _named(wanted: Wanted) -> Iterator[Any]:
     if word := guess.word_for(name):
         yield word
     yield WIDTH
-    yield Settings()
+    yield Settings(read_of(wanted))
 
 
 def _configs_near(target: type) -> list[type]:

@@ -14,10 +14,12 @@ from typing import Any
 import torch
 
 from tclint.verify import guess, usage
+from tclint.verify.assertions import solved
+from tclint.verify.child import alone
 from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.inputs import NoInputs
 from tclint.verify.child.shrunk import is_config, shrunk
-from tclint.verify.child.signatures import Parameter, hints_of, parameters_of
+from tclint.verify.child.signatures import Parameter, hints_of, own_parameters, parameters_of
 
 DEPTH = 3
 """How deep an argument may be an instance that has to be made itself."""
@@ -25,6 +27,10 @@ CHOICES = 12
 """Most values that are thought of for one argument."""
 SECONDS = 3.0
 """Of the processor, to find arguments with which a class can be made."""
+LARGE = guess.WIDTH * 4
+"""Sizes above this make a model slow."""
+FEW = 4
+"""Numbers up to this are counts rather than sizes."""
 AMENDED = 12
 """Most attempts that follow from what errors say."""
 
@@ -78,8 +84,12 @@ def _constructed(
     end = end or time.process_time() + SECONDS
     parameters = parameters_of(target)
     hints = hints_of(inspect.getattr_static(target, "__init__"))
-    required = [p for p in parameters if p.default is p.empty]
+    # What is only handed on to the class above is given when it says that it is missing: this one may decide it itself.
+    own_names = own_parameters(target)
+    required = [p for p in parameters if p.default is p.empty and p.name in own_names]
     passed = usage.literals_of(target.__name__, [p.name for p in parameters], root) if root else {}
+
+    too_large = any(type(value) is int and value > LARGE for values in passed.values() for value in values)
 
     def make(wanted: type) -> Iterator[Any]:
         if depth >= DEPTH or time.process_time() > end:
@@ -91,9 +101,9 @@ def _constructed(
             return
 
     def thought_of(parameter: Parameter) -> _Choices:
-        own = [
-            value for value in passed.get(parameter.name, ()) if not (type(value) is int and value > guess.WIDTH * 4)
-        ]
+        given = passed.get(parameter.name, ())
+        # The program's own sizes fit each other: where some of them are too large to be used, none are.
+        own = [value for value in given if not (type(value) is int and (value > LARGE or (too_large and value > FEW)))]
         wanted = Wanted(parameter, hints.get(parameter.name, parameter.annotation), target, make, root)
         alike = [channels] if channels and guess.is_channels(parameter.name) else []
         return _Choices(chain(alike, own[:2], values_for(wanted)))
@@ -101,6 +111,8 @@ def _constructed(
     choices = {p.name: thought_of(p) for p in required}
     if is_described(target):
         choices |= {name: _Choices(values) for name, values in _small_fields(parameters, rich).items()}
+        # A field whose default is only a mark that somebody must give it.
+        choices |= {p.name: thought_of(p) for p in parameters if p.name not in choices and _is_unset(p, hints)}
     picks = _first(choices)
     first: Exception | None = None
     waiting = _combinations(picks, choices, depth)
@@ -114,6 +126,9 @@ def _constructed(
             torch.manual_seed(0)
             return target(**copy.deepcopy(attempt)), attempt
         except Exception as error:
+            if alone.found_missing(error):
+                amended.insert(0, attempt)
+                continue
             first = first or error
             if heard < AMENDED:
                 heard += 1
@@ -142,6 +157,11 @@ def _amendments(
         if refused[1] in attempt:
             yield {name: value for name, value in attempt.items() if name != refused[1]}
         return
+    if "tuple" in text and any(type(value) is list for value in attempt.values()):
+        yield {name: tuple(value) if type(value) is list else value for name, value in attempt.items()}
+    if short := re.search(r"not enough values to unpack \(expected (\d+)", text):
+        lists = {name: value for name, value in attempt.items() if isinstance(value, (list, tuple)) and value}
+        yield {**attempt, **{name: [value[0]] * int(short[1]) for name, value in lists.items()}}
     if re.search(r"'tuple' object|not tuple", text):
         yield {**{p.name: list(p.default) for p in parameters if isinstance(p.default, tuple)}, **attempt}
     if any(word in f"{type(error).__name__} {text}" for word in _NETWORK):
@@ -159,14 +179,28 @@ def _amendments(
         elif parameter.default is None:
             for value in thought_of(parameter).some(0, 3):
                 yield {**attempt, parameter.name: value}
+    if isinstance(error, AssertionError) and frames:
+        defaults = {p.name: p.default for p in parameters}
+        numbers = {name: value for name, value in {**defaults, **attempt}.items() if type(value) is int}
+        yield from ({**attempt, **change} for change in solved(frames[-1].line or "", numbers))
     if isinstance(error, (AssertionError, ValueError)):
         for name, value in attempt.items():
             if type(value) is int and re.search(rf"\b{re.escape(name)}\b", f"{text} {lines}"):
                 yield from ({**attempt, name: other} for other in (1, 2, 3, guess.WIDTH) if other != value)
+    if isinstance(error, (AssertionError, ValueError, RuntimeError, ZeroDivisionError)):
+        # A size that is nothing by default: somebody must always give it.
+        nothing = {p.name: guess.number_for(p.name) for p in left if type(p.default) is int and p.default <= 0}
+        sizes = {name: number for name, number in nothing.items() if number and number > 2}
+        if sizes:
+            yield {**attempt, **sizes}
     if "None" in text:
-        absent = [p for p in left if p.default is None and guess.number_for(p.name) is not None]
-        if absent:
-            yield {**attempt, **_first({p.name: thought_of(p) for p in absent})}
+        absent = [p for p in left if p.default is None]
+        counts = [p for p in absent if guess.number_for(p.name) is not None]
+        for some in (counts, absent):
+            if some:
+                yield {**attempt, **_first({p.name: thought_of(p) for p in some})}
+        for parameter in absent:
+            yield {**attempt, **_first({parameter.name: thought_of(parameter)})}
 
 
 def _offered(text: str, attempt: Arguments) -> Iterator[Arguments]:
@@ -178,6 +212,12 @@ def _offered(text: str, attempt: Arguments) -> Iterator[Arguments]:
         if isinstance(given, str) and (given in words or name in text):
             for word in [word for word in words if word not in (given, name)][:3]:
                 yield {**attempt, name: [word] * len(value) if many else word}
+
+
+def _is_unset(parameter: Parameter, hints: Mapping[str, Any]) -> bool:
+    """Whether a field is described by a class of its own, and its default is no instance of that."""
+    wanted = hints.get(parameter.name)
+    return isinstance(wanted, type) and is_described(wanted) and type(parameter.default) is str
 
 
 def _small_fields(parameters: list[Parameter], rich: bool) -> dict[str, list[Any]]:

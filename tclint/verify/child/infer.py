@@ -1,19 +1,14 @@
-"""Inputs guessed from signatures, annotations, names and defaults, repaired by reading errors until the target runs.
-
-The search runs on the meta device, where a wrong shape costs microseconds, and moves to the real one when a guess
-gets through.
-"""
+"""Inputs guessed from signatures, annotations, names and defaults, repaired by reading errors until the target runs."""
 
 from __future__ import annotations
 
-import copy
 import dataclasses
+import enum
 import inspect
 import re
 import time
-import traceback
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -21,13 +16,15 @@ import torch
 from torch import nn
 
 from tclint.verify import guess, usage
-from tclint.verify.child.arguments import CONFIGS, is_described
+from tclint.verify.child import standin
+from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.construct import construct, maker_of
 from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import find
 from tclint.verify.child.made_up import Through
 from tclint.verify.child.needs import Need, need_of
 from tclint.verify.child.nested import call_of
+from tclint.verify.child.search import search, widths_of
 from tclint.verify.child.signatures import (
     Parameter,
     hints_of,
@@ -38,33 +35,11 @@ from tclint.verify.child.signatures import (
     rest_of,
     signature_of,
 )
-from tclint.verify.forks import leave_if_copy
 from tclint.verify.guess import WIDTH, Several, TensorSpec
 from tclint.verify.job import Candidate, Job
-from tclint.verify.repair import families, repairs
 
-TRIES = 160
 SECONDS = 3.0
-SQUARES = ((WIDTH, WIDTH), (guess.BATCH, WIDTH, WIDTH))
-SAME = 5
-"""Times that the same complaint is heard before the inputs are not to blame."""
-PARAMETERS = 400_000_000
-"""Models larger than this are not built by guessing."""
-
-
-def widths_of(model: Any) -> tuple[int, ...]:
-    """How wide the inputs of a module may be, from its first layers on."""
-    found: list[int] = []
-    if isinstance(model, nn.Module):
-        for layer in model.modules():
-            for name in ("in_features", "in_channels", "input_size", "num_features", "embedding_dim", "embed_dim"):
-                width = getattr(layer, name, None)
-                if isinstance(width, int) and width > 0:
-                    found.append(width)
-            shape = getattr(layer, "normalized_shape", None)
-            if isinstance(shape, (tuple, list)) and shape and isinstance(shape[-1], int):
-                found.append(int(shape[-1]))
-    return tuple(dict.fromkeys(found))[:4]
+"""Of the processor, for all attempts to make a class."""
 
 
 def _first_spec(model: Any) -> TensorSpec | None:
@@ -129,9 +104,21 @@ def _argument(parameter: Parameter, annotation: Any, width: int) -> Any:
             return [4] * max(2, len(items)) if kind == "list" else (4,) * max(2, len(items))
     if isinstance(wanted, type) and (dataclasses.is_dataclass(wanted) or is_settings(wanted)):
         return construct(wanted)
+    if isinstance(wanted, type) and issubclass(wanted, enum.Enum):
+        return next(iter(wanted))
+    if isinstance(wanted, type) and wanted.__module__.partition(".")[0] not in _KNOWN:
+        try:
+            return construct(wanted)
+        except NoInputs:
+            # A class that nobody can make: its name is what is left.
+            return guess.value_for(parameter.name, width)
     if parameter.default is not parameter.empty and isinstance(parameter.default, (bool, int, float, str)):
         return parameter.default
     return guess.value_for(parameter.name, width)
+
+
+_KNOWN = ("torch", "builtins", "typing", "collections", "numpy", "inspect", "jaxtyping")
+"""Whose classes are not made by guessing."""
 
 
 def _block_mask() -> Any:
@@ -139,115 +126,6 @@ def _block_mask() -> Any:
     from torch.nn.attention.flex_attention import create_block_mask
 
     return create_block_mask(lambda b, h, q, k: q >= k, None, None, guess.SEQUENCE, guess.SEQUENCE, device="cpu")
-
-
-def search(
-    build: Callable[[], Any], function_of: Callable[[Any], Any], start: Mapping[str, Any], optional: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Arguments by name with which the target runs. Raises NoInputs with the last error where none were found."""
-    model = build()
-    if isinstance(model, nn.Module):
-        if sum(parameter.numel() for parameter in model.parameters()) > PARAMETERS:
-            raise NoInputs("the model is too large to try inputs on")
-        model.eval()
-    real = function_of(model)
-    meta = _on_meta(model, function_of)
-    end = time.process_time() + SECONDS
-    waiting: list[tuple[int, int, dict[str, Any]]] = [(0, 0, dict(start))]
-    # Optional tensors that no error asks for by name are given one at a time, when nothing better is known.
-    spare = [name for name, value in optional.items() if isinstance(value, TensorSpec) and name not in start]
-    waiting += [(5, 0, {**start, name: optional[name]}) for name in spare[:4]]
-    if not isinstance(model, nn.Module):
-        # Functions of matrices often want square ones, all alike.
-        floats = {
-            name: value for name, value in start.items() if isinstance(value, TensorSpec) and value.dtype == "float32"
-        }
-        waiting += [
-            (2, 0, {**start, **{name: dataclasses.replace(v, shape=s) for name, v in floats.items()}})
-            for s in SQUARES
-            if floats
-        ]
-    same = 0
-    seen = {repr(sorted(start.items(), key=str))}
-    count = 0
-    last: Exception | None = None
-    first: Exception | None = None
-    tried_families = False
-    while waiting or not tried_families:
-        if not waiting:
-            tried_families = True
-            waiting = [(9, index, item) for index, item in enumerate(families(start, widths_of(model)))]
-            if not waiting:
-                break
-        depth, _, inputs = waiting.pop(0)
-        count += 1
-        if count > TRIES or time.process_time() > end:
-            break
-        error = _attempt(meta, inputs, "meta") if meta is not None else None
-        if error is None or _only_meta(error) or _DULL.search(str(error)):
-            error = _attempt(real, inputs, "cpu")
-        if error is None:
-            return inputs
-        same = same + 1 if last is not None and _complaint(error) == _complaint(last) else 0
-        last = error
-        first = first or error
-        if same >= SAME and isinstance(error, (AssertionError, AttributeError, NameError, NotImplementedError)):
-            # It fails whatever it is given: something must be done before it is called.
-            break
-        fresh = []
-        for position, changed in enumerate(repairs(_complaint(error), inputs, optional)):
-            key = repr(sorted(changed.items(), key=str))
-            if key not in seen:
-                seen.add(key)
-                fresh.append((depth + 1 + position // 4, count, changed))
-        # Depth first: a repair that changes the error is usually on the right way.
-        waiting = sorted([*fresh, *waiting], key=lambda item: item[0])
-    told = f"{type(first or last).__name__}: {str(first or last)[:200]}"
-    raise NoInputs(f"no inputs were found that run it ({count} tried); the first error was {told}")
-
-
-def _on_meta(model: Any, function_of: Callable[[Any], Any]) -> Any:
-    if not isinstance(model, nn.Module):
-        return None
-    try:
-        return function_of(copy.deepcopy(model).to("meta"))
-    except Exception:
-        # Modules that hold what cannot be copied or moved are tried on the real device only.
-        return None
-
-
-def _attempt(function: Any, inputs: Mapping[str, Any], device: str) -> Exception | None:
-    from tclint.verify.child import compiling
-
-    try:
-        torch.manual_seed(0)
-        with torch.no_grad(), compiling.uncompiled():
-            call = call_of(inputs, device)
-            function(*call.args, **call.kwargs)
-    except Exception as error:
-        leave_if_copy()
-        return error
-    leave_if_copy()
-    return None
-
-
-def _complaint(error: Exception) -> str:
-    """What went wrong, with the condition that did not hold where an assertion says it."""
-    text = f"{type(error).__name__}: {error}"
-    frames = traceback.extract_tb(error.__traceback__)
-    if isinstance(error, AssertionError) and frames and frames[-1].line:
-        return f"{text} [{frames[-1].line}]"
-    return text
-
-
-_DULL = re.compile(r"Invalid channel dimensions|Attempting to broadcast|must be the same as|not a valid")
-"""What the meta device says without the numbers that the real one tells."""
-
-
-def _only_meta(error: Exception) -> bool:
-    """Whether the meta device is to blame: it has no values, and buffers made in a call are not on it."""
-    text = str(error).lower()
-    return isinstance(error, NotImplementedError) or "meta" in text or "data-dependent" in text
 
 
 def inferred_with_parts(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
@@ -264,7 +142,7 @@ def _is_configured(target: type) -> bool:
     hints = hints_of(inspect.getattr_static(target, "__init__"))
     wanted = [(p.name, plain(hints.get(p.name, p.annotation))) for p in parameters_of(target)]
     return is_described(target) or any(
-        name in CONFIGS or (isinstance(kind, type) and is_described(kind)) for name, kind in wanted
+        guess.is_config(name) or (isinstance(kind, type) and is_described(kind)) for name, kind in wanted
     )
 
 
@@ -275,8 +153,12 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = Fa
         target, method = find(module, candidate.name)
     except LookupError as missing:
         raise NoInputs(str(missing)) from missing
+    if package := standin.package_below(target):
+        raise NoInputs(f"{candidate.name} cannot be made: No module named '{package}', whose class it is built on")
     if isinstance(target, type) and method and isinstance(inspect.getattr_static(target, method), staticmethod):
         target, method = getattr(target, method), ""
+    if isinstance(target, type) and issubclass(target, torch.optim.Optimizer):
+        return _of_optimizer(candidate, target, job.root)
     if isinstance(target, type):
         if not (issubclass(target, nn.Module) or method or "__call__" in vars(target)):
             raise NoInputs(f"{candidate.name} is neither a module nor callable")
@@ -316,6 +198,34 @@ def _of_class(job: Job, candidate: Candidate, target: type, method: str, rich: b
             # What the first attempt said is told in the end.
             continue
     raise first
+
+
+def _of_optimizer(candidate: Candidate, target: type, root: str) -> Example:
+    """An optimizer over a matrix and a vector that have gradients: what is run is its step."""
+    required = [p for p in parameters_of(target) if p.default is p.empty][1:]
+    hints = hints_of(inspect.getattr_static(target, "__init__"))
+    given = {
+        p.name: next(values_for(Wanted(p, hints.get(p.name, p.annotation), target, _nothing, root))) for p in required
+    }
+
+    def build() -> Any:
+        weights = [nn.Parameter(torch.randn(WIDTH, WIDTH)), nn.Parameter(torch.randn(WIDTH))]
+        for weight in weights:
+            weight.grad = torch.randn_like(weight)
+        return target(weights, **given).step
+
+    source = f"the step of {candidate.name} over a matrix and a vector"
+    try:
+        with torch.no_grad():
+            build()()
+    except Exception as error:
+        raise NoInputs(f"{source} does not run: {type(error).__name__}: {str(error)[:160]}") from error
+    return Example(source, build, lambda: [Call()])
+
+
+def _nothing(_: type) -> Iterator[Any]:
+    """What an optimizer takes besides its parameters are numbers and flags."""
+    return iter(())
 
 
 _PREPARES = re.compile(
@@ -376,7 +286,7 @@ def example_of(
     root: str = "",
 ) -> Example:
     """The example of a class or function whose call arguments are guessed. `start` adds to the required ones."""
-    signed = function or getattr(target, method or ("forward" if hasattr(target, "forward") else "__call__"))
+    signed = function or getattr(target, method or ("__call__" if _calls_itself(target) else "forward"))
     parameters = signature_of(signed)
     hints = hints_of(signed)
     described = _source(signed)
@@ -439,6 +349,15 @@ def example_of(
     return Example(f"{source} ({shown})", (lambda: getattr(build(), method)) if method else build, calls)
 
 
+def _calls_itself(target: Any) -> bool:
+    """Whether a class says by `__call__` how it is called: one that is no module, or a module that has its own."""
+    if not hasattr(target, "forward"):
+        return True
+    order = inspect.getmro(target) if isinstance(target, type) else ()
+    owner = next((base for base in order if "__call__" in vars(base)), None)
+    return owner not in (None, nn.Module) and bool(signature_of(target.__call__))
+
+
 def _layer_spec(function: Any, parameter: Parameter, model: Any) -> TensorSpec | None:
     """The tensor that the first of torch's layers takes which an argument is handed to."""
     if not isinstance(model, nn.Module):
@@ -463,7 +382,11 @@ def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, wid
         return {name: Through()}
     own = [part for part in need.attributes if not hasattr(torch.Tensor, part)]
     if own and not (isinstance(wanted, type) and wanted is not parameter.empty):
-        return {f"{name}.{part}": guess.value_for(part, width) for part in need.attributes if part != "to"}
+        return {
+            f"{name}.{part}": Through() if part in need.methods else guess.value_for(part, width)
+            for part in need.attributes
+            if part != "to"
+        }
     return {}
 
 

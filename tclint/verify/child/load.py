@@ -13,6 +13,7 @@ from typing import Any
 
 from tclint.verify.child import standin
 from tclint.verify.child.definitions import load_definitions, trains_on_import
+from tclint.verify.child.tolerant import tolerating
 from tclint.verify.child.unloaded import missing_operators
 
 
@@ -52,65 +53,48 @@ def load(path: str, root: str) -> ModuleType:
         return module
     if path not in _scripts and trains_on_import(file):
         return _definitions(file, root)
-    while path not in _scripts:
-        before = set(sys.modules)
-        try:
-            with standin.importing(), missing_operators():
-                return _load(file)
-        except (Exception, SystemExit) as error:
-            _forget(before, root)
-            if standin.replace(package_at_fault(error, root)) or _loads_by_definitions(error, file, root):
-                continue
+    if path in _scripts:
+        return _scripts[path]
+    try:
+        with standin.importing(), missing_operators():
+            return _load(file)
+    except (Exception, SystemExit) as error:
+        return _as_far_as_possible(file, root, error)
+
+
+def _as_far_as_possible(file: Path, root: str, first: BaseException) -> ModuleType:
+    """The module of a file that cannot be imported as it is: without what fails in it and in the files that it imports.
+    Raises the first error, the better word, where nothing of it can be had."""
+
+    def replaceable(error: BaseException) -> bool:
+        return standin.replace(package_at_fault(error, root))
+
+    replaceable(first)
+    with standin.importing(), missing_operators(), tolerating(root, replaceable):
+        while "." in dotted_name(file)[0] or package_at_fault(first, root):
             try:
-                return _definitions(file, root)
-            except (Exception, SystemExit):
-                # What the import itself said is the better word.
-                raise error from None
-    return _scripts[path]
-
-
-def _forget(before: set[str], root: str) -> None:
-    """Take back the project's modules that a failed import has left: their package is gone, and would not know them when
-    it is imported again."""
-    for name in set(sys.modules) - before - _without_program:
-        file = getattr(sys.modules[name], "__file__", None)
-        if isinstance(file, str) and os.path.realpath(file).startswith(os.path.join(os.path.realpath(root), "")):
-            del sys.modules[name]
+                return _load(file)
+            except (Exception, SystemExit) as error:
+                if not replaceable(error):
+                    break
+        try:
+            return _definitions(file, root)
+        except (Exception, SystemExit):
+            raise first from None
 
 
 _scripts: dict[str, ModuleType] = {}
 """Files of which only the definitions are loaded, by path."""
 
 
-def _loads_by_definitions(error: BaseException, target: Path, root: str) -> bool:
-    """Whether the file of the project that made an import fail could be loaded by its definitions, for another try.
-
-    A tokenizer made at module level needs its vocabulary; a model in the same package does not.
-    """
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f.filename for f in frames if f.name == "<module>" and f.filename.startswith(os.path.join(root, ""))]
-    file = Path(own[-1]) if own else target
-    name, _ = dotted_name(file)
-    if file == target or file.stem == "__init__" or name in _without_program:
-        return False
-    _without_program.add(name)
-    try:
-        with standin.importing(), missing_operators():
-            load_definitions(file, name, lambda inner: standin.replace(package_at_fault(inner, root)))
-    except (Exception, SystemExit):
-        # Nothing of it can be had: what the import itself said is the better word.
-        return False
-    return True
-
-
-_without_program: set[str] = set()
-"""Modules of the project that other files see by their definitions only."""
-
-
 def _definitions(file: Path, root: str) -> ModuleType:
+    name, _ = dotted_name(file)
     with standin.importing(), missing_operators():
         module = load_definitions(
-            file, f"tclint_target_{file.stem}", lambda error: standin.replace(package_at_fault(error, root))
+            file,
+            f"tclint_target_{file.stem}",
+            lambda error: standin.replace(package_at_fault(error, root)),
+            name.rpartition(".")[0],
         )
     _scripts[str(file)] = module
     return module

@@ -8,29 +8,42 @@ import torch
 from torch import nn
 
 from tclint.verify import guess
+from tclint.verify.settings_read import Read
 
 
 class Settings:
-    """Stands in for a config object nobody described: answers each attribute with what its name suggests."""
+    """Stands in for a config object nobody described: answers each attribute with what its name suggests, and what the
+    file that reads it does with it."""
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, read: Read | None = None, **given: Any) -> None:
         self.__dict__.update(given)
+        self.__dict__["_read"] = read
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)
+        value = self.__dict__[name] = self._answer(name)
+        return value
+
+    def _answer(self, name: str) -> Any:
+        read: Read | None = self.__dict__["_read"]
+        if read is not None and name in read.holders:
+            return Settings(read)
+        if read is not None and name in read.mapped | (read.texts - read.compared.keys()):
+            return read.value(name)
         value = guess.number_for(name)
-        if value is None:
+        if value is None or (read is not None and name in read.compared):
             if guess.is_flag(name):
-                value = False
-            elif word := guess.word_for(name):
-                self.__dict__[name] = word
+                return False
+            if read is not None and (name in read.compared or not guess.word_for(name)):
+                return read.value(name)
+            if word := guess.word_for(name):
                 return word
-            else:
-                raise AttributeError(f"nothing is known of the setting {name!r}")
-        elif guess.is_flag(name) and not isinstance(value, int):
-            value = False
-        self.__dict__[name] = value
+            raise AttributeError(f"nothing is known of the setting {name!r}")
+        if guess.is_flag(name) and not isinstance(value, int):
+            return False
+        if read is not None and name in read.counted and isinstance(value, int):
+            return [value] * 2
         return value
 
     def get(self, name: str, default: Any = None) -> Any:

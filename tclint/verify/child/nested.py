@@ -24,7 +24,7 @@ def realize(value: Any, device: str) -> Any:
             return torch.ones(value.shape, dtype=dtype, device=device)
         if dtype.is_floating_point and value.unit:
             return torch.rand(value.shape, dtype=dtype, device=device)
-        if dtype.is_floating_point:
+        if dtype.is_floating_point or dtype.is_complex:
             return torch.randn(value.shape, dtype=dtype, device=device)
         return torch.randint(0, max(1, value.high), value.shape, dtype=dtype, device=device)
     if isinstance(value, Several):

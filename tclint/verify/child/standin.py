@@ -48,6 +48,9 @@ class _Meta(type):
     def __iter__(cls) -> Iterator[Any]:
         raise _missing(cls._package)
 
+    def __len__(cls) -> int:
+        raise _missing(cls._package)
+
     def __bool__(cls) -> bool:
         return True
 
@@ -83,16 +86,21 @@ def named(package: str, path: str) -> Any:
     return _Meta(path.rpartition(".")[2].strip("()") or package, (), {"_package": package, "_path": path})
 
 
+def package_below(cls: Any) -> str:
+    """The missing package whose class the given one is built on; empty where it is on none."""
+    return str(cls._package) if isinstance(cls, _Meta) else ""
+
+
 def _is_direct(cls: _Meta) -> bool:
     return "_path" in vars(cls)
 
 
 class _Module(ModuleType):
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
         if name == "__version__":
             return "0"
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
         return named(self.__name__.partition(".")[0], f"{self.__name__}.{name}")
 
 

@@ -1,0 +1,181 @@
+"""The search for arguments with which a target runs: a guess, what its errors say of it, and what kinds of modules take.
+
+It runs on the meta device, where a wrong shape costs microseconds, and moves to the real one when a guess gets through.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import os
+import re
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from tclint.verify import guess
+from tclint.verify.child import alone
+from tclint.verify.child.inputs import NoInputs
+from tclint.verify.child.nested import call_of
+from tclint.verify.forks import leave_if_copy
+from tclint.verify.guess import WIDTH, TensorSpec
+from tclint.verify.repair import families, repairs
+
+TRIES = 240
+KINDS = 2
+"""At what depth the shapes that kinds of modules take come in."""
+SECONDS = 3.0
+SQUARES = ((WIDTH, WIDTH), (guess.BATCH, WIDTH, WIDTH))
+SAME = 5
+"""Times that the same complaint is heard before the inputs are not to blame."""
+_TORCH = os.path.join(os.path.dirname(torch.__file__), "")
+_OWN = os.path.join(os.path.dirname(__file__), "")
+PARAMETERS = 400_000_000
+"""Models larger than this are not built by guessing."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Try:
+    """Arguments that are worth a try: those of the least depth come first."""
+
+    depth: int
+    inputs: dict[str, Any]
+    reached: tuple[int, ...] = ()
+    """How far the arguments got that these were made from."""
+
+
+def widths_of(model: Any) -> tuple[int, ...]:
+    """How wide the inputs of a module may be, from its first layers on."""
+    found: list[int] = []
+    if isinstance(model, nn.Module):
+        for layer in model.modules():
+            for name in ("in_features", "in_channels", "input_size", "num_features", "embedding_dim", "embed_dim"):
+                width = getattr(layer, name, None)
+                if isinstance(width, int) and width > 0:
+                    found.append(width)
+            shape = getattr(layer, "normalized_shape", None)
+            if isinstance(shape, (tuple, list)) and shape and isinstance(shape[-1], int):
+                found.append(int(shape[-1]))
+    return tuple(dict.fromkeys(found))[:4]
+
+
+def search(
+    build: Callable[[], Any], function_of: Callable[[Any], Any], start: Mapping[str, Any], optional: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Arguments by name with which the target runs. Raises NoInputs with the last error where none were found."""
+    model = build()
+    if isinstance(model, nn.Module):
+        if sum(parameter.numel() for parameter in model.parameters()) > PARAMETERS:
+            raise NoInputs("the model is too large to try inputs on")
+        model.eval()
+    real = function_of(model)
+    meta = _on_meta(model, function_of)
+    end = time.process_time() + SECONDS
+    waiting = [_Try(0, dict(start)), *_later(model, start, optional)]
+    same = 0
+    seen = {repr(sorted(start.items(), key=str))}
+    count = 0
+    last: Exception | None = None
+    first: Exception | None = None
+    while waiting:
+        now = waiting.pop(0)
+        count += 1
+        if count > TRIES or time.process_time() > end:
+            break
+        error = _attempt(meta, now.inputs, "meta") if meta is not None else None
+        if error is None or _only_meta(error) or _DULL.search(str(error)):
+            error = _attempt(real, now.inputs, "cpu")
+        if error is not None and alone.found_missing(error):
+            error = _attempt(real, now.inputs, "cpu")
+        if error is None:
+            return now.inputs
+        same = same + 1 if last is not None and _complaint(error) == _complaint(last) else 0
+        last = error
+        first = first or error
+        if same >= SAME and isinstance(error, (AssertionError, AttributeError, NameError, NotImplementedError)):
+            # It fails whatever it is given: something must be done before it is called.
+            break
+        reached = _reached(error)
+        # A repair after which the target gets further is on the right way; one that makes it fail earlier is not.
+        depth = now.depth + (0 if reached > now.reached else 1 if reached == now.reached else 2)
+        fresh = []
+        for position, changed in enumerate(repairs(_complaint(error), now.inputs, optional)):
+            key = repr(sorted(changed.items(), key=str))
+            if key not in seen:
+                seen.add(key)
+                fresh.append(_Try(depth + position // 4, changed, reached))
+        waiting = sorted([*fresh, *waiting], key=lambda one: one.depth)
+    told = f"{type(first or last).__name__}: {str(first or last)[:200]}"
+    raise NoInputs(f"no inputs were found that run it ({count} tried); the first error was {told}")
+
+
+def _later(model: Any, start: Mapping[str, Any], optional: Mapping[str, Any]) -> list[_Try]:
+    """What is tried when errors lead nowhere: what kinds of modules take, optional tensors that no error asks for by name,
+    square matrices for functions, which often want them all alike."""
+    found = [_Try(KINDS + index // 6, item) for index, item in enumerate(families(start, widths_of(model)))]
+    spare = [name for name, value in optional.items() if isinstance(value, TensorSpec) and name not in start]
+    found += [_Try(5, {**start, name: optional[name]}) for name in spare[:4]]
+    if not isinstance(model, nn.Module):
+        floats = {
+            name: value for name, value in start.items() if isinstance(value, TensorSpec) and value.dtype == "float32"
+        }
+        found += [
+            _Try(2, {**start, **{name: dataclasses.replace(v, shape=s) for name, v in floats.items()}})
+            for s in SQUARES
+            if floats
+        ]
+    return sorted(found, key=lambda one: one.depth)
+
+
+def _reached(error: Exception) -> tuple[int, ...]:
+    """How far the target got: the lines at which its frames stand, the outermost first."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return tuple(frame.lineno or 0 for frame in frames if not frame.filename.startswith((_TORCH, _OWN)))
+
+
+def _on_meta(model: Any, function_of: Callable[[Any], Any]) -> Any:
+    if not isinstance(model, nn.Module):
+        return None
+    try:
+        return function_of(copy.deepcopy(model).to("meta"))
+    except Exception:
+        # Modules that hold what cannot be copied or moved are tried on the real device only.
+        return None
+
+
+def _attempt(function: Any, inputs: Mapping[str, Any], device: str) -> Exception | None:
+    from tclint.verify.child import compiling
+
+    try:
+        torch.manual_seed(0)
+        with torch.no_grad(), compiling.uncompiled():
+            call = call_of(inputs, device)
+            function(*call.args, **call.kwargs)
+    except Exception as error:
+        leave_if_copy()
+        return error
+    leave_if_copy()
+    return None
+
+
+def _complaint(error: Exception) -> str:
+    """What went wrong, with the condition that did not hold where an assertion says it."""
+    text = f"{type(error).__name__}: {error}"
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, AssertionError) and frames and frames[-1].line:
+        return f"{text} [{frames[-1].line}]"
+    return text
+
+
+_DULL = re.compile(r"Invalid channel dimensions|Attempting to broadcast|must be the same as|not a valid")
+"""What the meta device says without the numbers that the real one tells."""
+
+
+def _only_meta(error: Exception) -> bool:
+    """Whether the meta device is to blame: it has no values, and buffers made in a call are not on it."""
+    text = str(error).lower()
+    return isinstance(error, NotImplementedError) or "meta" in text or "data-dependent" in text or "autocast" in text
