@@ -51,7 +51,9 @@ def verified(options: argparse.Namespace, name: str) -> dict[str, Any]:
     begun = time.monotonic()
     done = subprocess.run(command, cwd=options.clones / name, env=env, capture_output=True, text=True, check=False)
     if not done.stdout:
-        raise SystemExit(f"{name}: {done.stderr.strip()[-400:]}")
+        # The others are measured all the same; this one keeps what was known of it.
+        print(f"{name}: {done.stderr.strip()[-400:]}")
+        return {}
     report = json.loads(done.stdout)
     rows = [
         (finding, finding.get("verified") or {"outcome": "inconclusive", "words": ""}) for finding in report["findings"]
@@ -107,7 +109,10 @@ def main() -> int:
     options = parser.parse_args()
     kept: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.is_file() else {}
     for name in options.only if options.clones else ():
-        row = kept[name] = verified(options, name)
+        row = verified(options, name)
+        if not row:
+            continue
+        kept[name] = row
         print(name, {key: row[key] for key in ("findings", *OUTCOMES, "seconds")}, flush=True)
         for verdict in row["verdicts"]:
             print(f"  {verdict['outcome']:12} {verdict['code']} {verdict['at']}  {verdict['words'][:150]}")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import sys
+import tempfile
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,23 @@ from lintkit import Project
 
 # What the tests of one folder share stands beside them; `pythonpath` in pyproject.toml has this folder only.
 sys.path += sorted(str(folder) for folder in Path(__file__).parent.iterdir() if folder.is_dir())
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What compiles C++ here does it in a folder of this run: another run's killed compiler leaves half a file there.
+
+    Inductor asks the compiler what this processor can do by building a library for each answer, in every process
+    anew: twenty seconds. The processor's own word is enough for tests. Headers that are compiled once would lie in a
+    folder that all runs share.
+    """
+    if hasattr(config, "workerinput"):
+        return  # it has the environment of the process that started it
+    folder = tempfile.mkdtemp(prefix="tclint-tests-inductor-")
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+    os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"
+    os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
 
 
 @pytest.fixture

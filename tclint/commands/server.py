@@ -32,6 +32,6 @@ def command(stdio: bool, tcp: int | None, host: str, delay: float) -> int:
     except ImportError:
         raise UserError("the editor server needs pygls 2: pip install -U 'torch-compile-lint[lsp]'") from None
 
-    from tclint.server.language import serve
+    from tclint.server.stdio import serve
 
     return serve(tcp, host, delay)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import inspect
-import logging
 import os
-import sys
 import threading
 import traceback
+import zlib
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import PurePath
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -21,66 +17,30 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from tclint import __version__
 from tclint.model.errors import UserError
-from tclint.model.finding import Applicability, Effect, Finding, Severity
+from tclint.model.finding import Applicability, Effect, Finding
 from tclint.output import words
 from tclint.ruleset.loading import RuleError
 from tclint.ruleset.rule import Rule
+from tclint.server import books, spots, wording
 from tclint.server import session as sessions
-from tclint.server import wording
+from tclint.server.handlers import plain, said
 from tclint.server.session import Document, Linted, Session
 
 FIX_ALL = "source.fixAll.tclint"
 _STACK = 64 << 20
 _PATIENCE = 5.0
 """Seconds that a question of the editor waits for a lint."""
-_LEVEL = {
-    Severity.HIGH: types.DiagnosticSeverity.Warning,
-    Severity.MEDIUM: types.DiagnosticSeverity.Warning,
-    Severity.LOW: types.DiagnosticSeverity.Information,
-}
-_WATCHED = ("**/*.py", "**/tclint.toml", "**/pyproject.toml")
-
-_LONGEST_HEADER = 8192
-_LONGEST_MESSAGE = 256 * 2**20
+_BOOKS = types.NotebookDocumentSyncOptions(
+    [
+        types.NotebookDocumentFilterWithCells(
+            [types.NotebookCellLanguage("python")], types.NotebookDocumentFilterNotebookType("jupyter-notebook")
+        )
+    ],
+    save=True,
+)
+_WATCHED = ("**/*.py", "**/*.ipynb", "**/tclint.toml", "**/pyproject.toml")
 
 T = TypeVar("T")
-
-
-def serve(port: int | None, host: str, delay: float) -> int:
-    language = Language(delay)
-    # A line on stderr for every odd message: an editor that floods us and reads none of it would stop us both.
-    heard = logging.getLogger("pygls")
-    heard.addHandler(logging.NullHandler())
-    heard.propagate = False
-    if port is None:
-        # pygls closes the stream it speaks on; and a `print` in somebody's rule must not end up in the conversation.
-        with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, contextlib.redirect_stdout(sys.stderr):
-            language.server.start_io(stdin=cast("BinaryIO", _Bounded(sys.stdin.buffer)), stdout=out)
-    else:
-        print(f"tclint: listening on {host}:{port}", file=sys.stderr, flush=True)
-        language.server.start_tcp(host, port)
-    # The protocol wants to know whether the end was asked for.
-    return 0 if language.ended else 1
-
-
-class _Bounded:
-    """What a client writes, in messages that one can hold: pygls reads as much as a header announces."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def readline(self) -> bytes:
-        return self._stream.readline(_LONGEST_HEADER)
-
-    def read(self, size: int) -> bytes:
-        if size > _LONGEST_MESSAGE:
-            print(
-                f"tclint: a message of {size} bytes is none of an editor's: the server ends",
-                file=sys.stderr,
-                flush=True,
-            )
-            return b""
-        return self._stream.read(size)
 
 
 class Language:
@@ -89,15 +49,20 @@ class Language:
     def __init__(self, delay: float) -> None:
         self.delay = delay
         # The whole text with each change: pygls cuts lines at form feeds, where neither Python nor editors do.
-        self.server = LanguageServer("tclint", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
+        whole = types.TextDocumentSyncKind.Full
+        self.server = LanguageServer("tclint", __version__, whole, notebook_document_sync=_BOOKS)
         self.ended = False
         self.session = Session()
         self.documents: dict[str, Document] = {}
         self.linted: dict[str, Linted] = {}
+        """Of documents, and of the cells of notebooks."""
+        self.books: dict[str, books.Book] = {}
+        """A notebook is a document of its own, too: the file that Jupyter would write."""
         self._rules: dict[str, dict[str, Rule]] = {}
         self._waiting: asyncio.TimerHandle | None = None
         self._told: set[str] = set()
         self._queued = False
+        self._shown = 0
         self._turn = asyncio.Lock()
         """Held while a lint runs: those who type faster than that do not make a queue."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -110,7 +75,7 @@ class Language:
 
     def _register(self) -> None:
         def feature(name: str, handler: Callable[..., Any], options: Any = None) -> None:
-            self.server.feature(name, options)(_function(handler))
+            self.server.feature(name, options)(plain(handler))
 
         feature(types.INITIALIZE, self.initialize)
         feature(types.INITIALIZED, self.initialized)
@@ -120,7 +85,16 @@ class Language:
         feature(types.TEXT_DOCUMENT_DID_SAVE, self.did_save)
         feature(types.TEXT_DOCUMENT_DID_CLOSE, self.did_close)
         feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self.files_changed)
+        feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, self.folders_changed)
+        feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION, self.configuration_changed)
+        feature(types.NOTEBOOK_DOCUMENT_DID_OPEN, self.book_opened)
+        feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE, self.book_changed)
+        feature(types.NOTEBOOK_DOCUMENT_DID_SAVE, self.did_save)
+        feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE, self.book_closed)
         feature(types.TEXT_DOCUMENT_HOVER, self.hover)
+        # A compile site in one file is a reason for findings in another.
+        pulled = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False)
+        feature(types.TEXT_DOCUMENT_DIAGNOSTIC, self.diagnostic, pulled)
         kinds = types.CodeActionOptions(
             code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True
         )
@@ -130,14 +104,10 @@ class Language:
     # -- what the editor tells --------------------------------------------------------------------------------
 
     def initialize(self, params: Any) -> None:
-        options = params.initialization_options
-        said = options.get("allowRules") if isinstance(options, dict) else getattr(options, "allowRules", None)
-        self.session.allow_rules = said is True
+        self.session.allow_rules = said(params.initialization_options, "allowRules") is True
 
     def initialized(self, params: Any) -> None:
-        workspace = self.server.workspace
-        found = [to_fs_path(uri) for uri in workspace.folders] or [workspace.root_path]
-        self.session.folders = [os.path.normpath(folder) for folder in found if folder]
+        self._know_folders()
         capabilities = self.server.client_capabilities.workspace
         watching = capabilities.did_change_watched_files if capabilities else None
         if watching is not None and watching.dynamic_registration:
@@ -173,6 +143,52 @@ class Language:
 
     def files_changed(self, params: Any) -> None:
         self._look_again()
+
+    def folders_changed(self, params: Any) -> None:
+        self._know_folders()
+        self._look_again()
+
+    def configuration_changed(self, params: Any) -> None:
+        allowed = said(said(params.settings, "tclint"), "allowRules")
+        if isinstance(allowed, bool):
+            self.session.allow_rules = allowed
+        self._look_again()
+
+    def _know_folders(self) -> None:
+        workspace = self.server.workspace
+        found = [to_fs_path(uri) for uri in workspace.folders] or [workspace.root_path]
+        self.session.folders = [os.path.normpath(folder) for folder in found if folder]
+
+    def book_opened(self, params: Any) -> None:
+        document = params.notebook_document
+        path = to_fs_path(document.uri)
+        if path and document.uri.startswith("file:") and path.endswith(".ipynb"):
+            self._hold_book(document.uri, books.opened(os.path.normpath(path), document, params.cell_text_documents), 0)
+
+    def book_changed(self, params: Any) -> None:
+        uri, version = params.notebook_document.uri, params.notebook_document.version
+        if uri in self.books:
+            after = books.changed(self.books[uri], version, params.change, self._encoding)
+            self._forget_cells(uri, {cell.uri for cell in after.cells if cell.code})
+            self._hold_book(uri, after, self.delay)
+
+    def book_closed(self, params: Any) -> None:
+        uri = params.notebook_document.uri
+        if uri in self.books:
+            self._forget_cells(uri, set())
+            del self.books[uri], self.documents[uri]
+            self.linted.pop(uri, None)
+            self._schedule(self.delay)
+
+    def _hold_book(self, uri: str, book: books.Book, delay: float) -> None:
+        self.books[uri], self.documents[uri] = book, book.document
+        self._schedule(delay)
+
+    def _forget_cells(self, uri: str, kept: set[str]) -> None:
+        for cell in self.books[uri].cells:
+            if cell.code and cell.uri not in kept:
+                self.linted.pop(cell.uri, None)
+                self._publish(cell.uri, [], None)
 
     def did_close(self, params: Any) -> None:
         uri = params.text_document.uri
@@ -220,7 +236,10 @@ class Language:
             return
         uris = {document.path: uri for uri, document in self.documents.items()}
         snapshot = list(self.documents.values())
+        begun = await self._progress("reading the project") if not self.session.knows_files else ""
         results = await self._in_worker("lint", lambda: self.session.lint(snapshot))
+        if begun:
+            self.server.work_done_progress.end(begun, types.WorkDoneProgressEnd())
         for note in self.session.notes:
             self._tell(types.MessageType.Warning, f"tclint: {note}")
         for linted in results or ():
@@ -228,24 +247,44 @@ class Language:
             if self.documents.get(uri) is linted.document:
                 self.linted[uri] = linted
                 await self._know_rules(linted.document.path)
-                self._publish(uri, self._diagnostics(linted), linted.document.version)
+                told = self.books[uri].told(linted) if uri in self.books else {uri: linted}
+                self.linted |= told
+                for place, each in told.items():
+                    self._publish(place, self._diagnostics(each), each.document.version)
+        if self._pulls and self._refreshes and results:
+            self.server.workspace_diagnostic_refresh(None)
 
-    async def _current(self, uri: str) -> Linted | None:
-        """What is known about a document as it stands now."""
-        document = self.documents.get(uri)
-        if document is None:
+    async def _progress(self, what: str) -> str:
+        """Tell the editor that something takes a while; gives the name to end it by, or nothing where none is shown."""
+        window = self.server.client_capabilities.window
+        if window is None or not window.work_done_progress:
+            return ""
+        self._shown += 1
+        token = f"tclint-{self._shown}"
+        made = asyncio.ensure_future(self.server.work_done_progress.create_async(token))
+        await asyncio.wait({made}, timeout=1.0)
+        if not made.done() or made.exception() is not None:
+            return ""
+        self.server.work_done_progress.begin(token, types.WorkDoneProgressBegin(f"tclint: {what}"))
+        return token
+
+    async def _current(self, uri: str, patience: float | None = _PATIENCE) -> Linted | None:
+        """What is known about a document, or a cell of one, as it stands now."""
+        owner = next((book for book, held in self.books.items() if any(c.uri == uri for c in held.cells)), uri)
+        if owner not in self.documents:
             return None
-        linted = self.linted.get(uri)
-        if linted is None or linted.document is not document:
+        if self._stale(owner):
             # In a large project that takes a while: an editor that waits for a menu should not wait for it.
-            await asyncio.wait({self._keep(self._lint_if_stale(uri))}, timeout=_PATIENCE)
-            linted = self.linted.get(uri)
-        return linted if linted is not None and linted.document is self.documents.get(uri) else None
+            await asyncio.wait({self._keep(self._lint_if_stale(owner))}, timeout=patience)
+        return None if self._stale(owner) else self.linted.get(uri)
+
+    def _stale(self, uri: str) -> bool:
+        linted = self.linted.get(uri)
+        return linted is None or linted.document is not self.documents.get(uri)
 
     async def _lint_if_stale(self, uri: str) -> None:
         async with self._turn:
-            linted = self.linted.get(uri)
-            if linted is None or linted.document is not self.documents.get(uri):
+            if self._stale(uri):
                 await self._lint_now()
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -282,13 +321,19 @@ class Language:
         self.server.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
 
     def _publish(self, uri: str, diagnostics: list[Any], version: int | None) -> None:
+        if self._pulls:
+            return  # it asks; told as well, it would show everything twice
         self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
 
     # -- findings in the words of the protocol ----------------------------------------------------------------
 
-    def _positions(self, text: str) -> wording.Positions:
+    @property
+    def _encoding(self) -> str:
         agreed = self.server.server_capabilities.position_encoding or types.PositionEncodingKind.Utf16
-        return wording.Positions(text, getattr(agreed, "value", agreed))
+        return str(getattr(agreed, "value", agreed))
+
+    def _positions(self, text: str) -> wording.Positions:
+        return wording.Positions(text, self._encoding)
 
     def _diagnostics(self, linted: Linted) -> list[Any]:
         positions = self._positions(linted.document.text)
@@ -299,7 +344,7 @@ class Language:
         own = from_fs_path(linted.document.path)
         related = [
             types.DiagnosticRelatedInformation(
-                types.Location(own, _range(*positions.whole_line(label.line))), label.text
+                types.Location(own, spots.between(*positions.whole_line(label.line))), label.text
             )
             for label in finding.labels
         ]
@@ -314,16 +359,36 @@ class Language:
             )
         broken = finding.effect is Effect.ERROR
         return types.Diagnostic(
-            range=_span(finding, positions),
+            range=spots.span(finding, positions),
             message=wording.message(finding),
-            severity=types.DiagnosticSeverity.Error if broken else _LEVEL[finding.severity],
+            severity=types.DiagnosticSeverity.Error if broken else spots.LEVEL[finding.severity],
             code=finding.code,
-            code_description=types.CodeDescription(_page_uri(rule)) if rule is not None else None,
+            code_description=types.CodeDescription(spots.page(rule)) if rule is not None else None,
             source="tclint",
             related_information=related or None,
         )
 
     # -- what the editor asks ---------------------------------------------------------------------------------
+
+    async def diagnostic(self, params: Any) -> Any:
+        """The findings of one document, for editors that ask for them. One that asks again takes its question back."""
+        await asyncio.sleep(self.delay)
+        linted = await self._current(params.text_document.uri, None)
+        items = self._diagnostics(linted) if linted is not None else []
+        identity = f"{zlib.crc32(repr(items).encode()):08x}"
+        if identity == params.previous_result_id:
+            return types.RelatedUnchangedDocumentDiagnosticReport(identity)
+        return types.RelatedFullDocumentDiagnosticReport(items, result_id=identity)
+
+    @property
+    def _pulls(self) -> bool:
+        text = self.server.client_capabilities.text_document
+        return text is not None and text.diagnostic is not None
+
+    @property
+    def _refreshes(self) -> bool:
+        workspace = self.server.client_capabilities.workspace
+        return bool(workspace and workspace.diagnostics and workspace.diagnostics.refresh_support)
 
     async def hover(self, params: Any) -> Any:
         linted = await self._current(params.text_document.uri)
@@ -331,12 +396,12 @@ class Language:
             return None
         positions = self._positions(linted.document.text)
         at = params.position
-        here = [f for f in linted.findings if _contains(_span(f, positions), at.line, at.character)]
+        here = [f for f in linted.findings if spots.contains(spots.span(f, positions), at.line, at.character)]
         if not here:
             return None
         rules = await self._know_rules(linted.document.path)
         text = "\n\n---\n\n".join(wording.hover(f, linted, rules.get(f.code)) for f in here)
-        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), _span(here[0], positions))
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), spots.span(here[0], positions))
 
     async def code_actions(self, params: Any) -> list[Any]:
         uri = params.text_document.uri
@@ -345,13 +410,13 @@ class Language:
             return []
         only = [getattr(kind, "value", kind) for kind in params.context.only or ()]
         actions: list[Any] = []
-        if _wanted("quickfix", only):
+        if spots.wanted("quickfix", only):
             positions = self._positions(linted.document.text)
             for finding in linted.findings:
-                if _touch(_span(finding, positions), params.range):
+                if spots.touch(spots.span(finding, positions), params.range):
                     actions += self._quick_fixes(uri, linted, finding, positions)
         fixable = any(f.fix and f.fix.edits and f.fix.applicability is Applicability.SAFE for f in linted.findings)
-        if fixable and _wanted(FIX_ALL, only):
+        if fixable and uri in self.documents and spots.wanted(FIX_ALL, only):
             action = types.CodeAction("tclint: fix everything that is safe to fix", kind=FIX_ALL, data={"uri": uri})
             # Trying all fixes takes several lints: only when somebody picks it, where the editor can ask again.
             actions.append(action if self._resolves and not only else await self.resolve(action))
@@ -407,7 +472,7 @@ class Language:
     def _edit(self, uri: str, document: Document, after: str) -> Any:
         positions = self._positions(document.text)
         edits = [
-            types.TextEdit(_range(positions.of(start), positions.of(end)), text)
+            types.TextEdit(spots.between(positions.of(start), positions.of(end)), text)
             for start, end, text in sessions.change(document.text, after)
         ]
         workspace = self.server.client_capabilities.workspace
@@ -417,47 +482,3 @@ class Language:
         # With the version, an editor refuses edits made for a text that has changed since.
         identity = types.OptionalVersionedTextDocumentIdentifier(uri, document.version)
         return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identity, edits)])
-
-
-def _function(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A plain function: pygls leaves notes on its handlers, which a bound method does not take."""
-    if inspect.iscoroutinefunction(method):
-
-        async def wait(params: Any) -> Any:
-            return await method(params)
-
-        return wait
-    return lambda *params: method(*params)
-
-
-def _span(finding: Finding, positions: wording.Positions) -> Any:
-    span = finding.span
-    start, end = positions.at(span.line, span.column), positions.at(span.end_line, span.end_column)
-    # A problem with a whole file has no width: mark its line.
-    return _range(start, end) if end > start else _range(*positions.whole_line(span.line))
-
-
-def _range(start: tuple[int, int], end: tuple[int, int]) -> Any:
-    return types.Range(types.Position(*start), types.Position(*end))
-
-
-def _contains(span: Any, line: int, character: int) -> bool:
-    start, end = (span.start.line, span.start.character), (span.end.line, span.end.character)
-    return start <= (line, character) <= end
-
-
-def _touch(a: Any, b: Any) -> bool:
-    return (a.start.line, a.start.character) <= (b.end.line, b.end.character) and (b.start.line, b.start.character) <= (
-        a.end.line,
-        a.end.character,
-    )
-
-
-def _wanted(kind: str, only: list[str]) -> bool:
-    """Whether an editor that asks for some kinds asks for this one: `source.fixAll` asks for all below it."""
-    return not only or any(kind == each or kind.startswith(f"{each}.") for each in only)
-
-
-def _page_uri(rule: Rule) -> str:
-    """The file of the rule: its docstring is its page, and it is there without a network."""
-    return PurePath(inspect.getfile(type(rule))).as_uri()

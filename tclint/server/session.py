@@ -69,6 +69,11 @@ class Session:
     _on_disk: dict[str, Sequence[InputFile]] = field(default_factory=dict)
     """By its root, the files of a project: they are not looked for again with every key that is typed."""
 
+    @property
+    def knows_files(self) -> bool:
+        """Whether the files of a project were looked for already: the first time takes longer than a lint while typing."""
+        return bool(self._on_disk)
+
     def forget_files(self) -> None:
         """Files came, went or changed on disk: look again before the next lint."""
         self._on_disk.clear()

@@ -38,6 +38,19 @@ class Positions:
         line = bisect_right(self.starts, offset)
         return line - 1, self._units(self.text[self.starts[line - 1] : offset])
 
+    def offset(self, line: int, character: int) -> int:
+        """The offset into the text of the protocol's (line, character); what lies behind the end of a line is its end."""
+        if line >= len(self.starts):
+            return len(self.text)
+        start, end = self.starts[line], self._ends[line]
+        if self.text[start:end].isascii():
+            return min(start + character, end)
+        at = start
+        while at < end and character > 0:
+            character -= self._units(self.text[at])
+            at += 1
+        return at
+
     def whole_line(self, line: int) -> tuple[tuple[int, int], tuple[int, int]]:
         """From the first character of a line that is no blank to its end."""
         line = min(max(line, 1), len(self.starts))

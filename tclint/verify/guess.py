@@ -83,9 +83,16 @@ _WORDS = {
 }  # fmt: skip
 
 
+_NO_NUMBER = re.compile(
+    r"(^|_)(act|activation|act_fn|activation_fn|act_func|nonlinearity|mode|dtype|device|type|name)$"
+)
+
+
 def number_for(name: str) -> int | float | None:
     """A number for a parameter of that name; None where the name says nothing."""
     lowered = name.lower()
+    if _NO_NUMBER.search(lowered):
+        return None
     return next((value for pattern, value in _NUMBERS if re.search(pattern, lowered)), None)
 
 

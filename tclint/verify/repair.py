@@ -163,6 +163,7 @@ def _fewer_dims(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]
     for name, spec in tensors(inputs):
         if len(spec.shape) < 5:
             yield _change(inputs, name, spec.with_rank(len(spec.shape) + 1))
+    yield from _ranks(inputs, 2)
 
 
 def _integers(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:

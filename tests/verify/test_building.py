@@ -499,6 +499,52 @@ class Spaced(nn.Module):
 
     def forward(self, x):
         return self.layers[0](x)
+
+
+class Above(nn.Module):
+    def __init__(self, width, maker, parts, *, turns):
+        super().__init__()
+        assert parts is None
+        self.layers = nn.ModuleList(maker(width, width) for _ in range(turns))
+
+    def forward(self, x):
+        return self.layers[0](x)
+
+
+class Below(Above):
+    """Decides what the one above it asks for, but for one."""
+
+    def __init__(self, width, **rest):
+        super().__init__(width, maker=nn.Linear, parts=None, **rest)
+
+
+ACTS = {"gelu": nn.GELU(), "relu": nn.ReLU()}
+
+
+class Acting(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        self.act = ACTS[config.hidden_act] if isinstance(config.hidden_act, str) else config.hidden_act
+
+    def forward(self, x):
+        return self.act(self.dense(x))
+
+
+class Paired(nn.Module):
+    """Only rows of features fit each other."""
+
+    def forward(self, student, teacher):
+        a, b = student / student.norm(dim=1, keepdim=True), teacher / teacher.norm(dim=1, keepdim=True)
+        return (a @ a.transpose(0, 1))[:, :1] * (b @ b.transpose(0, 1))[:1, 0]
+
+
+import no_such_package_of_layers
+
+
+class Foreign(no_such_package_of_layers.Layer):
+    def forward(self, x):
+        return x
 '''
 
 USED = """
@@ -562,6 +608,10 @@ HOW = {
     "ForGpu": "as in train.py:6",
     "Alike": "inferred from the signatures of Alike, with 3 channels everywhere",
     "Unset": "inferred",
+    "Foreign": "not built: [\"Foreign cannot be made: No module named 'no_such_package_of_layers'",
+    "Below": "inferred",
+    "Acting": "inferred",
+    "Paired": "inferred",
     "Spaced": "inferred",
     "Equal": "inferred",
     "Descent": "the step of Descent",

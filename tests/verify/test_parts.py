@@ -150,6 +150,15 @@ def test_the_environment_is_scrubbed() -> None:
     assert "CUDA_VISIBLE_DEVICES" not in environment("cuda", "/tmp/s", base)
 
 
+def test_what_is_said_of_the_compiler_for_cpp_is_kept() -> None:
+    """Without the first, Inductor builds a library for each instruction set, in every run: twenty seconds."""
+    base = {"TORCHINDUCTOR_VEC_ISA_OK": "1", "TORCHINDUCTOR_MAX_AUTOTUNE": "1", "TORCHINDUCTOR_CACHE_DIR": "/theirs"}
+    found = environment("cpu", "/tmp/s", base)
+    assert found["TORCHINDUCTOR_VEC_ISA_OK"] == "1"
+    assert "TORCHINDUCTOR_MAX_AUTOTUNE" not in found
+    assert found["TORCHINDUCTOR_CACHE_DIR"] == "/tmp/s/inductor"
+
+
 def test_one_child_for_each_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, 5,7")
     assert visible_gpus() == ("3", "5", "7")
@@ -302,6 +311,30 @@ def test_kinds_in_docstrings(doc: str, kind: object, may_be_none: bool) -> None:
 )
 def test_numbers_that_make_an_assertion_hold(line: str, changes: list[dict[str, int]]) -> None:
     assert list(solved(line, {"heads": 3, "size": 4, "dim": 32})) == changes
+
+
+def test_a_server_that_nobody_needs_is_not_waited_for(tmp_path: Path) -> None:
+    """It is started while the program is linted; where there is nothing to ask, the run ends at once."""
+    slow = tmp_path / "python"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    parent.warm_up(VerifyOptions(root=str(tmp_path), python=str(slow), cache_dir=None))
+    begun = time.monotonic()
+    while not process._starting and time.monotonic() - begun < 30:
+        time.sleep(0.01)
+    (started,) = process._starting
+    report = tclint.verify.verify([], VerifyOptions(root=str(tmp_path), python=str(slow)))
+    assert report.verdicts == ()
+    assert started.wait(timeout=10) != 0
+    assert time.monotonic() - begun < 45
+
+
+def test_where_answers_are_kept_nothing_is_started_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Limits] = []
+    monkeypatch.setattr("tclint.verify.parent.start_server", started.append)
+    parent.warm_up(VerifyOptions(root=str(tmp_path), cache_dir=str(tmp_path)))
+    time.sleep(0.2)
+    assert not started
 
 
 HEAD = "import torch\nmodel = torch.compile(torch.nn.Linear(2, 2))\n"

@@ -89,9 +89,9 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
 
 
 def _is_word_asked(left: Value, right: Value) -> bool:
-    """`scale == "auto"` of what may be a tensor and other things: of a tensor it is False without a look at its values."""
+    """`scale == "auto"`, `k1 == None` of what may be a tensor: of one it is False without a look at its values."""
     word, other = (right, left) if isinstance(right, Const) else (left, right)
-    if not isinstance(word, Const) or not isinstance(word.value, str) or tensor_of(other) is None:
+    if not (is_none(word) or word.python_type == "str" and isinstance(word, Const)) or tensor_of(other) is None:
         return False
     return not isinstance(other, Tensor) or other.conf <= NAMED
 

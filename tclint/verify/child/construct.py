@@ -19,7 +19,7 @@ from tclint.verify.child import alone
 from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.inputs import NoInputs
 from tclint.verify.child.shrunk import is_config, shrunk
-from tclint.verify.child.signatures import Parameter, hints_of, parameters_of
+from tclint.verify.child.signatures import Parameter, hints_of, own_parameters, parameters_of
 
 DEPTH = 3
 """How deep an argument may be an instance that has to be made itself."""
@@ -84,7 +84,9 @@ def _constructed(
     end = end or time.process_time() + SECONDS
     parameters = parameters_of(target)
     hints = hints_of(inspect.getattr_static(target, "__init__"))
-    required = [p for p in parameters if p.default is p.empty]
+    # What is only handed on to the class above is given when it says that it is missing: this one may decide it itself.
+    own_names = own_parameters(target)
+    required = [p for p in parameters if p.default is p.empty and p.name in own_names]
     passed = usage.literals_of(target.__name__, [p.name for p in parameters], root) if root else {}
 
     too_large = any(type(value) is int and value > LARGE for values in passed.values() for value in values)

@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from tclint.verify import guess, usage
+from tclint.verify.child import standin
 from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.construct import construct, maker_of
 from tclint.verify.child.inputs import Call, Example, NoInputs
@@ -152,6 +153,8 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = Fa
         target, method = find(module, candidate.name)
     except LookupError as missing:
         raise NoInputs(str(missing)) from missing
+    if package := standin.package_below(target):
+        raise NoInputs(f"{candidate.name} cannot be made: No module named '{package}', whose class it is built on")
     if isinstance(target, type) and method and isinstance(inspect.getattr_static(target, method), staticmethod):
         target, method = getattr(target, method), ""
     if isinstance(target, type) and issubclass(target, torch.optim.Optimizer):

@@ -26,7 +26,7 @@ from tclint.verify.guess import WIDTH, TensorSpec
 from tclint.verify.repair import families, repairs
 
 TRIES = 240
-KINDS = 4
+KINDS = 2
 """At what depth the shapes that kinds of modules take come in."""
 SECONDS = 3.0
 SQUARES = ((WIDTH, WIDTH), (guess.BATCH, WIDTH, WIDTH))

@@ -76,3 +76,9 @@ def parameters_of(target: type) -> list[Parameter]:
         if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in given) or base is torch.nn.Module:
             break
     return list(found.values())
+
+
+def own_parameters(target: type) -> frozenset[str]:
+    """The names that the nearest constructor takes itself."""
+    maker = next((vars(base)["__init__"] for base in target.__mro__ if "__init__" in vars(base)), None)
+    return frozenset(inspect.signature(maker).parameters) if inspect.isfunction(maker) else frozenset()

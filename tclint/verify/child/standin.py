@@ -86,6 +86,11 @@ def named(package: str, path: str) -> Any:
     return _Meta(path.rpartition(".")[2].strip("()") or package, (), {"_package": package, "_path": path})
 
 
+def package_below(cls: Any) -> str:
+    """The missing package whose class the given one is built on; empty where it is on none."""
+    return str(cls._package) if isinstance(cls, _Meta) else ""
+
+
 def _is_direct(cls: _Meta) -> bool:
     return "_path" in vars(cls)
 
