@@ -1,6 +1,10 @@
-// An error that is pasted into the search holds signs that the search takes for its own language: `0:` would be a field.
+// An error that is pasted into the search holds signs that the search takes for its own language (`0:` would be a field), and
+// scraps such as `e.g.` that it would take for the beginning of every word with that letter.
 function searchable(text) {
-  return text.replace(/[:~^*+"'`()[\]{}<>|\n\r\t]+/g, " ").replace(/\s-+/g, " ").trim();
+  return text
+    .split(/[^\w]+/)
+    .filter((word) => word.length > 2)
+    .join(" ");
 }
 
 if (typeof document !== "undefined") {

@@ -1,9 +1,9 @@
-// The search of the site, as the browser's worker answers it: node search.mjs SITE QUERY… prints the pages found, a list for each query.
+// The search of the site, as the browser's worker answers it: node search.mjs typed|pasted SITE QUERY… prints the pages found, a list for each query.
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import vm from "node:vm";
 
-const [site, ...queries] = process.argv.slice(2);
+const [how, site, ...queries] = process.argv.slice(2);
 const workers = join(site, "assets", "javascripts", "workers");
 const [name] = (await readdir(workers)).filter((each) => each.endsWith(".js"));
 const index = JSON.parse(await readFile(join(site, "search", "search_index.json"), "utf8"));
@@ -39,6 +39,6 @@ function said(type, data) {
 index.options = { suggest: settings.features.includes("search.suggest") };
 await said(0, index);
 for (const query of queries) {
-  const { data } = await said(2, pasted(query));
+  const { data } = await said(2, how === "pasted" ? pasted(query) : query);
   console.log(JSON.stringify(data.items.map((articles) => articles[0].location.replace(/#.*$/, ""))));
 }
