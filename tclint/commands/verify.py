@@ -235,7 +235,7 @@ def command(
     tclint verify --trace DIR PATHS… reads what a cluster job left.
     """
     from tclint.run.project import Project
-    from tclint.verify import verify, verify_program, verify_trace, write_repro
+    from tclint.verify import verify, verify_program, verify_trace, warm_up, write_repro
 
     stream = output_format == JSONL
     if stream and output_file is not None:
@@ -252,7 +252,6 @@ def command(
         say=say,
         allow_rules=allow_rules,
     )
-    report = project.lint()
     options = options_from(project.settings, device, timeout, python)
     options = replace(
         options,
@@ -260,6 +259,9 @@ def command(
         memory_mb=memory or options.memory_mb,
         executor=executor if executor is not None else options.executor,
     )
+    if not program and trace_dir is None:
+        warm_up(options)
+    report = project.lint()
     claims = _claims(report)
     if program:
         answers = verify_program(claims, list(program), options, steps=steps)

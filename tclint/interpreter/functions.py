@@ -144,6 +144,8 @@ class Functions:
             args = [value.bound, *args]
         if parameters.given_twice(function, args, keywords):
             return UNKNOWN
+        if function.cls is None and not open_ended and parameters.left_out(function, args, keywords):
+            return UNKNOWN
         self._emitter.emit(events.ProgramCall, frame, node, value, args, keywords)
         if frame.depth >= (_MAX_DEPTH if frame.region is not None else _MAX_EAGER_DEPTH):
             return UNKNOWN

@@ -79,6 +79,33 @@ def evaluate(interp: Interpreter, module: Module, node: ast.expr | None, origin:
     return UNKNOWN
 
 
+def is_tensor(node: ast.expr) -> bool:
+    """Whether an annotation promises a tensor and nothing else."""
+    return (isinstance(node, ast.Name) and node.id in _TENSORS) or (
+        isinstance(node, ast.Attribute) and node.attr in _TENSORS
+    )
+
+
+def python_only(node: ast.expr) -> frozenset[str]:
+    """The plain types of Python that an annotation names, beside None; nothing where it names anything else."""
+    if isinstance(node, ast.Name):
+        return frozenset({node.id}) if node.id in SCALARS else frozenset()
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.Subscript):
+        name = node.value.id if isinstance(node.value, ast.Name) else getattr(node.value, "attr", "")
+        inner = node.slice
+        parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+        if name == "Literal":
+            types = [type(part.value).__name__ for part in parts if isinstance(part, ast.Constant)]
+            return frozenset(types) if len(types) == len(parts) and SCALARS.keys() >= set(types) else frozenset()
+        if name not in ("Optional", "Union"):
+            return frozenset()
+    told = [python_only(part) for part in parts if not (isinstance(part, ast.Constant) and part.value is None)]
+    return frozenset[str]().union(*told) if all(told) else frozenset()
+
+
 def _either(a: Value, b: Value) -> Value:
     """`A | B`. Next to None an unknown alternative stays unknown; next to a tensor it makes the whole unknown."""
     if a is UNKNOWN or b is UNKNOWN:

@@ -18,6 +18,7 @@ from tclint.torch_facts.kind import MAPPING_METHODS
 from tclint.values import (
     NAMED,
     NONE,
+    PROVEN,
     UNKNOWN,
     USED,
     ClassValue,
@@ -52,7 +53,7 @@ _TENSOR_NAMES: Final = re.compile(
 class Signature:
     """The parameters of a function, read once."""
 
-    __slots__ = ("keyed", "kwarg", "kwonly", "names", "nodes", "seen", "used", "vararg")
+    __slots__ = ("asked", "keyed", "kwarg", "kwonly", "names", "nodes", "seen", "used", "vararg")
 
     def __init__(self, function: Function) -> None:
         arguments = function.node.args
@@ -69,6 +70,7 @@ class Signature:
         self.used: frozenset[str] | None = None
         self.seen: frozenset[str] = frozenset()
         self.keyed: frozenset[str] = frozenset()
+        self.asked: frozenset[str] = frozenset()
 
 
 def signature(function: Function) -> Signature:
@@ -95,6 +97,15 @@ def given_twice(function: Function, args: Sequence[Value], keywords: Mapping[str
         if name in keywords:
             return True
     return False
+
+
+def left_out(function: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
+    """Whether a parameter that needs a value gets none: of several functions under one name this is not the one meant."""
+    known = signature(function)
+    if any(isinstance(value, Seq) and value.kind == "star" for value in args):
+        return False
+    rest = (*known.nodes[len(args) :], *known.kwonly)
+    return any(default is None and node.arg not in keywords for node, default in rest)
 
 
 def bind(
@@ -130,7 +141,7 @@ def bind(
         elif isinstance(value, (Dict, Seq)):
             value = _filled(interp, function, node, value)
         else:
-            value = _surer(interp, function, node, known, value)
+            value = _surer(interp, function, node, known, _agreed(interp, function, node, value))
         env[name] = value
     if len(plain) > len(known.nodes):
         rest = plain[len(known.nodes) :]
@@ -141,7 +152,9 @@ def bind(
             value = default_value(interp, function, node, default)
         else:
             value = UNKNOWN
-        env[node.arg] = value if value is not UNKNOWN else _evidence(interp, function, node, known)
+        env[node.arg] = (
+            _agreed(interp, function, node, value) if value is not UNKNOWN else _evidence(interp, function, node, known)
+        )
     if known.vararg:
         env[known.vararg] = Seq("tuple", None, star) if star is not None else Seq("tuple", tuple(rest), UNKNOWN, "args")
     if known.kwarg:
@@ -207,9 +220,30 @@ def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signat
     return Union(tuple([surer if o is tensor else o for o in value.options])) if isinstance(value, Union) else surer
 
 
+def _agreed(interp: Interpreter, function: Function, node: ast.arg, value: Value) -> Value:
+    """An argument of which the caller believes, without proof, that it is a tensor: not where the annotation says `int`.
+
+    Words are never tensors, whatever the caller shows; numbers may be, where torch itself made them.
+    """
+    tensor = tensor_of(value)
+    if tensor is None or node.annotation is None:
+        return value
+    promised = hints.python_only(node.annotation)
+    if not promised or (tensor.conf == PROVEN and isinstance(value, Tensor) and promised != {"str"}):
+        return value
+    return hints.evaluate(interp, function.module, node.annotation, Origin(node.lineno, node))
+
+
 def _filled(interp: Interpreter, function: Function, node: ast.arg, value: Dict | Seq) -> Value:
-    """A container of which some of what it holds is unknown, with what the annotation promises of it."""
-    if node.annotation is None or not value.holds_unknown():
+    """A container of which some of what it holds is unknown, with what the annotation promises of it.
+
+    Where that is a tensor, caller and callee contradict each other, and nobody knows.
+    """
+    if node.annotation is None:
+        return value
+    if isinstance(value, Seq) and value.kind in ("list", "tuple") and hints.is_tensor(node.annotation):
+        return UNKNOWN
+    if not value.holds_unknown():
         return value
     told = hints.evaluate(interp, function.module, node.annotation, Origin(node.lineno, node))
     for option in told.options:
@@ -226,16 +260,26 @@ _TENSOR_ONLY: Final = frozenset(
 
 
 def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
-    """Names on which the function uses what only tensors have; `known.keyed` then holds those it looks up by keys."""
+    """Names on which the function uses what only tensors have.
+
+    `known.keyed` then holds those it looks up by keys, `known.asked` those whose value it asks for as they are.
+    """
     if known.used is None:
         found: set[str] = set()
         keyed: set[str] = set()
+        asked: set[str] = set()
+        stored: set[str] = set()
         names = {*known.names, *(n.arg for n, _ in known.kwonly)}
         for node in nodes(function.node):
             kind = type(node)
-            if kind is ast.Name or kind is ast.Constant:
+            if isinstance(node, ast.Name):
+                if type(node.ctx) is ast.Store:
+                    stored.add(node.id)
+            elif kind is ast.Constant:
                 continue
-            if isinstance(node, ast.Attribute):
+            elif isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+                asked |= _asked(node.test)
+            elif isinstance(node, ast.Attribute):
                 if not isinstance(node.value, ast.Name):
                     continue
                 if node.attr in _TENSOR_ONLY:
@@ -262,7 +306,23 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         known.seen = frozenset(found)
         known.used = frozenset(found & names)
         known.keyed = frozenset(keyed & names - found)
+        known.asked = frozenset(asked & names - stored)
     return known.used
+
+
+def _asked(test: ast.expr) -> set[str]:
+    """Names that a test asks as they are, `y == 0` or `y`: of a tensor of several elements Python would not know."""
+    if isinstance(test, ast.BoolOp):
+        return set[str]().union(*map(_asked, test.values))
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _asked(test.operand)
+    if isinstance(test, ast.Name):
+        return {test.id}
+    if not isinstance(test, ast.Compare) or isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        return set()
+    sides = (test.left, *test.comparators)
+    plain = all(isinstance(side, (ast.Name, ast.Constant, ast.Attribute)) for side in sides)
+    return {side.id for side in sides if isinstance(side, ast.Name)} if plain else set()
 
 
 def names_used_as_tensors(function: Function) -> frozenset[str]:
@@ -334,7 +394,7 @@ def _entry_value(
         if node.arg in used_as_tensor(function, known):
             value = Tensor(USED, "", -1, 0, origin)
         elif forward and node.annotation is None and node.arg not in known.keyed:
-            named = bool(_TENSOR_NAMES.match(node.arg))
+            named = bool(_TENSOR_NAMES.match(node.arg)) and node.arg not in known.asked
             if fallback is None:
                 value = Tensor(USED if named else NAMED, "", -1, 0, origin)
             elif named:

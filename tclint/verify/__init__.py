@@ -6,7 +6,7 @@ Nothing here imports torch but the files named `child*.py`, which only ever run 
 from __future__ import annotations
 
 from tclint.verify.options import VerifyOptions
-from tclint.verify.parent import verify
+from tclint.verify.parent import verify, warm_up
 from tclint.verify.recording import verify_program, verify_trace
 from tclint.verify.registered import example
 from tclint.verify.repro import NotConfirmed, write_repro
@@ -25,5 +25,6 @@ __all__ = [
     "verify",
     "verify_program",
     "verify_trace",
+    "warm_up",
     "write_repro",
 ]

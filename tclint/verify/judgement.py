@@ -168,7 +168,11 @@ def is_ours(path: str) -> bool:
 
 
 def _graph_break(judging: _Judge) -> Verdict:
+    # What a finding says of dynamic shapes, calls of one size neither show nor refute.
+    sized = "dynamic shapes" in judging.finding.message
     runs = judging.runs("breaks") or judging.runs("recompiles")
+    if sized:
+        runs = sorted(judging.runs("recompiles", "breaks"), key=lambda run: "size" not in run.varied)
     for run in runs:
         for item in run.breaks:
             if judging.here(*place_of(item, is_ours)) and not is_follow_on(item, run.breaks, judging.outlines):
@@ -185,6 +189,9 @@ def _graph_break(judging: _Judge) -> Verdict:
                 words = f"what is flagged stands behind a condition on its line ({run.label or 'one call'})"
                 hint = "register an example whose calls run it with @tclint.example"
                 return judging.verdict(Outcome.NOT_REACHED, words, run, hint=hint)
+            if sized and "size" not in run.varied:
+                words = "traced without a break, in calls of one size only"
+                return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
             return judging.verdict(Outcome.REFUTED, f"traced without a break ({run.label or 'one call'})", run)
     return _untraced(judging, runs)
 

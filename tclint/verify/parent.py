@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -22,7 +23,7 @@ from tclint.verify.job import Job
 from tclint.verify.judgement import verdicts_of
 from tclint.verify.missed import missed_of
 from tclint.verify.options import VerifyOptions
-from tclint.verify.process import Limits, free_memory_mb, run_job, stop_servers, visible_gpus
+from tclint.verify.process import Limits, free_memory_mb, run_job, start_server, stop_servers, visible_gpus
 from tclint.verify.spans import Outline, outline
 from tclint.verify.targets import Target, absolute, relative, targets_of
 from tclint.verify.unflagged import unflagged_targets
@@ -89,6 +90,22 @@ def verify(
         bad_factories=tuple(dict.fromkeys(heard.bad_factory for heard in heards if heard.bad_factory)),
         stopped=stopped,
     )
+
+
+def warm_up(options: VerifyOptions) -> None:
+    """Begin to start what will run the targets, while the program is still being linted: torch takes seconds to import.
+
+    Only where no answers are kept: otherwise there may be nothing to ask.
+    """
+    if options.executor or options.cache_dir is not None:
+        return
+    limits = Limits(options.python, options.device, options.timeout, options.memory_mb)
+
+    def start() -> None:
+        gpus = visible_gpus() if options.device == "cuda" and options.jobs > 1 else ()
+        start_server(replace(limits, gpu=gpus[0] if gpus else ""))
+
+    threading.Thread(target=start, daemon=True, name="tclint-verify-warm").start()
 
 
 def _hear(

@@ -155,10 +155,13 @@ class Server:
         self._reader = threading.Thread(target=self._read, daemon=True, name="tclint-verify-events")
         self._reader.start()
         atexit.register(self.stop)
+        _starting.append(self._process)
         try:
             hello = self._first.get(timeout=START_LIMIT)
         except queue.Empty:
             hello = {"event": "failed", "reason": f"no answer within {START_LIMIT:.0f} s"}
+        finally:
+            _starting.remove(self._process)
         if hello["event"] != "ready":
             reason = str(hello.get("reason", ""))
             self.stop()
@@ -411,6 +414,8 @@ def _so_far(path: Path) -> Mapping[str, Any] | None:
 
 _servers: dict[tuple[str, str, str, int], Server] = {}
 _servers_lock = threading.Lock()
+_starting: list[subprocess.Popen[bytes]] = []
+"""Servers that have not said that they are ready."""
 
 
 def run_job(job: Job, limits: Limits) -> Heard:
@@ -456,8 +461,17 @@ def _server(limits: Limits) -> Server:
         return server
 
 
+def start_server(limits: Limits) -> None:
+    """Start a server before anybody asks it: who does so later hears why it could not be started."""
+    with contextlib.suppress(ServerFailed):
+        _server(limits)
+
+
 def stop_servers() -> None:
     """End every server of this process and with it every child."""
+    for process in list(_starting):
+        # Nobody waits for it any more.
+        process.kill()
     with _servers_lock:
         for server in _servers.values():
             server.stop()

@@ -313,6 +313,30 @@ def test_numbers_that_make_an_assertion_hold(line: str, changes: list[dict[str, 
     assert list(solved(line, {"heads": 3, "size": 4, "dim": 32})) == changes
 
 
+def test_a_server_that_nobody_needs_is_not_waited_for(tmp_path: Path) -> None:
+    """It is started while the program is linted; where there is nothing to ask, the run ends at once."""
+    slow = tmp_path / "python"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    parent.warm_up(VerifyOptions(root=str(tmp_path), python=str(slow), cache_dir=None))
+    begun = time.monotonic()
+    while not process._starting and time.monotonic() - begun < 30:
+        time.sleep(0.01)
+    (started,) = process._starting
+    report = tclint.verify.verify([], VerifyOptions(root=str(tmp_path), python=str(slow)))
+    assert report.verdicts == ()
+    assert started.wait(timeout=10) != 0
+    assert time.monotonic() - begun < 45
+
+
+def test_where_answers_are_kept_nothing_is_started_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Limits] = []
+    monkeypatch.setattr("tclint.verify.parent.start_server", started.append)
+    parent.warm_up(VerifyOptions(root=str(tmp_path), cache_dir=str(tmp_path)))
+    time.sleep(0.2)
+    assert not started
+
+
 HEAD = "import torch\nmodel = torch.compile(torch.nn.Linear(2, 2))\n"
 
 

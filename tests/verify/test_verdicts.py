@@ -79,6 +79,18 @@ def test_a_traced_line_without_a_break_is_refuted() -> None:
     assert verdict(finding_on("m.py", 3), heard()).outcome is Outcome.REFUTED
 
 
+def test_a_break_of_dynamic_shapes_is_not_refuted_by_calls_of_one_size() -> None:
+    finding = replace(finding_on("m.py", 3), message="a comparison of sizes: with dynamic shapes a SymBool")
+    assert verdict(finding, heard(breaks=())).outcome is Outcome.INCONCLUSIVE
+    swept = heard(breaks=(), experiment="recompiles", varied=("size",))
+    assert verdict(finding, swept).outcome is Outcome.REFUTED
+    broken = Break("m.py", 3, "bool", "not SymBool", "GB0001", (Step("m.py", 3, "forward"),))
+    assert (
+        verdict(finding, heard(breaks=(broken,), experiment="recompiles", varied=("size",))).outcome
+        is Outcome.CONFIRMED
+    )
+
+
 def test_a_line_behind_a_break_is_not_reached() -> None:
     found = verdict(finding_on("m.py", 9), heard())
     assert found.outcome is Outcome.NOT_REACHED

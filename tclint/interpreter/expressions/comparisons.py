@@ -23,6 +23,7 @@ from tclint.values import (
 )
 from tclint.values.constant import is_none
 from tclint.values.operators import asked
+from tclint.values.scalar import ADDRESSES
 
 _ORDERINGS: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
 _IDENTITY: Final = (ast.Is, ast.IsNot)
@@ -88,16 +89,16 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
 
 
 def _is_word_asked(left: Value, right: Value) -> bool:
-    """`scale == "auto"` of what may be a tensor and other things: of a tensor it is False without a look at its values."""
+    """`scale == "auto"`, `k1 == None` of what may be a tensor: of one it is False without a look at its values."""
     word, other = (right, left) if isinstance(right, Const) else (left, right)
-    if not isinstance(word, Const) or not isinstance(word.value, str) or tensor_of(other) is None:
+    if not (is_none(word) or word.python_type == "str" and isinstance(word, Const)) or tensor_of(other) is None:
         return False
     return not isinstance(other, Tensor) or other.conf <= NAMED
 
 
 def _plain(frame: Frame, node: ast.AST, left: Value, right: Value) -> Value:
     """A bool that comes from where the values come from."""
-    if "pointer" in (left.source, right.source):
+    if not ADDRESSES.isdisjoint((left.source, right.source)):
         frame.interp.emitter.operation(frame, node, type(node).__name__, left, right)
         return BOOL
     source = "size" if "size" in (left.source, right.source) else left.source or right.source

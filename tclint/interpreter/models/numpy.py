@@ -58,7 +58,10 @@ def _call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
     if name in facts.named("makes an array"):
         return Tensor(PROVEN, "", -1, ARRAY | HOST, origin)
     if name.startswith("numpy.random."):
-        return _draw(measured(frame, name, None, args, keywords, origin), keywords, origin)
+        drawn = measured(frame, name, None, args, keywords, origin)
+        if frame.region is None and isinstance(drawn, Scalar):
+            return drawn  # to eager code one draw is a number of Python's
+        return _draw(drawn, keywords, origin)
     made = measured(frame, name, None, args, keywords, origin)
     if isinstance(made, (Seq, Dict, Object, Const)) or made is STR:
         return made

@@ -1,0 +1,103 @@
+"""What is believed to be a tensor without proof, and what the rest of the program says against it."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from small_programs import cls, function, interpreter, module
+
+from tclint.interpreter import parameters
+from tclint.interpreter.expressions.comparisons import compare
+from tclint.values import BOOL, NAMED, NONE, PROVEN, UNKNOWN, USED, Const, Instance, Region, Seq, Tensor, Union, Value
+
+FORWARD = """
+    import torch
+    from torch import nn
+    class Net(nn.Module):
+        def forward(self, x, y, mask, scores, weights):
+            if y == 0 or not mask:
+                return x
+            if scores.max() > 0 and x.dim() == weights:
+                return x
+            weights = weights.sum()
+            return x, y, mask, scores, weights
+"""
+
+CALLED = """
+    from typing import Literal, Optional
+    import torch
+    def f(name: Optional[str], size: int, how: Literal["a", "b"], x: torch.Tensor, scale: float | torch.Tensor, y=1):
+        return x
+    def g(x, size, *, last):
+        return size
+"""
+
+
+def believed(value: Value) -> int:
+    return value.conf if isinstance(value, Tensor) else 0
+
+
+def test_a_name_is_no_evidence_where_its_value_is_asked_for_as_it_is() -> None:
+    interp = interpreter(a=FORWARD)
+    env = parameters.entry(interp, function(interp, "Net.forward"), Instance(cls(interp, "Net")), Region(None))
+    found = {name: believed(value) for name, value in env.items()}
+    assert (found["y"], found["mask"]) == (NAMED, NAMED)
+    assert found["scores"] == USED  # a method is called on it
+    assert found["x"] == USED
+    assert found["weights"] == USED  # it is another value by then
+
+
+@pytest.mark.parametrize(
+    ("place", "given", "kind"),
+    [
+        (0, Union((Tensor(USED), UNKNOWN)), "str"),
+        (0, Tensor(PROVEN), "str"),
+        (1, Tensor(USED), "int"),
+        (1, Union((Tensor(PROVEN), UNKNOWN)), "int"),
+        (2, Tensor(USED), "str"),
+    ],
+)
+def test_an_annotation_of_plain_python_outweighs_what_a_caller_believes(place: int, given: Value, kind: str) -> None:
+    interp = interpreter(a=CALLED)
+    args: list[Value] = [UNKNOWN] * 5
+    args[place] = given
+    env = parameters.bind(interp, function(interp, "f"), args, {}, False)
+    value = env[("name", "size", "how")[place]]
+    assert kind in {option.python_type for option in value.options}
+    assert not any(isinstance(option, Tensor) for option in value.options)
+
+
+def test_what_torch_made_stays_a_tensor_where_a_number_is_annotated() -> None:
+    interp = interpreter(a=CALLED)
+    made, either = Tensor(PROVEN, "i", 0), Tensor(USED)
+    env = parameters.bind(interp, function(interp, "f"), [UNKNOWN, made, UNKNOWN, UNKNOWN, either], {}, False)
+    assert env["size"] is made
+    assert env["scale"] is either
+
+
+def test_a_list_for_a_tensor_is_neither() -> None:
+    interp = interpreter(a=CALLED)
+    given = Seq("list", (Const(1), Const(2)))
+    env = parameters.bind(interp, function(interp, "f"), [NONE, Const(1), Const("a"), given, given], {}, False)
+    assert env["x"] is UNKNOWN
+    assert env["scale"] is given
+
+
+def test_a_call_that_leaves_something_out_means_another_function() -> None:
+    interp = interpreter(a=CALLED)
+    g = function(interp, "g")
+    assert parameters.left_out(g, [Tensor()], {"last": NONE})
+    assert parameters.left_out(g, [Tensor(), Const(1)], {})
+    assert not parameters.left_out(g, [Tensor()], {"size": Const(1), "last": NONE})
+    assert not parameters.left_out(g, [Seq("star", None, UNKNOWN)], {})
+    assert not parameters.left_out(function(interp, "f"), [UNKNOWN] * 5, {})
+
+
+@pytest.mark.parametrize("word", [NONE, Const("auto")])
+def test_no_tensor_equals_none_or_a_word(word: Value) -> None:
+    interp = interpreter(a=CALLED)
+    frame = interp.names.frame(module(interp))
+    doubtful = Union((Tensor(PROVEN), UNKNOWN))
+    assert compare(frame, ast.parse("0").body[0], "Eq", doubtful, word) is BOOL
+    assert compare(frame, ast.parse("0").body[0], "NotEq", word, doubtful) is BOOL
