@@ -44,11 +44,12 @@ def test_what_is_no_number_is_not_called_one(tmp_path: Path) -> None:
 DRAWN = """\
 import numpy as np
 import torch
+from elsewhere import draw
 
 
 @torch.compile
-def f(x: torch.Tensor, rows: np.ndarray, unknown):
-    return x, rows.tolist(), unknown.tolist(), x.tolist()
+def f(x: torch.Tensor, rows: np.ndarray):
+    return x, rows.tolist(), draw().tolist(), x.tolist()
 """
 
 
