@@ -18,6 +18,8 @@ class Order:
     """The dotted name to import where there is no path."""
     part: str = ""
     """Of a diagnostic that runs in several children: which mode, which option."""
+    also: tuple[str, ...] = ()
+    """Diagnostics to answer as well, with the step that this one compiles."""
     again: bool = False
     """Measured before in this run: only what differs from process to process is of interest."""
     device: str = "cpu"

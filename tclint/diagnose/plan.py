@@ -26,6 +26,8 @@ class Diagnostic:
     """Those that may take minutes: they get what time the others leave."""
     repeats: int = 0
     """How many more times it may be measured, in processes of their own, until two of them agree."""
+    shares: str = ""
+    """The diagnostic whose compiled step will do for this one, where --quick is in a hurry."""
     quick: tuple[str, ...] | None = None
     """The parts that --quick measures, where these are not all."""
 
@@ -44,8 +46,8 @@ DIAGNOSTICS = (
         # What the default mode does is told by `speed`.
         quick=("reduce-overhead",),
     ),
-    Diagnostic("guards", "guard overhead", 20),
-    Diagnostic("numerics", "eager against compiled values", 45),
+    Diagnostic("guards", "guard overhead", 20, shares="speed"),
+    Diagnostic("numerics", "eager against compiled values", 45, shares="speed"),
     Diagnostic("latency", "whole against regional compilation", 60, quick=()),
     Diagnostic("shapes", "varying batch and sequence", 60, quick=()),
     Diagnostic("ablate", "Inductor options one by one", 30),

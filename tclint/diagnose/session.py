@@ -284,6 +284,8 @@ class Session:
                 f"not begun: the run's {self.options.total:g} s are used up (--total 0 lifts the limit)"
             )
             return
+        if part in gathered.lasted:
+            return  # answered by the child of another
         began = time.monotonic()
         self.progress(f"{diagnostic.name} {part}".strip(), done, total)
 
@@ -337,9 +339,15 @@ class Session:
             threads=self.options.threads,
             batch=self.options.batch,
             quick=self.options.quick,
+            also=tuple(each.name for each in DIAGNOSTICS if each.shares == name and self._shared(each)),
             budget=min(own, max(5.0, self._limit() - GRACE)),
             factories=self.options.factories,
         )
+
+    def _shared(self, diagnostic: Diagnostic) -> bool:
+        """Whether a diagnostic makes do with what another one has compiled."""
+        name = diagnostic.name
+        return self.options.quick and name in self.options.names and name not in self.options.asked
 
     def _limit(self) -> float:
         """Seconds after which a child is ended: those that wait behind it get what the first one shows they need."""
@@ -382,6 +390,8 @@ class Session:
         if data.get("result") is None:
             return str(data.get("status", "failed")), str(data.get("words", "")), None
         try:
+            for name, answer in data.get("also", {}).items():
+                self._also(self.gathered[name], name, answer)
             if order.diagnostic == "breaks":
                 self.heard = with_paths(codec.decode(Heard, data["result"]), lambda p: relative(p, self.options.cwd))
                 own = {relative(path, self.options.cwd) for path in self.shared.files}
@@ -394,6 +404,14 @@ class Session:
             return "done", str(data.get("words", "")), result
         except (codec.Malformed, KeyError, TypeError) as error:
             return "failed", f"the answer cannot be read ({error})", None
+
+    def _also(self, gathered: _Gathered, name: str, answer: Mapping[str, Any]) -> None:
+        gathered.lasted[""] = 0.0
+        if answer["status"] == "done":
+            gathered.results[""] = codec.decode(_KINDS[name], answer["result"])
+        else:
+            words, status = str(answer["words"]), str(answer["status"])
+            gathered.troubles[""] = f"{status}: {words}" if status == "not applicable" else words
 
     def _name_at(self, path: str, line: int) -> tuple[str, int] | None:
         found = outline(absolute(path, self.options.cwd)).function_at(line)

@@ -20,7 +20,9 @@ from tclint.diagnose.measurement import Diagnosis, Guards, ModeRow, Modes, Speed
 from tclint.diagnose.order import Order
 from tclint.diagnose.session import GOES_ON, Options, Session
 from tclint.diagnose.target import parse
+from tclint.model import codec
 from tclint.model.settings import Settings
+from tclint.verify.process import Answer
 
 ROOT = Path(__file__).resolve().parents[2]
 FORWARD = Speed((SpeedRow("forward", timing(2.0), timing(1.0), 3.0),))
@@ -93,6 +95,36 @@ def test_quick_leaves_out_what_is_not_asked_for(session: Make) -> None:
     end, _ = session(child, Options(names=plan.NAMES[1:], device="cuda", quick=True, asked=("latency",)))
     assert child.asked == ["speed", "modes reduce-overhead", "guards", "numerics", "latency"]
     assert next(s for s in end.states if s.name == "shapes").words == "by --quick; --only shapes asks for it"
+
+
+def test_quick_takes_one_compiled_step_for_three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards and values need no compilation of their own; what another child has answered is not asked for again."""
+    asked: list[tuple[str, tuple[str, ...]]] = []
+
+    def ask(job: dict[str, object], limits: object, heard: object) -> Answer:
+        order = codec.decode(Order, job, "order")
+        asked.append((order.diagnostic, order.also))
+        also = {
+            "guards": {"status": "done", "result": codec.encode(Guards(timing(1.0), timing(0.9)))},
+            "numerics": {"status": "failed", "words": "RuntimeError: no such luck"},
+        }
+        return Answer({"status": "done", "result": codec.encode(BOTH), "also": {n: also[n] for n in order.also}})
+
+    monkeypatch.setattr("tclint.diagnose.session.ask_child", ask)
+    target = parse("timm.models:resnet18", [str(tmp_path)])
+
+    def run(*asked_for: str) -> Diagnosis:
+        options = Options(names=("speed", "guards", "numerics"), quick=True, asked=asked_for, cwd=str(tmp_path))
+        return Session(target, options, Settings(), lambda *_: None).run()
+
+    told = run()
+    assert asked == [("speed", ("guards", "numerics"))]
+    assert told.guards == Guards(timing(1.0), timing(0.9))
+    numerics = next(s for s in told.states if s.name == "numerics")
+    assert (numerics.status, numerics.words) == ("failed", "RuntimeError: no such luck")
+    asked.clear()
+    run("numerics")
+    assert asked == [("speed", ("guards",)), ("numerics", ())], "what is asked for by name is measured in full"
 
 
 def test_one_child_does_not_take_the_time_of_the_others(tmp_path: Path) -> None:

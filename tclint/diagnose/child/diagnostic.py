@@ -69,7 +69,12 @@ def measure(data: Mapping[str, Any], save: Callable[[dict[str, Any]], None]) -> 
             told.update(result=codec.encode(part), status="done")
             save(told)
 
-        subject = replace(subject, save=keep)
+        def share(eager: Callable[[], Any], compiled: Callable[[], Any]) -> None:
+            for name in order.also:
+                told.setdefault("also", {})[name] = _shared(name, subject, eager, compiled)
+            save(told)
+
+        subject = replace(subject, save=keep, share=share)
         told |= {"result": codec.encode(_measures()[order.diagnostic](subject)), "status": "done", "words": ""}
         told["sources"] = subject.sources()
     except NoTarget as error:
@@ -84,6 +89,21 @@ def measure(data: Mapping[str, Any], save: Callable[[dict[str, Any]], None]) -> 
         told["words"] = f"{type(error).__name__}: {_line(str(error))}"
     told["seconds"] = time.monotonic() - began
     return told
+
+
+def _shared(name: str, subject: Subject, eager: Callable[[], Any], compiled: Callable[[], Any]) -> dict[str, Any]:
+    """The answer of another diagnostic, from steps that are warm."""
+    from tclint.diagnose.child.numerics import outputs_of
+    from tclint.diagnose.child.speed import guards_of
+
+    try:
+        result = guards_of(subject, compiled) if name == "guards" else outputs_of(eager, compiled)
+    except NotApplicable as error:
+        return {"status": "not applicable", "words": str(error)}
+    except Exception as error:
+        traceback.print_exc()
+        return {"status": "failed", "words": f"{type(error).__name__}: {_line(str(error))}"}
+    return {"status": "done", "result": codec.encode(result)}
 
 
 def _line(text: str) -> str:

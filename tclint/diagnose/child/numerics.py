@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -44,6 +45,13 @@ def measure_numerics(subject: Subject) -> Numerics:
         ]
         subject.save(Numerics(tuple(rows), tuple(notes)))
     return Numerics(tuple(rows), tuple(notes))
+
+
+def outputs_of(eager: Callable[[], Any], compiled: Callable[[], Any]) -> Numerics:
+    """The outputs of a step that is there already, without a reference in float64."""
+    one, other = _floats(eager()), _floats(compiled())
+    notes = ("only the outputs in the dtype of the model: --quick",)
+    return Numerics((_compared("as it is", "outputs", one, other, None, TOLERANCES[torch.float32]),), notes)
 
 
 def _try(subject: Subject, dtype: torch.dtype, compile_: bool, notes: list[str]) -> Values | None:

@@ -45,6 +45,9 @@ def measure_speed(subject: Subject) -> Speed:
         rows.append(row)
         steps.append(own)
         subject.save(Speed(tuple(rows), what, tuple(notes)))
+        if kind == "forward":
+            # Before the backward pass is compiled: then the function would have two programs, and guards to tell them apart.
+            subject.share(own["eager"], own["compiled"])
     if subject.order.again:
         return Speed(tuple(rows), what)
     # Last of all: a profiler that was on once may slow down every launch after it.
@@ -94,14 +97,19 @@ def _counted(row: SpeedRow, steps: dict[str, Step], device: str) -> SpeedRow:
 
 
 def measure_guards(subject: Subject) -> Guards:
-    set_stance = getattr(torch.compiler, "set_stance", None)
-    if set_stance is None:
-        raise NotApplicable("this torch has no torch.compiler.set_stance")
     target, call = subject.made()
     step = forward(subject.compiled(target), call)
     for _ in range(5):
         # The stance trusts that whatever will be needed has been compiled.
         step()
+    return guards_of(subject, step)
+
+
+def guards_of(subject: Subject, step: Step) -> Guards:
+    """What the guards of a warm compiled step cost."""
+    set_stance = getattr(torch.compiler, "set_stance", None)
+    if set_stance is None:
+        raise NotApplicable("this torch has no torch.compiler.set_stance")
     try:
         took = timings(
             {"baseline": step, "skipped": step},

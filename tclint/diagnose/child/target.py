@@ -50,6 +50,8 @@ class Subject:
     began: float
     save: Callable[[Any], None] = lambda part: None
     """Keeps a result of which only a part is done, in case the rest is never reached."""
+    share: Callable[[Callable[[], Any], Callable[[], Any]], None] = lambda eager, compiled: None
+    """Offers a warm eager and compiled step to the other diagnostics of the order."""
 
     @property
     def device(self) -> str:

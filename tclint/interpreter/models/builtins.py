@@ -12,6 +12,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import failing
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, library
+from tclint.interpreter.models.identity import identity
 from tclint.torch_facts import facts
 from tclint.values import (
     BOOL,
@@ -480,13 +481,12 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "print": _none,
     "open": _file,
     "setattr": _setattr,
-    "id": _int,
-    "hash": _int,
+    "id": identity,
     "slice": _slice,
     "divmod": _divmod,
     "format": _string,
     "chr": _string,
-    "ord": _int,
+    **dict.fromkeys(("hash", "ord"), _int),
 }
 
 _PURE: Final[dict[str, Callable[..., object]]] = {
