@@ -107,8 +107,6 @@ class IntAttributeMutation(Rule):
         value = event.ask.attributes(event.receiver).get(event.name)
         if value is None or value.python_type == "float":
             return  # becomes dynamic, unless an operation burns it in: TCL204
-        if isinstance(value, Object) and event.evidence is not None:
-            return  # where the calls are in sight they tell: TCL212; models that are made one after the other cost one each
         varied = object_difference(event, event.receiver, event.name)
         if not varied.hazard:
             return

@@ -321,46 +321,6 @@ def main(config, x):
     assert "index = 0, 1, 2" in message
 
 
-def test_models_made_one_after_the_other_cost_one_program_each(project: Project) -> None:
-    """Each width is another model, and needs its own; the layers of one model that are compiled one by one share their code."""
-    block = """
-class Block(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.norm = nn.LayerNorm(width)
-
-    def forward(self, x):
-        return torch.cat((x, self.norm(x)), -1)
-"""
-    sweep = f"""{block}
-def main():
-    for layers, width in [(1, 8), (1, 16), (1, 32)]:
-        fast = torch.compile(nn.Sequential(*[Block(width=width) for _ in range(layers)]))
-        for _ in range(3):
-            fast(torch.randn(2, width))
-
-main()
-"""
-    one_by_one = f"""{block}
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.blocks = nn.ModuleList([Block(width) for width in (8, 16, 32, 64)])
-        for block in self.blocks:
-            block.compile()
-
-    def forward(self, x):
-        for block in self.blocks:
-            x = block(x)
-        return x
-
-Net()(torch.randn(2, 8))
-"""
-    assert said(project, sweep, "TCL202") == []
-    assert said(project, one_by_one, "TCL202") == []
-    assert len(said(project, one_by_one, "TCL212")) == 1
-
-
 def test_a_dict_that_compiled_code_writes_to(project: Project) -> None:
     """Under torch 2.13 six calls make six programs, and two where the key is the same each time."""
     source = """
