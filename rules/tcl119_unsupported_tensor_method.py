@@ -14,7 +14,7 @@ from tclint.rules import _language
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import INPUT, PARAMETER, SPARSE, ClassValue, Scalar, Tensor, Value, tensor_of
+from tclint.values import INPUT, PARAMETER, SPARSE, ClassValue, External, Scalar, Tensor, Value, tensor_of
 
 # Up to some release the graph ends where the id is asked for; from then on where something is done with it.
 _ID: Final = "id() of a tensor"
@@ -88,9 +88,8 @@ class UnsupportedTensorMethod(Rule):
         method = event.method
         if event.name in _OF_SPARSE and (tensor is None or not tensor.flags & SPARSE):
             return  # asked of sparse tensors; a jagged one has methods of the same names
-        of_program = [value for value in event.args if isinstance(value, ClassValue)]
-        if of_program and not any(event.ask.method(value.cls, "__torch_dispatch__") for value in of_program):
-            return  # asked with classes of torch: a subclass of the program is traced
+        if event.name in facts.named("takes a class of tensors") and not self._becomes_plain(event):
+            return
         verdict = self.verdict(event)
         made = event.name in facts.at(self.release).named("breaks on a tensor made in the region")
         if made and tensor is not None and not tensor.flags & (INPUT | PARAMETER):
@@ -101,6 +100,13 @@ class UnsupportedTensorMethod(Rule):
             if verdict.only_on_input and (tensor is None or not tensor.flags & INPUT or tensor.flags & PARAMETER):
                 return
         yield self._finding(event, f"`.{method}()`", tensor, self.span(event))
+
+    def _becomes_plain(self, event: Call) -> bool:
+        """Whether the class is one of torch, as it was asked, or dispatches by itself; another is followed."""
+        given = event.args[0] if event.args else None
+        if isinstance(given, ClassValue):
+            return event.ask.method(given.cls, "__torch_dispatch__") is not None
+        return isinstance(given, External) and given.name.startswith("torch.")
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         if _is_address(event.test):
