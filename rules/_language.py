@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Final
 
 from tclint.events import Attribute, Call, Event, Format, Loop, Operation, ProgramCall, Store, Subscript
@@ -294,6 +294,26 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
     meta = _metaclass(event, event.function)
     if meta is not None and _has(event, Instance(meta.cls), "__call__"):
         yield "__call__ of a metaclass"
+
+
+def does_not_fit(event: ProgramCall) -> bool:
+    """Whether a plain function of the program is called in a `try` with arguments that it does not take."""
+    node, value = event.node, event.function
+    if not isinstance(value, FunctionValue) or not isinstance(node, ast.Call) or "try" not in event.blocks:
+        return False
+    function = value.function
+    parameters = function.node.args
+    if function.decorators or parameters.kwarg is not None or any(isinstance(a, ast.Starred) for a in node.args):
+        return False
+    taken = {each.arg for each in (*parameters.args, *parameters.kwonlyargs)}
+    return any(keyword.arg is not None and keyword.arg not in taken for keyword in node.keywords)
+
+
+def given_by_method(node: ast.AST, methods: Container[str]) -> str:
+    """An argument of a call that one of these methods gives, as it is written; nothing where there is none."""
+    given = (*node.args, *(k.value for k in node.keywords)) if isinstance(node, ast.Call) else ()
+    calls = (each for each in given if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute))
+    return next((ast.unparse(each) for each in calls if getattr(each.func, "attr", "") in methods), "")
 
 
 def of_decorators(event: ProgramCall, function: Function) -> Iterator[str]:

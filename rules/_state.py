@@ -129,7 +129,7 @@ def object_difference(event: Event, owner: Instance, name: str) -> Variation:
         for values in event.ask.made_with(owner.cls, parameter):
             if len(values) > best.programs:
                 where, shown = next(iter(values.values())), ", ".join(f"{value}" for value in list(values)[:3])
-                best = Variation(len(values), f"made at {where} with {parameter} = {shown}, …")
+                best = Variation(len(values), f"made at {where} with {parameter} = {shown}, …", "made")
     return best
 
 

@@ -91,7 +91,7 @@ class ScalarExtraction(Rule):
         node = event.node
         if not isinstance(node, ast.Call):
             return None
-        switched = _is_read(event) and not _of_array(event)
+        switched = _is_read(event) and _of_tensor(event)
         return self._on_the_line(event, node) or (switch_on(event, _SWITCH) if switched else None)
 
     def _on_the_line(self, event: Call, node: ast.Call) -> Fix | None:
@@ -111,12 +111,15 @@ class ScalarExtraction(Rule):
         return None
 
     def _finding(self, event: Call, tensor: Tensor | None, what: str, confidence: Confidence | None = None) -> Finding:
+        of_tensor = _of_tensor(event)
+        waits = " and the device is waited for" if of_tensor else ""
+        kept = f"keep the {'' if event.method == 'tolist' else '0-d '}tensor, or set capture_scalar_outputs (it still waits)"
         return self.finding(
             event,
-            f"{what} reads a value out of the graph; Dynamo breaks here and the device is waited for{whole_frame(event)}",
+            f"{what} reads a value out of the graph; Dynamo breaks here{waits}{whole_frame(event)}",
             about=tensor,
             confidence=confidence,
-            help=f"keep the {'' if event.method == 'tolist' else '0-d '}tensor, or set capture_scalar_outputs (it still waits)",
+            help=kept if of_tensor else "compute it outside the compiled region and pass the numbers in",
         )
 
 
@@ -125,10 +128,13 @@ def _is_read(event: Call) -> bool:
     return event.name in ("builtins.int", "builtins.float") or event.method in ("item", "tolist")
 
 
-def _of_array(event: Call) -> bool:
+def _of_tensor(event: Call) -> bool:
+    """Whether it is a tensor that is read, on a device that may be waited for. `tolist` of what is unknown may be numpy's."""
     value = event.args[0] if event.args else event.receiver
     tensor = tensor_of(value) if value is not None else None
-    return event.name.startswith("ndarray.") or (tensor is not None and bool(tensor.flags & ARRAY))
+    if event.name.startswith("ndarray.") or (tensor is None and event.method == "tolist"):
+        return False
+    return tensor is None or not tensor.flags & ARRAY
 
 
 def _compared(event: Call, node: ast.Call) -> Fix | None:

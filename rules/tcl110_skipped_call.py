@@ -55,7 +55,7 @@ class SkippedCall(Rule):
 
     code, name = "TCL110", "skipped-call"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
-    graph_breaks = ("GB0007", "GB0008", "GB0147", "GB0156", "GB0059", "GB0142")
+    graph_breaks = ("GB0007", "GB0008", "GB0147", "GB0156", "GB0059", "GB0142", "GB4695", "GB0357")
     general = True
     by_facts = True
     calls = (

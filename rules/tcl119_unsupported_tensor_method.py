@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Attribute, Branch, Call, Event, Operation, Store
+from tclint.events import Attribute, Branch, Call, Event, Operation, Return, Store
 from tclint.fixes.recipes import functional_form, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _language
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import INPUT, PARAMETER, SPARSE, ClassValue, Scalar, Tensor, Value, tensor_of
+from tclint.values import INPUT, PARAMETER, SPARSE, ClassValue, External, Scalar, Tensor, Value, tensor_of
 
+# Up to some release the graph ends where the id is asked for; from then on where something is done with it.
+_ID: Final = "id() of a tensor"
 _NAMES: Final = tuple(name for name in asked.breaking_somewhere() if name.startswith("Tensor."))
 # A shape follows values: TCL105 says it. A pointer is nothing until it is compared.
 _SHAPE: Final = "GB0036"
@@ -59,6 +62,8 @@ class UnsupportedTensorMethod(Rule):
         "GB0058",
         "GB0242",
         "GB0247",
+        "GB4501",
+        "GB9316",
     )
     general = True
     owns = (*facts.named("shares memory with another library"), "torch.cov", "torch.corrcoef")
@@ -66,16 +71,25 @@ class UnsupportedTensorMethod(Rule):
     calls = (
         *_NAMES,
         *owns,
+        "builtins.id",
     )
 
+    def __init__(self) -> None:
+        super().__init__()
+        # The latest runs of compiled functions that keep an id.
+        self._keeping: deque[tuple[object, str]] = deque(maxlen=64)
+
     def on_call(self, event: Call) -> Iterator[Finding]:
+        if event.name == "builtins.id":
+            if _is_id(event.result):
+                yield from self._told(event, _ID, "compare the tensors with `is`, or do it outside the region")
+            return
         tensor = tensor_of(event.receiver) if event.receiver is not None else None
         method = event.method
         if event.name in _OF_SPARSE and (tensor is None or not tensor.flags & SPARSE):
             return  # asked of sparse tensors; a jagged one has methods of the same names
-        of_program = [value for value in event.args if isinstance(value, ClassValue)]
-        if of_program and not any(event.ask.method(value.cls, "__torch_dispatch__") for value in of_program):
-            return  # asked with classes of torch: a subclass of the program is traced
+        if event.name in facts.named("takes a class of tensors") and not self._becomes_plain(event):
+            return
         verdict = self.verdict(event)
         made = event.name in facts.at(self.release).named("breaks on a tensor made in the region")
         if made and tensor is not None and not tensor.flags & (INPUT | PARAMETER):
@@ -87,13 +101,22 @@ class UnsupportedTensorMethod(Rule):
                 return
         yield self._finding(event, f"`.{method}()`", tensor, self.span(event))
 
+    def _becomes_plain(self, event: Call) -> bool:
+        """Whether the class is one of torch, as it was asked, or dispatches by itself; another is followed."""
+        given = event.args[0] if event.args else None
+        if isinstance(given, ClassValue):
+            return event.ask.method(given.cls, "__torch_dispatch__") is not None
+        return isinstance(given, External) and given.name.startswith("torch.")
+
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         if _is_address(event.test):
             yield from self._of_address(event, "truth of an address")
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         addresses = _is_address(event.left) + _is_address(event.right)
-        if addresses and event.operator == ast.Compare.__name__:
+        if _is_id(event.left) and _is_id(event.right) and _orders(event.node):
+            yield from self._of_id(event, "order of ids")
+        elif addresses and event.operator == ast.Compare.__name__:
             both = "comparison of two addresses"
             yield from self._of_address(event, both if addresses == 2 else "comparison of an address with a number")
         elif addresses and isinstance(event.node, ast.BinOp):
@@ -102,17 +125,35 @@ class UnsupportedTensorMethod(Rule):
     def _of_address(self, event: Branch | Operation | Store, name: str) -> Iterator[Finding]:
         """What is done with an address, where the release traces the call that gave it."""
         read = asked.verdict("Tensor.data_ptr", self.release)
-        words = _language.told(name, self.release) if read is None or read.breaks == "never" else ""
+        if read is None or read.breaks == "never":
+            yield from self._told(event, name, "compare the tensors with `is`, or do it outside the region")
+
+    def on_return(self, event: Return) -> Iterator[Finding]:
+        """What is kept is written down where the graph ends."""
+        for run, name in self._keeping:
+            if run is event.ask.this_run():
+                yield from self._of_id(event, name)
+                return
+
+    def _of_id(self, event: Operation | Return, name: str) -> Iterator[Finding]:
+        """What is done with an id, where the release traces the call that gave it."""
+        if not _language.told(_ID, self.release):
+            yield from self._told(event, name, "compare the tensors with `is`, or do it outside the region")
+
+    def _told(self, event: Event, name: str, help: str) -> Iterator[Finding]:
+        words = _language.told(name, self.release)
         if words:
             yield self.finding(
                 event,
                 f"{words}; Dynamo does not know it and breaks the graph{whole_frame(event)}",
                 confidence=Confidence.HIGH,
-                help="compare the tensors with `is`, or do it outside the region",
+                help=help,
             )
 
     def on_store(self, event: Store) -> Iterator[Finding]:
-        if event.target == "subscript" and event.index is not None and _is_address(event.index):
+        if _is_id(event.index) or _is_id(event.value):
+            self._keeping.append((event.ask.root_run(), "id as a key" if _is_id(event.index) else "id that is kept"))
+        elif event.target == "subscript" and event.index is not None and _is_address(event.index):
             yield from self._of_address(event, "address as a key")
         elif event.target == "attribute" and _is_address(event.value):
             yield from self._of_address(event, "address that is kept")
@@ -141,3 +182,11 @@ class UnsupportedTensorMethod(Rule):
 
 def _is_address(value: Value | None) -> bool:
     return isinstance(value, Scalar) and value.source == "pointer"
+
+
+def _orders(node: ast.AST) -> bool:
+    return isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
+
+
+def _is_id(value: Value | None) -> bool:
+    return isinstance(value, Scalar) and value.source == "id"

@@ -16,6 +16,7 @@ from tclint.events import (
     Event,
     Feature,
     Format,
+    GraphBreak,
     Loop,
     Operation,
     ProgramCall,
@@ -46,6 +47,7 @@ from tclint.values import (
 # Objects implemented in C whose operators and methods have no tracing rule.
 _OPAQUE: Final = facts.named("has no tracing rule for its operators")
 
+_NOT_HANDED_OVER: Final = "cannot be handed over at a graph break"
 _READ: Final = "number of a tensor as a key"
 
 
@@ -94,6 +96,9 @@ class UnsupportedPython(Rule):
         "GB4880",
         "GB0162",
         "GB3383",
+        "GB8335",
+        "GB7312",
+        "GB1220",
     )
     calls = facts.named("has ways of calling that are features of the language")
 
@@ -202,9 +207,16 @@ class UnsupportedPython(Rule):
             else:
                 for feature in _language.of_construction(event):
                     yield from self._of_language(event, feature)
+        elif _language.does_not_fit(event):
+            yield from self._of_language(event, "call that does not fit its function")
         elif isinstance(event.function, FunctionValue) and event.function.function.decorators:
             for feature in _language.of_decorators(event, event.function.function):
                 yield from self._of_language(event, feature)
+
+    def on_graph_break(self, event: GraphBreak) -> Iterator[Finding]:
+        methods = {name.rpartition(".")[2] for name in facts.at(self.release).named(_NOT_HANDED_OVER)}
+        if event.function is not None and (given := _language.given_by_method(event.node, methods)):
+            yield self._finding(event, f"`{given}` is handed to a function in which the graph breaks")
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         values = event.iterable

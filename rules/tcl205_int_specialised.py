@@ -213,5 +213,5 @@ def _asked_for(root: ast.AST) -> frozenset[str]:
 def _how(changed: tuple[str, Variation] | None) -> str:
     if changed is None:
         return "changes from call to call"
-    said = changed[1].said
-    return f"varies ({said})" if said.startswith("called") else f"is {said}"
+    _, varied = changed
+    return f"varies ({varied.said})" if varied.how == "passed" else f"is {varied.said}"

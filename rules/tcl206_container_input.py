@@ -58,9 +58,7 @@ class ContainerInput(Rule):
             return
         for name, values in evidence.values.items():
             # Of a dict one key may be all that is read, and then it alone is guarded.
-            several = evidence.lengths(name)
-            costly = several > variation.SETTLES or (several > 1 and evidence.argument(name).hazard)
-            if costly and all(isinstance(v, Seq) for v in values):
+            if all(isinstance(v, Seq) for v in values) and evidence.resized(name):
                 read = event.ask.of_function(_first_reads).get(name)
                 if read is not None:
                     yield self._told(event, name, read, Confidence.HIGH)

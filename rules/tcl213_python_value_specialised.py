@@ -133,6 +133,8 @@ class PythonValueSpecialised(Rule):
         others = [n for n, values in evidence.values.items() if not all(isinstance(v, Tensor) for v in values)]
         costs = evidence.together(evidence.values)
         blamed = [name for name in others if _guarded_part(costs.blames(name)) and not _is_joined(function, name)]
+        # A list that is another length each time costs by itself: TCL206.
+        blamed = [name for name in blamed if not (_are_lists(evidence.values[name]) and evidence.resized(name))]
         if not costs.hazard or not blamed or not evidence.together(others).hazard:
             return
         name = max(blamed, key=lambda name: len(costs.blames(name)))
@@ -264,6 +266,10 @@ class PythonValueSpecialised(Rule):
             confidence=Confidence.HIGH,
             help="keep it outside the compiled callable",
         )
+
+
+def _are_lists(values: Sequence[Value]) -> bool:
+    return all(isinstance(value, Seq) for value in values)
 
 
 def _guarded_part(blamed: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ from tclint.rules._captures import TRIGGERS, captures
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
 from tclint.torch_facts import calls, facts
-from tclint.values import DATA_SIZED, HOST, Const, Object, Tensor, Value, tensor_of
+from tclint.values import ARRAY, DATA_SIZED, HOST, Const, Object, Tensor, Value, tensor_of
 
 _WAITS: Final = tuple(name for name in facts.named("waits for the device") if name.startswith(("Tensor.", "builtins.")))
 _SYNCS: Final = frozenset(name.partition(".")[2] for name in _WAITS if name.startswith("Tensor."))
@@ -106,12 +106,14 @@ class SyncInCapture(Rule):
     def on_store(self, event: Store) -> Iterator[Finding]:
         if not event.augmented or not event.capturing or event.old is None or not event.old.python_type:
             return
-        if event.target == "name" and "with" not in event.blocks:
+        if _is_local(event) and not _in_block(event):
             return  # a local of a function that the capture calls: gone with its call, and nobody misses it
+        if event.name in event.ask.of_file(_goes_back):
+            return  # a depth: counted up and down again
         yield self._finding(event, event.node, f"`{text(event.node)}`", _ONCE)
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
-        if isinstance(event.test, Tensor) and event.capturing:
+        if isinstance(event.test, Tensor) and event.capturing and not event.test.flags & ARRAY:
             yield self._finding(event, event.node, f"`{event.keyword}` on a tensor waits for the device")
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
@@ -174,7 +176,7 @@ def _waits(event: Call) -> str:
         if any(isinstance(a, Const) and a.value == "cpu" for a in event.args):
             return '`.to("cpu")` waits for the device'
         asynchronous = event.keywords.get("non_blocking")
-        if isinstance(event.receiver, Tensor) and event.receiver.flags & HOST:
+        if isinstance(event.receiver, Tensor) and event.receiver.flags & HOST and not _is_empty(event.receiver):
             if not (isinstance(asynchronous, Const) and asynchronous.value is True):
                 return f"`.{event.method}()` copies a tensor of the host, and waits for it"
         return ""
@@ -221,6 +223,43 @@ def _registers(module: Module) -> bool:
     return b"register_generator_state" in module.data
 
 
+def _is_local(event: Store) -> bool:
+    """Whether what is counted is a variable of the function itself, or a list that it made."""
+    target = event.node.target if isinstance(event.node, ast.AugAssign) else None
+    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        return target.value.id in event.ask.of_scope(_bound)
+    return isinstance(target, ast.Name)
+
+
+def _bound(root: ast.AST) -> frozenset[str]:
+    """The names that a function binds itself."""
+    return frozenset(n.id for n in ast.walk(root) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+
+
+def _in_block(event: Event) -> bool:
+    """Whether an event happens in the lines of a capture, not in a function that it calls."""
+    line = getattr(event.node, "lineno", 0)
+    return any(first <= line <= last for first, last in event.ask.of_file(_blocks))
+
+
+def _blocks(module: Module) -> list[tuple[int, int]]:
+    blocks = [capture.block for capture in captures(module.tree)]
+    return [(block.lineno, block.end_lineno or block.lineno) for block in blocks]
+
+
+def _goes_back(module: Module) -> frozenset[str]:
+    """The attributes that a file counts up in one place and down in another."""
+    up, down = (
+        {
+            node.target.attr
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.AugAssign) and isinstance(node.op, way) and isinstance(node.target, ast.Attribute)
+        }
+        for way in (ast.Add, ast.Sub)
+    )
+    return frozenset(up & down)
+
+
 def _on_side_stream(event: Call) -> bool:
     """Whether a stream was chosen around: in the function itself, or by somebody who calls it."""
     line = getattr(event.node, "lineno", 0)
@@ -251,8 +290,14 @@ def _is_tensor(value: Value) -> bool:
     return isinstance(value, Tensor)
 
 
+def _is_empty(value: Tensor) -> bool:
+    """`torch.Tensor()`: nothing to copy."""
+    made = value.origin.node
+    return isinstance(made, ast.Call) and text(made.func) in _BUILDS and not made.args and not made.keywords
+
+
 def _fresh(event: Call) -> bool:
-    return not (event.args and isinstance(event.args[0], Tensor))
+    return bool(event.args or event.keywords) and not (event.args and isinstance(event.args[0], Tensor))
 
 
 def _fault(node: ast.AST, bound: Collection[str]) -> tuple[str, str]:

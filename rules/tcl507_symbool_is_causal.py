@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
-from tclint.values import UNKNOWN, Scalar, Tensor, Union, Value
+from tclint.values import UNKNOWN, Scalar, Seq, Tensor, Union, Value
 
 
 class SymboolIsCausal(Rule):
@@ -76,10 +76,18 @@ def _likely(event: Call) -> Confidence:
     shapes = [event.evidence.shapes(name) for name in event.evidence.values]
     if any(len(set(each)) > 1 for each in shapes):
         return Confidence.HIGH
-    known = all(
-        isinstance(v.shape, tuple) and None not in v.shape if isinstance(v, Tensor) else v is not UNKNOWN for v in given
-    )
-    return Confidence.LOW if known else Confidence.MEDIUM
+    return Confidence.LOW if all(map(_settled, given)) else Confidence.MEDIUM
+
+
+def _settled(value: Value) -> bool:
+    """Whether it is known how large an argument is, or that it has no size."""
+    if isinstance(value, Tensor):
+        return isinstance(value.shape, tuple) and None not in value.shape
+    if isinstance(value, Union):
+        return all(map(_settled, value.options))
+    if isinstance(value, Seq):
+        return value.items is not None and all(map(_settled, value.items))
+    return value is not UNKNOWN
 
 
 def _marked(value: Value) -> bool:

@@ -39,7 +39,7 @@ class Interpreted:
 
     def __init__(self, source: str = "", compiled: bool = True) -> None:
         text = PRELUDE + "from functools import partial\n\nu = not_defined_anywhere\n" + textwrap.dedent(source)
-        self.program = Program.build([("program.py", "/program/program.py", text.encode(), True, True)])
+        self.program = Program.build([("program.py", "/program/program.py", text.encode(), True)])
         self.module: Module = self.program.modules[0]
         self.region = Region(None) if compiled else None
         self.renew()

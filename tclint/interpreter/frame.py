@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from tclint.model.finding import Step
 from tclint.sources.tree import own
-from tclint.values import Origin, Region, Value, join
+from tclint.values import TRUE, Origin, Region, Value, join
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from tclint.events import Break
     from tclint.interpreter.machine import Interpreter
@@ -125,6 +126,17 @@ class Frame:
     def rare(self) -> bool:
         """Whether only an unusual run gets here."""
         return RARE in self.env
+
+    @contextmanager
+    def rarely(self) -> Iterator[None]:
+        """What happens meanwhile happens in an unusual run only."""
+        before = self.rare
+        self.env[RARE] = TRUE
+        try:
+            yield
+        finally:
+            if not before:
+                self.env.pop(RARE, None)
 
     @property
     def root(self) -> Frame:

@@ -38,6 +38,7 @@ from tclint.values import (
     scalar_type,
     tensor_of,
 )
+from tclint.values.union import one_of
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -223,8 +224,12 @@ def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signat
 def _agreed(interp: Interpreter, function: Function, node: ast.arg, value: Value) -> Value:
     """An argument of which the caller believes, without proof, that it is a tensor: not where the annotation says `int`.
 
-    Words are never tensors, whatever the caller shows; numbers may be, where torch itself made them.
+    Words are never tensors, whatever the caller shows; numbers may be, where torch itself made them. Of alternatives a
+    list is none where the annotation says `Tensor`.
     """
+    if isinstance(value, Union) and node.annotation is not None and hints.is_tensor(node.annotation):
+        rest = [o for o in value.options if not (isinstance(o, Seq) and o.kind in ("list", "tuple"))]
+        return value if len(rest) == len(value.options) else one_of(rest) if rest else UNKNOWN
     tensor = tensor_of(value)
     if tensor is None or node.annotation is None:
         return value

@@ -36,7 +36,8 @@ def render(
     lines = Lines(sources)
     room = max(width, 40)
     findings = sorted(report.findings, key=lambda finding: finding.weight)
-    blocks = ["\n".join(_finding(finding, lines, paint, room, verbose)) for finding in findings]
+    told: set[str] = set()
+    blocks = ["\n".join(_finding(finding, lines, paint, room, verbose, told)) for finding in findings]
     known = sum(not finding.assumed for finding in findings)
     if 0 < known < len(findings):
         blocks.insert(
@@ -47,7 +48,8 @@ def render(
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
-def _finding(finding: Finding, lines: Lines, paint: Palette, room: int, verbose: bool) -> Iterator[str]:
+def _finding(finding: Finding, lines: Lines, paint: Palette, room: int, verbose: bool, told: set[str]) -> Iterator[str]:
+    """One finding; `told` holds the notes that were shown before, and none of them is told twice."""
     yield _header(finding, paint, room)
     marks = _marks(finding) if verbose else {}
     gutter = len(str(max([finding.span.end_line if verbose else finding.line, *marks])))
@@ -62,6 +64,10 @@ def _finding(finding: Finding, lines: Lines, paint: Palette, room: int, verbose:
     else:
         yield from _line(finding, lines, paint, gutter, room)
     for title, text in _notes(finding, 0 if verbose else room - gutter - 21):
+        if title == "note" and not verbose:
+            if text in told:
+                continue
+            told.add(text)
         start = f"{' ' * (gutter + 1)}{paint.gutter('=')} {paint.bold(title)}{' ' * (17 - len(title))} "
         yield from wrapped(shown(text.replace("\n", " ")), start, gutter + 21, room)
 

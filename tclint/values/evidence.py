@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal
 
 from tclint.timeline import guarded, policy
 from tclint.values.constant import TRUE
@@ -27,6 +27,8 @@ class Variation:
 
     programs: int
     said: str
+    how: Literal["passed", "written", "made"] = "passed"
+    """The calls differ in it, something writes it between them, or the objects were made with different ones."""
 
     @property
     def hazard(self) -> bool:
@@ -176,6 +178,11 @@ class Evidence:
                 found.add(tuple(key for key, _ in told.items))
         return len(found)
 
+    def resized(self, name: str) -> bool:
+        """Whether a container argument takes so many lengths that they alone cost programs."""
+        several = self.lengths(name)
+        return several > SETTLES or (several > 1 and self.argument(name).hazard)
+
     def shapes(self, name: str) -> list[tuple[int | None, ...]]:
         return [v.shape for v in self.values.get(name, ()) if isinstance(v, Tensor) and isinstance(v.shape, tuple)]
 
@@ -269,7 +276,7 @@ class Evidence:
         if again:
             how += f", then {again}" if how else f": {again}"
         where = _some(spot(write) for write in writes)
-        return Variation(count, f"written at {where} between the calls at {self._where}{how}")
+        return Variation(count, f"written at {where} between the calls at {self._where}{how}", "written")
 
     @cached_property
     def _written(self) -> dict[StatePlace, list[Write]]:

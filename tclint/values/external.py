@@ -23,6 +23,7 @@ class External(Value):
     __slots__ = ("key", "name")
     is_definition = True
     is_code = True
+    is_outside = True
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -19,6 +19,10 @@ Names are `x`, `x['key']`, `x.attribute`, `x()` for how long a list is, and `x{}
 COUNTED_UP: Final = "counted up"
 GROWS: Final = "grows"
 """Why something is another value each time it is written."""
+KEPT: Final = "kept"
+"""How long a list is of which a test that nobody knows keeps some items."""
+COLLATED: Final = "collated"
+"""The same, where the list is made anew for every batch."""
 MAX_MOMENTS: Final = 2000
 """Of one walk. What happens after so much only repeats it."""
 

@@ -32,6 +32,7 @@ class Object(Value):
 
     __slots__ = ("_nesting", "args", "key", "kind", "made", "name", "origin")
     rank = OBJECT
+    is_outside = True
 
     def __init__(
         self,

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _NUMBERS: Final = frozenset({"int", "float", "bool", "number"})
 # A source that matters more than others: what is computed from it comes from it.
 _STRONG: Final = ("random", "size", "data")
+ADDRESSES: Final = frozenset({"pointer", "id"})
+"""Sources of numbers that stand for a place in memory."""
 
 
 _VARYING: Final = {
@@ -140,7 +142,7 @@ def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, r
     """`left operator right` for constants and scalars, not both of them constants."""
     type_a, type_b = left.python_type, right.python_type
     source_a, source_b = left.source, right.source
-    if "pointer" in (source_a, source_b):
+    if not ADDRESSES.isdisjoint((source_a, source_b)):
         frame.interp.emitter.operation(frame, node, operator, left, right)
         return INT
     source = source_a if source_a in _STRONG else source_b if source_b in _STRONG else source_a or source_b

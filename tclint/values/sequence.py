@@ -11,7 +11,7 @@ from tclint.values import lists
 from tclint.values.constant import NONE, Const, fold_compare
 from tclint.values.external import External
 from tclint.values.method import Method
-from tclint.values.moments import GROWS
+from tclint.values.moments import COLLATED, GROWS, KEPT
 from tclint.values.origin import NOWHERE, Origin
 from tclint.values.place import rebind
 from tclint.values.scalar import INT, SIZE, Scalar
@@ -243,7 +243,7 @@ class Seq(Value):
 
     @property
     def length_source(self) -> str:
-        return self.length
+        return self.length if self.length not in (KEPT, COLLATED) else ""
 
     def known_length(self) -> int | None:
         return len(self.items) if self.items is not None and self.kind == "tuple" else None
@@ -348,6 +348,8 @@ class Seq(Value):
     def guarded(self) -> Guarded:
         if self.length == GROWS:
             return guarded.Varies("it grows", burned=True)
+        if self.length == COLLATED:
+            return guarded.Varies("the rows that its batch keeps", burned=True)
         if self.items is None or self.kind not in ("list", "tuple", "set", "deque"):
             return guarded.UNKNOWN
         return guarded.Items(self.kind, tuple(item.guarded() for item in self.items))

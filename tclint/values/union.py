@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
 from tclint.values.constant import Const, is_none
@@ -53,7 +54,13 @@ class Union(Value):
         open_ended: bool = False,
     ) -> Value:
         callables = [o for o in self._options if type(o) is not Const]
-        return join_all(o.call(frame, node, args, keywords, open_ended) for o in callables)
+        mixed = frame.region is not None and any(o.is_code and not o.is_outside for o in callables)
+        results = []
+        for option in callables:
+            # Beside code of the program, `identity if plain else spectral_norm`, a library's may never be what runs.
+            with frame.rarely() if mixed and option.is_outside else nullcontext():
+                results.append(option.call(frame, node, args, keywords, open_ended))
+        return join_all(results)
 
     def call_method(
         self,

@@ -52,6 +52,8 @@ class Value:
     """A class, a function or a name outside the program: as a dict key it stands for itself."""
     is_code: ClassVar[bool] = False
     """Calling it runs code that the value itself decides."""
+    is_outside: ClassVar[bool] = False
+    """Calling it runs code of a library."""
 
     @property
     def options(self) -> tuple[Value, ...]:

@@ -14,7 +14,7 @@ from tclint.program import Module, Program
 from tclint.ruleset.rule import Rule
 from tclint.values import UNKNOWN, Const, Evidence, Region, Tensor, Value
 
-PROGRAM = Program.build([("m.py", "/m.py", b"x = 1\ny = 2\n", True, True)])
+PROGRAM = Program.build([("m.py", "/m.py", b"x = 1\ny = 2\n", True)])
 
 
 @dataclass

@@ -15,8 +15,7 @@ def interpreter(options: Options | None = None, package: dict[str, str] | None =
     """An interpreter of files given by their names without `.py`; those of `package` lie in the folder `package`."""
     texts = {**sources, **{f"package/{name}": text for name, text in (package or {}).items()}}
     files = [
-        (f"{name}.py", f"/project/{name}.py", textwrap.dedent(text).encode(), True, True)
-        for name, text in texts.items()
+        (f"{name}.py", f"/project/{name}.py", textwrap.dedent(text).encode(), True) for name, text in texts.items()
     ]
     return Interpreter(Program.build(files), options or Options(), Dispatcher([]))
 

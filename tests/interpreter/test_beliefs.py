@@ -82,6 +82,11 @@ def test_a_list_for_a_tensor_is_neither() -> None:
     env = parameters.bind(interp, function(interp, "f"), [NONE, Const(1), Const("a"), given, given], {}, False)
     assert env["x"] is UNKNOWN
     assert env["scale"] is given
+    tensor = Tensor(USED)
+    either = Union((tensor, given))
+    env = parameters.bind(interp, function(interp, "f"), [NONE, Const(1), Const("a"), either, either], {}, False)
+    assert env["x"] is tensor
+    assert env["scale"] is either
 
 
 def test_a_call_that_leaves_something_out_means_another_function() -> None:

@@ -152,6 +152,15 @@ def test_full_is_short_and_says_where_more_is() -> None:
     )
 
 
+def test_full_tells_a_note_once() -> None:
+    assert TOKENIZER.fix is not None
+    note = "the switch holds for everything that the process compiles"
+    noted = replace(TOKENIZER, fix=replace(TOKENIZER.fix, note=note))
+    both = replace(REPORT, findings=(noted, replace(noted, span=Span(4, 9, 4, 20))))
+    assert render("full", both).count(note) == 1
+    assert render("full", both, verbose=True).count(note) == 2
+
+
 def test_full_keeps_the_ends_of_a_long_chain() -> None:
     steps = tuple(Step("models/vlm.py", line, f"VLM.a_method_with_a_long_name_{line}") for line in range(2, 9))
     found = replace(TOKENIZER, chain=(TOKENIZER.chain[0], *steps))

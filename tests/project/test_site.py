@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -115,3 +117,44 @@ def test_only_reserved_pages_are_missing() -> None:
 
     missing = {target for target in targets(nav) if not (ROOT / "docs" / target).exists()}
     assert not missing
+
+
+def found(site: Path, how: str, *queries: str) -> list[list[str]]:
+    """The pages that the site's own search finds, the best first."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed: nobody runs the search of the browser")
+    command = [node, str(Path(__file__).parent / "search.mjs"), how, str(site), *queries]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+TYPED = {".item()": "TCL103", "GB0170": "TCL101", "recompile limit": "TCL408", "tokenizer": "TCL102"}
+PASTED = {
+    **TYPED,
+    "torch._dynamo hit config.recompile_limit (8)": "TCL408",
+    "Unsupported Tensor.item() call with capture_scalar_outputs=False": "TCL103",
+    "Data-dependent branching\n  Explanation: Detected data-dependent branching (e.g. `if my_tensor.sum() > 0:`).": "TCL101",
+    "Error: accessing tensor output of CUDAGraphs that has been overwritten by a subsequent run.": "TCL301",
+    "skipping cudagraphs due to mutated inputs": "TCL302",
+}
+
+
+@pytest.mark.parametrize(("how", "queries"), [("typed", TYPED), ("pasted", PASTED)])
+def test_the_search_finds_the_right_rule_first(site: Path, how: str, queries: dict[str, str]) -> None:
+    best = [pages[0] if pages else "" for pages in found(site, how, *queries)]
+    assert dict(zip(queries, best, strict=True)) == {query: f"rules/{code}/" for query, code in queries.items()}
+
+
+def test_install_line_and_picture_come_before_everything_else(site: Path) -> None:
+    text = (site / "index.html").read_text(encoding="utf-8")
+    text = text[text.index('<article class="md-content__inner') :]
+    places = [text.index(part) for part in ("<h1", "pip", "terminal.svg", "<li>")]
+    assert places == sorted(places)
+    # Above them is one paragraph.
+    assert text[: places[1]].count("<p>") == 1
+
+
+def test_tags_are_for_the_search_only(site: Path) -> None:
+    assert "md-tags" not in (site / "rules" / "TCL103" / "index.html").read_text(encoding="utf-8")

@@ -39,3 +39,22 @@ def test_what_is_no_number_is_not_called_one(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(PROGRAM)
     helps = {f.span.column: f.help for f in lint(["m.py"], cwd=str(tmp_path), isolated=True).findings if f.line == 16}
     assert ["0-d" in each for _, each in sorted(helps.items())] == [False, True]
+
+
+DRAWN = """\
+import numpy as np
+import torch
+from elsewhere import draw
+
+
+@torch.compile
+def f(x: torch.Tensor, rows: np.ndarray):
+    return x, rows.tolist(), draw().tolist(), x.tolist()
+"""
+
+
+def test_only_a_tensor_is_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(DRAWN)
+    read = [f for f in lint(["m.py"], cwd=str(tmp_path), isolated=True).findings if f.code == "TCL103"]
+    said = {f.span.column: ("device" in f.message, "capture_scalar_outputs" in f.help, f.fix is not None) for f in read}
+    assert [each for _, each in sorted(said.items())] == [(False, False, False)] * 2 + [(True, True, True)]

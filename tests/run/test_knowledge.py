@@ -14,7 +14,7 @@ TRAIN = b"import torch\nfrom net import Net\nnet = torch.compile(Net())\nnet(tor
 
 
 def lessons(train: bytes) -> list[Lesson]:
-    program = Program.build([("net.py", "/p/net.py", NET, True, True), ("train.py", "/p/train.py", train, True, True)])
+    program = Program.build([("net.py", "/p/net.py", NET, True), ("train.py", "/p/train.py", train, True)])
     runner = PartRunner(program, Settings(), [], [])
     runner.find_sites([program.modules[1]])
     return knowledge.lessons(runner.main)
@@ -46,7 +46,7 @@ def test_only_lessons_about_what_was_read_are_a_condition() -> None:
 
 
 def test_without_a_cache_everything_is_computed() -> None:
-    program = Program.build([("net.py", "/p/net.py", NET, True, True)])
+    program = Program.build([("net.py", "/p/net.py", NET, True)])
     memo = Memo(None, program, {})
     assert not memo.keeps
     assert memo.recall("key", ()) is None

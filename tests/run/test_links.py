@@ -13,7 +13,7 @@ SOURCES = {
     "helpers.py": b"import os\n",
     "other.py": b"import nothing_here\n",
 }
-PROGRAM = Program.build([(path, f"/p/{path}", data, True, True) for path, data in SOURCES.items()])
+PROGRAM = Program.build([(path, f"/p/{path}", data, True) for path, data in SOURCES.items()])
 MODULES = {module.path: module for module in PROGRAM.modules}
 
 

@@ -73,7 +73,7 @@ def test_results_are_the_same_after_packing() -> None:
 
 
 def runner(**sources: bytes) -> PartRunner:
-    files = [(f"{name}.py", f"/p/{name}.py", data, True, True) for name, data in sources.items()]
+    files = [(f"{name}.py", f"/p/{name}.py", data, True) for name, data in sources.items()]
     return PartRunner(Program.build(files), Settings(), [], [])
 
 

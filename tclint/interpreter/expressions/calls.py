@@ -125,7 +125,8 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
                 args.extend(value.items)
             else:
                 open_ended = True
-                args.append(Seq("star", None, value.iterate(frame, argument)))
+                length = value.length if isinstance(value, Seq) else ""
+                args.append(Seq("star", None, value.iterate(frame, argument), length))
         else:
             args.append(evaluate(frame, argument))
         if memory.runs != runs:

@@ -23,6 +23,7 @@ from tclint.values import (
 )
 from tclint.values.constant import is_none
 from tclint.values.operators import asked
+from tclint.values.scalar import ADDRESSES
 
 _ORDERINGS: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
 _IDENTITY: Final = (ast.Is, ast.IsNot)
@@ -97,7 +98,7 @@ def _is_word_asked(left: Value, right: Value) -> bool:
 
 def _plain(frame: Frame, node: ast.AST, left: Value, right: Value) -> Value:
     """A bool that comes from where the values come from."""
-    if "pointer" in (left.source, right.source):
+    if not ADDRESSES.isdisjoint((left.source, right.source)):
         frame.interp.emitter.operation(frame, node, type(node).__name__, left, right)
         return BOOL
     source = "size" if "size" in (left.source, right.source) else left.source or right.source

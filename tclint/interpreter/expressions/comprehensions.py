@@ -20,6 +20,7 @@ from tclint.values import (
     Value,
     join_all,
 )
+from tclint.values.moments import KEPT
 
 
 def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
@@ -143,6 +144,8 @@ def _generators(
             return out, ""
         stores.store(frame, first.target, iterable.iterate(frame, first.iter), first.target, quiet=True)
         made = body()
+        if not decided and frame.region is None:
+            length = KEPT
         return (join_all(made) if isinstance(made, list) else made), length
     finally:
         frame.blocks.pop()

@@ -12,6 +12,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import failing
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, library
+from tclint.interpreter.models.identity import identity
 from tclint.torch_facts import facts
 from tclint.values import (
     BOOL,
@@ -216,8 +217,12 @@ def _reversed(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Va
 def _zip(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     columns = [_items(frame, node, a) for a in args]
     if columns and all(c is not None for c in columns):
-        rows = list(zip(*(c for c in columns if c is not None), strict=False))
-        return Seq(_lazy(frame, args), tuple(Seq("tuple", row) for row in rows))
+        known = zip(*(c for c in columns if c is not None), strict=False)
+        return Seq(_lazy(frame, args), tuple(Seq("tuple", row) for row in known))
+    rows = args[0] if len(args) == 1 else UNKNOWN
+    if isinstance(rows, Seq) and rows.kind == "star" and isinstance(rows.elem, Seq) and rows.elem.items is not None:
+        # `zip(*rows)`: the columns, each as long as there are rows.
+        return Seq("list", tuple(Seq("tuple", None, column, rows.length) for column in rows.elem.items))
     length = next((a.length for a in args if isinstance(a, Seq) and a.length), "")
     return Seq(_lazy(frame, args), None, Seq("tuple", tuple(a.iterate(frame, node) for a in args)), length)
 
@@ -406,12 +411,8 @@ def _int(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
 
 
 def _slice(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    padded: tuple[Value, ...]
-    if len(args) == 1:
-        padded = (NONE, args[0], NONE)
-    else:
-        padded = (*args, *([NONE] * (3 - len(args))))[:3]
-    return Seq("slice", padded)
+    given = (NONE, *args) if len(args) == 1 else args
+    return Seq("slice", (*given, NONE, NONE, NONE)[:3])
 
 
 def _iter(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -480,13 +481,12 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "print": _none,
     "open": _file,
     "setattr": _setattr,
-    "id": _int,
-    "hash": _int,
+    "id": identity,
     "slice": _slice,
     "divmod": _divmod,
     "format": _string,
     "chr": _string,
-    "ord": _int,
+    **dict.fromkeys(("hash", "ord"), _int),
 }
 
 _PURE: Final[dict[str, Callable[..., object]]] = {

@@ -17,13 +17,17 @@ from tclint.values import (
     UNKNOWN,
     Const,
     Dict,
+    FunctionValue,
     Instance,
+    Method,
     Object,
+    Partial,
     Scalar,
     Seq,
     Tensor,
     Value,
 )
+from tclint.values.moments import COLLATED, KEPT
 
 LOADER: Final = "torch.utils.data.DataLoader"
 _TENSORS: Final = "torch.utils.data.TensorDataset"
@@ -78,7 +82,9 @@ def _loader(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
     size = args[1] if len(args) > 1 else keywords.get("batch_size", Const(1))
     cut = keywords.get("drop_last", Const(False))
     many = _length(frame, node, args[0])
-    plain = not {"collate_fn", "batch_sampler", "sampler"} & keywords.keys() and len(args) < 3
+    if "collate_fn" in keywords:
+        return _collating(frame, node, keywords["collate_fn"])
+    plain = not {"batch_sampler", "sampler"} & keywords.keys() and len(args) < 3
     if not (plain and many is not None and isinstance(size, Const) and isinstance(cut, Const)):
         return Object(LOADER, frame.origin(node))
     row = _row(frame, node, args[0])
@@ -88,6 +94,27 @@ def _loader(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
     if whole > _BATCHES:
         return Object(LOADER, frame.origin(node), "", Seq("loader", _told(frame, row, size.value, 2, rest, cut)))
     return Object(LOADER, frame.origin(node), "", Seq("list", _told(frame, row, size.value, whole, rest, cut)))
+
+
+def _collating(frame: Frame, node: ast.AST, collate: Value) -> Value:
+    """A loader whose batches a function of the program makes, out of rows that nobody knows."""
+    if not isinstance(collate, (FunctionValue, Instance, Method, Partial)):
+        return Object(LOADER, frame.origin(node))
+    batch = _made_anew(collate.call(frame, node, [Seq("list", None)], {}))
+    return Object(LOADER, frame.origin(node), "", Seq("loader", None, batch))
+
+
+def _made_anew(batch: Value) -> Value:
+    """A batch, with those of its lists told that are of another length in every one."""
+    if isinstance(batch, Seq):
+        length = COLLATED if batch.length == KEPT else batch.length
+        if batch.items is None:
+            return Seq(batch.kind, None, batch.elem, length)
+        return batch.holding_items([_made_anew(item) for item in batch.items])
+    if isinstance(batch, Dict):
+        items = {name: _made_anew(value) for name, value in batch.items.items()}
+        return Dict(items, _made_anew(batch.elem) if batch.elem is not None else None, batch.kind)
+    return batch
 
 
 def _told(frame: Frame, row: Value, size: int, whole: int, rest: int, cut: Const) -> tuple[Value, ...]:
