@@ -31,6 +31,8 @@ OUTPUT_KEPT = 64 * 1024
 OUTPUT_LIMIT = 4 * 1024 * 1024
 """A target may print more; it is thrown away as it comes."""
 POLL = 0.05
+COUNTED = 0.5
+"""Seconds between two looks at a target's memory: each reads about every process of the machine."""
 START_LIMIT = 300.0
 OBEYS = 10.0
 """Seconds after which a server has ended a job that it was told to end."""
@@ -254,7 +256,7 @@ class Server:
         end = time.monotonic() + timeout
         pid = 0
         trouble = ""
-        told = 0.0
+        told = counted = 0.0
         output = _Output(folder / "output.txt")
         known = _Known(folder / "answer.json", heard)
         while True:
@@ -269,9 +271,12 @@ class Server:
                     return _unheard(folder, output, trouble if pid else GONE)
                 if not trouble and time.monotonic() > end + min(waited(pid) if pid else 0.0, timeout * PATIENCE):
                     trouble = f"still running after {timeout:g} s: stopped"
+                elif not trouble and pid and time.monotonic() < counted + COUNTED:
+                    continue
                 elif not trouble and pid and (used := group_memory_mb(pid, memory)) > memory:
                     trouble = f"used {used} MB of memory, {memory} MB are allowed: stopped"
                 else:
+                    counted = time.monotonic()
                     continue
                 told = time.monotonic()
                 try:

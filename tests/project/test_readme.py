@@ -153,6 +153,13 @@ def f(x: torch.Tensor, loss: torch.Tensor):
     assert [f.code for f in project.write({"m.py": without}).lint("m.py").findings] == ["TCL108", "TCL101", "TCL103"]
 
 
+@pytest.mark.parametrize("name", ["demo", "demo_fixed", "vendor"])
+def test_a_newcomer_sees_no_marks_of_ours_in_the_demo(name: str) -> None:
+    """What must be said about it stands in tests/demo_expected.txt."""
+    marked = [path.name for path in (ROOT / "fixtures" / name).rglob("*.py") if "# expect" in path.read_text()]
+    assert marked == []
+
+
 def test_formats_are_all_named() -> None:
     (sentence,) = re.findall(r"^`--output-format`:.*?\n\n", README, re.S | re.M)
     assert set(re.findall(r"`(\w[\w-]*)`", sentence)) == set(output.FORMATS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lintkit import Project
+from lintkit import Project, lint
 
 from tclint.model.report import Report
 
@@ -252,6 +252,22 @@ def test_two_sites_that_share_a_target_reach_the_same(project: Project) -> None:
     one = "import torch\nfrom net import Net\nnet = torch.compile(Net())\nnet(torch.ones(2))\n"
     report = project.write({"net.py": net, "a.py": one, "b.py": one}).lint()
     assert [(site.path, site.reaches) for site in report.sites] == [("a.py", 1), ("b.py", 1)]
+
+
+def test_a_project_in_a_folder_reaches_the_same_from_there_and_from_above(project: Project) -> None:
+    """Two programs in one repository, whose modules have the same names: each imports its own."""
+    run = "import torch\nfrom model import Net\n\nnet = torch.compile(Net())\nnet(torch.ones(2))\n"
+    head = "import torch\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n"
+    helper = f"{head}        return self.step(x)\n\n    def step(self, x):\n        print(x)\n        return x\n"
+    project.write({"model.py": f"{head}        return x + 1\n", "run.py": run})
+    project.write({"mixture/model.py": helper, "mixture/run.py": run})
+    above, inside = project.lint(), lint(cwd=project.root / "mixture")
+    below = [site for site in above.sites if site.path.startswith("mixture/")]
+    assert [(site.line, site.reaches) for site in below] == [(site.line, site.reaches) for site in inside.sites]
+    assert below[0].reaches == 2
+    told = [f"mixture/{line}" for line in shown(inside)]
+    assert [line for line in shown(above) if line.startswith("mixture/")] == told
+    assert told
 
 
 def test_a_site_that_cannot_be_resolved_says_why(project: Project) -> None:

@@ -157,6 +157,15 @@ def test_wrong_settings_are_named(tmp_path: Path, text: str, says: str) -> None:
     assert "pyproject.toml" in str(caught.value)
 
 
+def test_a_table_of_pyproject_in_a_file_of_ours_says_how_to_write_it(tmp_path: Path) -> None:
+    write(tmp_path / "tclint.toml", '# ours\n[tool.tclint]\nseverity = "high"\n')
+    with pytest.raises(ConfigError) as caught:
+        load(cwd=str(tmp_path))
+    assert "tclint.toml:2: [tool.tclint] is for pyproject.toml; in tclint.toml the keys stand at the top" in str(
+        caught.value
+    )
+
+
 def test_config_option_needs_a_readable_file_of_ours(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         load(cwd=str(tmp_path), config="none.toml")

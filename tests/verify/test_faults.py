@@ -105,7 +105,7 @@ def together(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Ans
     return {**more, **verdicts}, changed | others
 
 
-def answers(torch_python: str, folder: Path, kinds: Sequence[str], timeout: float = 10) -> Answers:
+def answers(torch_python: str, folder: Path, kinds: Sequence[str], timeout: float = 20) -> Answers:
     paths = sources(folder, kinds)
     before = {name: path.read_bytes() for name, path in paths.items()}
     options = VerifyOptions(timeout=timeout, memory_mb=3000, jobs=2, python=torch_python, root=str(folder))
@@ -164,7 +164,7 @@ def test_hostile_targets_get_one_verdict_each_and_leave_nothing(
     for name in ("first_good", "second_good"):
         paths[name] = tmp_path / f"{name}.py"
         paths[name].write_text(textwrap.dedent(GOOD))
-    options = VerifyOptions(timeout=15, memory_mb=3000, jobs=2, python=torch_python, root=str(tmp_path))
+    options = VerifyOptions(timeout=20, memory_mb=3000, jobs=2, python=torch_python, root=str(tmp_path))
     report = verify([finding_at(path, "# here") for path in paths.values()], options)
     told = dict(zip(paths, report.verdicts, strict=True))
     print({kind: (verdict.outcome.value, verdict.words) for kind, verdict in told.items()})

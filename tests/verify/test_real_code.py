@@ -156,7 +156,7 @@ def test_what_was_learned_before_a_target_hangs_is_kept(project: Project, option
         "            return x\n", "            if not self.training: time.sleep(1000)\n            return x\n"
     )
     path = project("m.py", text)
-    report = verify([finding_at(path, "# here")], replace(options, timeout=10))
+    report = verify([finding_at(path, "# here")], replace(options, timeout=15))
     assert report.verdicts[0].outcome is Outcome.CONFIRMED, report.verdicts[0].words
 
 

@@ -194,6 +194,15 @@ def test_a_function_compiled_too_often_confirms_with_its_guard() -> None:
     assert found.words == "forward was compiled 5 times over 6 calls: self.step == 1"
 
 
+def test_calls_that_nobody_counted_are_not_told_as_none() -> None:
+    """A trace holds what was compiled, not how often it was called."""
+    traced = replace(recompiles(5), runs=tuple(replace(run, calls=0) for run in recompiles(5).runs))
+    found = verdict(finding_on("m.py", 3, Effect.RECOMPILE), traced)
+    assert (found.outcome, found.words) == (Outcome.CONFIRMED, "forward was compiled 5 times: self.step == 1")
+    once = replace(recompiles(1), runs=tuple(replace(run, calls=0) for run in recompiles(1).runs))
+    assert "0 calls" not in verdict(finding_on("m.py", 3, Effect.RECOMPILE), once).words
+
+
 def test_settling_is_no_recompile() -> None:
     assert verdict(finding_on("m.py", 3, Effect.RECOMPILE), recompiles(2)).outcome is Outcome.REFUTED
     assert verdict(finding_on("m.py", 3, Effect.RECOMPILE), recompiles(3, 3)).outcome is Outcome.REFUTED
