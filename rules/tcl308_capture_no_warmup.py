@@ -47,7 +47,7 @@ class CaptureNoWarmup(Rule):
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
         for capture in captures(event.node):
             before = _called_before(capture.function, capture.block.lineno)
-            called = {n for n in capture.called if not _needs_no_handle(event.node, n)}
+            called = {n for n in capture.called if not _needs_no_handle(event.node, capture.cls, n)}
             handed = _handed_before(capture.function, capture.block.lineno)
             if not called or called & (before | handed) or any("warm" in name.lower() for name in before):
                 continue
@@ -84,20 +84,29 @@ def _warmed(scope: Scope, call: ast.Call, capture: Capture, called: set[str]) ->
     return bool({text(given[n]) for n in called if n in given} & _called_before(scope, call.lineno))
 
 
-def _needs_no_handle(tree: ast.Module, name: str) -> bool:
-    """Whether what is called is a builtin, a method of tensors or a function of the file that need no library handle."""
-    method = name.rpartition(".")[2]
-    if name in vars(builtins) or "." in name and facts.at(facts.NEWEST).method("tensor", method) is not None:
+def _needs_no_handle(tree: ast.Module, cls: ast.ClassDef | None, name: str) -> bool:
+    """Whether what is called is a builtin, a method of tensors, or a function of the file or a method of the class, that
+    need no library handle."""
+    owner, _, method = name.rpartition(".")
+    if owner == "self" and cls is not None:
+        return _is_arithmetic(cls, method)
+    if name in vars(builtins) or owner and facts.at(facts.NEWEST).method("tensor", method) is not None:
         return _HANDLES.search(method) is None
-    for node in tree.body:
+    return _is_arithmetic(tree, name)
+
+
+def _is_arithmetic(scope: ast.Module | ast.ClassDef, name: str) -> bool:
+    """Whether a function that is defined there calls nothing but builtins and methods, and multiplies no matrices."""
+    for node in scope.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
-            return not any(
-                isinstance(n, ast.BinOp)
-                and isinstance(n.op, ast.MatMult)
-                or isinstance(n, ast.Call)
-                and (not isinstance(n.func, ast.Attribute) or _HANDLES.search(n.func.attr) is not None)
-                for n in ast.walk(node)
+            called = [n.func for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Call)]
+            plain = all(
+                f.id in vars(builtins)
+                if isinstance(f, ast.Name)
+                else isinstance(f, ast.Attribute) and _HANDLES.search(f.attr) is None and text(f.value) != "self"
+                for f in called
             )
+            return plain and not any(isinstance(n, ast.MatMult) for n in ast.walk(node))
     return False
 
 

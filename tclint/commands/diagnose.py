@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -25,13 +25,14 @@ from tclint.sources import configuration
 if TYPE_CHECKING:
     from tclint.diagnose.session import Progress
     from tclint.diagnose.target import Target
+    from tclint.verify.options import VerifyOptions
 
 FORMATS = ("text", "json", "markdown", "html")
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
 @click.command("tclint diagnose", context_settings=_CONTEXT)
-@click.argument("target", metavar="MODULE:TARGET")
+@click.argument("arguments", metavar="MODULE:TARGET | -- PROGRAM…", nargs=-1, required=True)
 @click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1 … (default: of [tool.tclint.verify], else cpu)")
 @click.option("--skip", multiple=True, metavar="NAME", help=f"Leave one out: {', '.join(plan.NAMES)}.")
 @click.option("--only", multiple=True, metavar="NAME", help="Run only these.")
@@ -45,6 +46,12 @@ _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
     "--timeout", type=click.FloatRange(min=1), default=150.0, show_default=True, help="Seconds for one child."
 )
 @click.option("--total", type=click.FloatRange(min=0), metavar="S", help="Seconds for the run; 0: no limit [240].")
+@click.option(
+    "--steps",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Stop a program after this many optimizer steps; where it has no optimizer, calls of a compiled object.",
+)
 @click.option("--path", "folders", multiple=True, metavar="DIR", help="Where the target's modules lie.")
 @click.option("--python", metavar="FILE", help="The interpreter that has torch.")
 @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
@@ -53,7 +60,7 @@ _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 @clean_env_option
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
 def command(
-    target: str,
+    arguments: tuple[str, ...],
     device: str | None,
     skip: tuple[str, ...],
     only: tuple[str, ...],
@@ -65,6 +72,7 @@ def command(
     output_file: str | None,
     timeout: float,
     total: float | None,
+    steps: int,
     folders: tuple[str, ...],
     python: str | None,
     config_file: str | None,
@@ -78,7 +86,14 @@ def command(
     function without required arguments that returns a module, or a module and its calls). Inputs come from
     [tool.tclint.verify.factories], @tclint.example, conventions, or are inferred. Every diagnostic runs in its own
     process.
+
+    tclint diagnose -- python train.py runs your own program as it is and listens: how long its steps take, where Dynamo
+    breaks and compiles again.
     """
+    if len(arguments) > 1:
+        how = _of_program(device, total, config_file, isolated, allow_rules)
+        return _listened(arguments, how, steps, Telling(output_format, output_file))
+    (target,) = arguments
     names = plan.selected(skip, only)
     parts = plan.ablations(ablate) if ablate is not None else ()
     if not names:
@@ -129,6 +144,34 @@ def command(
     if diagnosis.unfinished:
         # What there is has been told; whoever stopped the run learns from the exit code that this is not all.
         raise KeyboardInterrupt
+    return 0
+
+
+def _of_program(
+    device: str | None, total: float | None, config_file: str | None, isolated: bool, allow_rules: bool | None
+) -> tuple[VerifyOptions, Settings]:
+    from tclint.commands.verify import options_from
+
+    cwd = os.path.realpath(here())
+    settings = configuration.load(["."], cwd=cwd, config=config_file, isolated=isolated, allow_rules=allow_rules)
+    if line := not_loaded(settings):
+        say(line)
+    return options_from(replace(settings, no_cache=True), device, total or 365 * 86400.0, None), settings
+
+
+def _listened(program: Sequence[str], how: tuple[VerifyOptions, Settings], steps: int, telling: Telling) -> int:
+    """Run a program and tell what was heard. Its own words come first; it may take as long as it takes."""
+    import shutil
+
+    from tclint.diagnose.program import diagnose_program
+
+    if shutil.which(program[0]) is None:
+        raise UserError(f"{program[0]}: no such program; write tclint diagnose -- python train.py")
+    options, settings = how
+    diagnosis = diagnose_program(program, options, settings, steps, os.path.realpath(here()))
+    if diagnosis.steps is None and not diagnosis.torch:
+        raise UserError(f"{' '.join(program)}: {diagnosis.states[-1].words or 'nothing was heard'}")
+    telling.end(diagnosis)
     return 0
 
 

@@ -18,10 +18,11 @@ def breaks_of(heard: Heard, own: Own, name_at: NameAt) -> Breaks:
     runs = heard.runs
     faults = [said(run.fault) for run in runs if run.fault is not None]
     faults += [f"{fault.act}: {said(fault)}" for fault in heard.faults]
+    rows = _breaks(runs, own)
     return Breaks(
-        _breaks(runs, own),
+        rows,
         _recompiles(runs),
-        _frames(runs, own, name_at),
+        _frames(runs, rows, name_at),
         tuple(dict.fromkeys(faults)),
         _covered(runs),
     )
@@ -74,8 +75,8 @@ def _recompiles(runs: Sequence[Run]) -> tuple[RecompileRow, ...]:
     return tuple(sorted(found.values(), key=lambda row: (row.path, row.line)))
 
 
-def _frames(runs: Sequence[Run], own: Own, name_at: NameAt) -> tuple[FrameRow, ...]:
-    """By function: the programs that one run made of it, and its breaks. The run with more breaks counts."""
+def _frames(runs: Sequence[Run], breaks: Sequence[BreakRow], name_at: NameAt) -> tuple[FrameRow, ...]:
+    """By function: the programs that one run made of it, the one with more breaks, and the breaks that the report lists."""
     heard = [run for run in runs if run.experiment == "breaks"]
     if not heard:
         return ()
@@ -85,11 +86,10 @@ def _frames(runs: Sequence[Run], own: Own, name_at: NameAt) -> tuple[FrameRow, .
         name, line = name_at(frame.path, frame.line) or (frame.name, frame.line)
         known = rows.get((frame.path, name), FrameRow(frame.path, line, name, 0, 0))
         rows[frame.path, name] = replace(known, programs=known.programs + frame.compiles)
-    for each in run.breaks:
-        path, at = place_of(each, own)
-        name, line = name_at(path, at) or ("<module>", at)
-        known = rows.get((path, name), FrameRow(path, line, name, 0, 0))
-        rows[path, name] = replace(known, breaks=known.breaks + 1)
+    for each in breaks:
+        name, line = name_at(each.path, each.line) or ("<module>", each.line)
+        known = rows.get((each.path, name), FrameRow(each.path, line, name, 0, 0))
+        rows[each.path, name] = replace(known, breaks=known.breaks + 1)
     return tuple(rows.values())
 
 

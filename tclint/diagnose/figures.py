@@ -124,8 +124,22 @@ def _sum(table: dict[str, dict[str, int]], effect: str) -> int:
 
 def sections(diagnosis: Diagnosis) -> list[Section]:
     """Every table that there is something to say in, in the order of the diagnostics."""
-    makers = (_breaks, _recompiles, _cost, _speed, _modes, _guards, _numerics, _latency, _shapes, _ablate)
+    makers = (_steps, _breaks, _recompiles, _cost, _speed, _modes, _guards, _numerics, _latency, _shapes, _ablate)
     return [section for make in makers if (section := make(diagnosis)) is not None]
+
+
+def _steps(diagnosis: Diagnosis) -> Section | None:
+    steps = diagnosis.steps
+    if steps is None:
+        return None
+    row = (f"{steps.count} {steps.unit}", seconds(steps.first_s), timing(steps.warm), mb(steps.peak_mb))
+    notes = [f"step {each.number} took {ms(each.ms)}: see what was compiled again" for each in steps.slow]
+    if steps.warm is None:
+        notes.append("too few steps to tell a warm one: let it run longer, or give a larger --steps")
+    if steps.ended:
+        notes.append(steps.ended)
+    columns = ("Steps", "Until the first ended", "A warm one", "Peak GPU memory")
+    return Section("steps", "The program's own steps", columns, (row,), (1, 2, 3), tuple(notes))
 
 
 def _breaks(diagnosis: Diagnosis) -> Section | None:

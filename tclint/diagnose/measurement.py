@@ -320,6 +320,31 @@ class FindingRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SlowStep:
+    number: int
+    """The first step is 1."""
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps of a program that ran as it is."""
+
+    unit: str
+    """optimizer steps, calls of what is compiled"""
+    count: int
+    first_s: float
+    """From the start of the program to the end of its first step."""
+    warm: Timing | None = None
+    """The later half of the steps, which compile nothing any more; None where there were too few."""
+    slow: tuple[SlowStep, ...] = ()
+    """Those after the first that took several times as long."""
+    peak_mb: float | None = None
+    ended: str = ""
+    """How the program ended, where that was not by itself and well."""
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """How one diagnostic went."""
 
@@ -348,6 +373,7 @@ class Diagnosis:
     """Why this is not all that was asked for: the run goes on, or was stopped."""
     states: tuple[State, ...] = ()
     findings: tuple[FindingRow, ...] = ()
+    steps: Steps | None = None
     breaks: Breaks | None = None
     speed: Speed | None = None
     shapes: Shapes | None = None

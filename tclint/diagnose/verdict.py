@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tclint.diagnose.measurement import Diagnosis, SpeedRow, Timing
+from tclint.diagnose.measurement import Diagnosis, SpeedRow, Steps, Timing
 
 GAIN = 0.05
 """Below this, the compiler's start-up, memory and surprises are not paid for."""
@@ -46,7 +46,9 @@ def verdicts_of(diagnosis: Diagnosis) -> tuple[Verdict, ...]:
 
 
 def headline(diagnosis: Diagnosis) -> str:
-    """One line: keep, stay eager, or what differs."""
+    """One line: keep, stay eager, or what differs; of a program that ran as it is, what it did."""
+    if diagnosis.steps is not None:
+        return _story(diagnosis, diagnosis.steps)
     verdicts = verdicts_of(diagnosis)
     if not verdicts:
         return "no verdict: eager against compiled was not measured"
@@ -54,3 +56,13 @@ def headline(diagnosis: Diagnosis) -> str:
         said = ", ".join(f"{verdict.kind} {verdict.gain:+.0%}" for verdict in verdicts)
         return f"{verdicts[0].word} ({said})"
     return "; ".join(f"{verdict.kind}: {verdict.word} ({verdict.gain:+.0%})" for verdict in verdicts)
+
+
+def _story(diagnosis: Diagnosis, steps: Steps) -> str:
+    """A program has no eager twin to be held against."""
+    breaks = diagnosis.breaks
+    broken, again = (len(breaks.breaks), len(breaks.recompiles)) if breaks is not None else (0, 0)
+    found = f"{broken} graph break{'s' * (broken != 1)}, {again} function{'s' * (again != 1)} compiled again"
+    if steps.warm is None:
+        return f"{found}; {steps.count} {steps.unit}"
+    return f"{found}; a warm step takes {steps.warm.median_ms:.1f} ms, the first ended after {steps.first_s:.1f} s"

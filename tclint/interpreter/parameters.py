@@ -38,6 +38,7 @@ from tclint.values import (
     scalar_type,
     tensor_of,
 )
+from tclint.values.flags import BY_NAME
 from tclint.values.union import one_of
 
 if TYPE_CHECKING:
@@ -212,6 +213,9 @@ def _evidence(interp: Interpreter, function: Function, node: ast.arg, known: Sig
 def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signature, value: Value) -> Value:
     """A tensor of which only the caller's name for it speaks, with what this function says about it."""
     tensor = tensor_of(value)
+    if isinstance(value, Tensor) and value.flags & BY_NAME and value.conf == USED:
+        unlike = node.arg not in used_as_tensor(function, known) and node.arg in known.asked
+        return value.with_(conf=NAMED) if unlike else value
     if tensor is None or tensor.conf != NAMED:
         return value
     told = tensor_of(_evidence(interp, function, node, known))
@@ -401,7 +405,7 @@ def _entry_value(
         elif forward and node.annotation is None and node.arg not in known.keyed:
             named = bool(_TENSOR_NAMES.match(node.arg)) and node.arg not in known.asked
             if fallback is None:
-                value = Tensor(USED if named else NAMED, "", -1, 0, origin)
+                value = Tensor(USED, "", -1, BY_NAME, origin) if named else Tensor(NAMED, "", -1, 0, origin)
             elif named:
                 value = Tensor(NAMED, "", -1, 0, origin)
         if fallback is not None and isinstance(fallback, Const) and fallback.value is None and value is not UNKNOWN:

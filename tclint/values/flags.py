@@ -22,6 +22,7 @@ STALE: Final = 16384  # owned by a CUDA graph that has run again since
 PENDING: Final = 32768  # owned by a CUDA graph that waits for a backward pass before it runs again
 NO_GRADIENT: Final = 65536  # made by a factory that was not asked for gradients, or computed from such tensors alone
 GRADIENT_UNKNOWN: Final = 262144  # given by a module or compiled code: nobody knows whether it requires a gradient
+BY_NAME: Final = 524288  # an argument that is a tensor by its name alone: who is given it may know better
 PINNED: Final = 131072  # its address is marked static: a CUDA graph may write to it
 
 GRAPHED: Final = OWNED | STATIC_OUT

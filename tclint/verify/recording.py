@@ -24,7 +24,7 @@ from tclint.verify.verdict import VerifyReport
 _DROPPED = ("TORCH_LOGS", "TORCH_TRACE", "TORCH_LOGS_OUT", "TORCHDYNAMO_DISABLE")
 
 
-def recording_environment(folder: Path, steps: int, base: Mapping[str, str]) -> dict[str, str]:
+def recording_environment(folder: Path, steps: int, base: Mapping[str, str], timed: bool = False) -> dict[str, str]:
     """The user's environment with a recorder: the structured trace, and the injected `sitecustomize`."""
     site = folder / "site"
     site.mkdir(parents=True, exist_ok=True)
@@ -36,16 +36,22 @@ def recording_environment(folder: Path, steps: int, base: Mapping[str, str]) -> 
         TCLINT_RECORD=str(folder / "trace"),
         TCLINT_STEPS=str(steps),
         PYTHONPATH=os.pathsep.join(paths),
+        **({"TCLINT_CLOCK": "1"} if timed else {}),
     )
     return kept
 
 
-def record(command: Sequence[str], folder: Path, options: VerifyOptions, steps: int = 0) -> tuple[Heard, int]:
-    """Run a program and hear it. Its output goes where the user sees it; the second value is its exit status."""
+def record(
+    command: Sequence[str], folder: Path, options: VerifyOptions, steps: int = 0, timed: bool = False
+) -> tuple[Heard, int]:
+    """Run a program and hear it. Its output goes where the user sees it; the second value is its exit status.
+
+    `timed`: the ends of its steps are noted too, in `steps_*.json` of the folder `trace`.
+    """
     (folder / "trace").mkdir(parents=True, exist_ok=True)
     process = subprocess.Popen(
         list(command),
-        env=recording_environment(folder, steps, os.environ),
+        env=recording_environment(folder, steps, os.environ, timed),
         start_new_session=True,
     )
     trouble = ""
@@ -95,7 +101,7 @@ def verify_trace(findings: Sequence[Finding], folder: str, options: VerifyOption
 
 def _report(findings: Sequence[Finding], raw: Heard, options: VerifyOptions) -> VerifyReport:
     root = os.path.realpath(options.root)
-    heard = with_paths(raw, _renamer({finding.path for finding in findings}, root))
+    heard = with_paths(raw, renamer({finding.path for finding in findings}, root))
 
     def outlines(path: str) -> Outline:
         return outline(absolute(path, root))
@@ -108,7 +114,7 @@ def _report(findings: Sequence[Finding], raw: Heard, options: VerifyOptions) -> 
     )
 
 
-def _renamer(known: set[str], root: str) -> Callable[[str], str]:
+def renamer(known: set[str], root: str) -> Callable[[str], str]:
     """Paths of another machine as the findings have them: the longest finding path that ends the traced one."""
 
     def rename(path: str) -> str:

@@ -13,9 +13,11 @@ import pytest
 from diagnosis_helpers import sample, timing
 
 from tclint.diagnose import figures, plot, report_html, report_json, report_markdown, report_text
+from tclint.diagnose.breaks import breaks_of
 from tclint.diagnose.measurement import Diagnosis, ModeRow, Modes, SpeedRow
 from tclint.diagnose.verdict import headline, verdict_of
 from tclint.model import codec
+from tclint.verify.heard import Break, Frame, Heard, Run
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
@@ -251,3 +253,30 @@ def test_all_modes_are_held_against_one_eager_step() -> None:
     page = report_html.render(told)
     assert "2.00 ms" in page.partition("step times by mode")[2]
     assert "4.00 ms" not in page.partition("step times by mode")[2]
+
+
+def test_card_chart_and_table_count_the_same_breaks(diagnosis: Diagnosis) -> None:
+    """A break that is heard twice in one run is one; one that only another mode has is one more."""
+    said = Break("m.py", 4, "print", "words", "GB0059")
+    other = Break("m.py", 9, "branch", "words", "GB0170")
+    train = Run("breaks", "train", "factory", breaks=(said, said, said), frames=(Frame("m.py", 2, "forward", 3),))
+    evaluation = Run("breaks", "eval", "factory", breaks=(said, other))
+    found = breaks_of(Heard(runs=(train, evaluation)), lambda path: True, lambda path, line: ("Net.forward", 2))
+    assert [(row.line, row.modes) for row in found.breaks] == [(4, ("train", "eval")), (9, ("eval",))]
+    assert [(row.programs, row.breaks) for row in found.frames] == [(3, 2)]
+    page = report_html.render(replace(diagnosis, breaks=found, findings=()))
+    assert "<span>graph breaks</span><b>2</b>" in page
+    assert re.findall(r">(\d+ breaks?)<", page) == ["2 breaks"]
+    table = page[page.index("<h2>Graph breaks") :]
+    table = table[table.index("<tbody>") : table.index("</tbody>")]
+    assert table.count("<tr") == 2
+
+
+def test_narrow_pages_cut_no_words(diagnosis: Diagnosis) -> None:
+    """At 390 pixels a wide table scrolls by itself, and a long word breaks; nothing is hidden behind an ellipsis."""
+    page = report_html.render(diagnosis)
+    assert '<meta name="viewport" content="width=device-width' in page
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert "ellipsis" not in style
+    assert "overflow:hidden" not in style
+    assert page.count("<table") == page.count('<div class="wide"><table')

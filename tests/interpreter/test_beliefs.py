@@ -10,6 +10,7 @@ from small_programs import cls, function, interpreter, module
 from tclint.interpreter import parameters
 from tclint.interpreter.expressions.comparisons import compare
 from tclint.values import BOOL, NAMED, NONE, PROVEN, UNKNOWN, USED, Const, Instance, Region, Seq, Tensor, Union, Value
+from tclint.values.flags import BY_NAME
 
 FORWARD = """
     import torch
@@ -46,6 +47,14 @@ def test_a_name_is_no_evidence_where_its_value_is_asked_for_as_it_is() -> None:
     assert found["scores"] == USED  # a method is called on it
     assert found["x"] == USED
     assert found["weights"] == USED  # it is another value by then
+
+
+def test_who_is_given_an_argument_knows_better_than_its_name() -> None:
+    interp = interpreter(a=FORWARD)
+    named, used = Tensor(USED, flags=BY_NAME), Tensor(USED)
+    forward, net = function(interp, "Net.forward"), Instance(cls(interp, "Net"))
+    env = parameters.bind(interp, forward, [net, named, named, used, named, named], {}, False)
+    assert [believed(env[name]) for name in ("x", "y", "mask", "scores", "weights")] == [USED, NAMED, USED, USED, USED]
 
 
 @pytest.mark.parametrize(

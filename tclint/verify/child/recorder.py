@@ -1,17 +1,20 @@
-"""Becomes `sitecustomize.py` in a user's program: hears which lines Dynamo traces, ends the program after some steps.
+"""Becomes `sitecustomize.py` in a user's program: hears which lines Dynamo traces, times the steps, ends it after some.
 
 Torch is not imported here: the program does that when it wants to, and only then is anything hooked.
 """
 
 from __future__ import annotations
 
+import atexit
 import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
@@ -80,6 +83,7 @@ class _Counter:
         self.done += 1
         if self.done > 1:
             # Somebody caught the first one.
+            atexit._run_exitfuncs()
             os._exit(0)
         # Leaves through the program's own clean-up.
         raise SystemExit(0)
@@ -132,8 +136,85 @@ class _Counter:
         context.__call__ = __call__
 
 
+class _Clock:
+    """Notes when every step of an optimizer and every call of what is compiled has ended, and writes it down."""
+
+    MOST = 100_000
+    """Steps that are noted."""
+    PAUSE = 2.0
+    """Seconds between two times of writing: a program that is killed leaves what it had by then."""
+
+    def __init__(self, folder: str) -> None:
+        self.path = os.path.join(folder, f"steps_{os.getpid()}.json")
+        self.began = self.written = time.perf_counter()
+        self.optimizer: list[float] = []
+        self.calls: list[list[float]] = []
+        atexit.register(self.write)
+
+    def note(self, ends: list[float]) -> None:
+        now = time.perf_counter()
+        if len(ends) < self.MOST:
+            ends.append(now - self.began)
+        if now - self.written > self.PAUSE:
+            self.written = now
+            self.write()
+
+    def optimizers(self, module: ModuleType) -> None:
+        """Watch `torch.optim.optimizer`."""
+        register = getattr(module, "register_optimizer_step_post_hook", None)
+        if register is not None:
+            register(lambda *_, **__: self.note(self.optimizer))
+
+    def compiled(self, module: ModuleType) -> None:
+        """Watch `torch._dynamo.eval_frame`."""
+        context = getattr(module, "_TorchDynamoContext", None)
+        if context is None:
+            return
+        real = context.__call__
+        clock = self
+
+        def __call__(self: Any, fn: Any) -> Any:
+            made = real(self, fn)
+            if isinstance(made, type) or not isinstance(made, FunctionType):
+                return made
+            ends: list[float] = []
+            clock.calls.append(ends)
+
+            @functools.wraps(made)
+            def timed(*args: Any, **kwargs: Any) -> Any:
+                done = made(*args, **kwargs)
+                clock.note(ends)
+                return done
+
+            return timed
+
+        context.__call__ = __call__
+
+    def write(self) -> None:
+        # A model that is compiled block by block makes a step with many calls: the callable that is called most decides.
+        calls = max(self.calls, key=len, default=[])
+        if not self.optimizer and not calls:
+            return
+        told = {"optimizer": self.optimizer, "calls": calls, "peak_mb": _peak_mb()}
+        with open(f"{self.path}.part", "w", encoding="utf-8") as file:
+            json.dump(told, file)
+        os.replace(f"{self.path}.part", self.path)
+
+
+def _peak_mb() -> float | None:
+    """The most memory that tensors took on a GPU; None where there was none."""
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return None
+    return float(torch.cuda.max_memory_allocated() / 2**20)
+
+
 def install() -> None:
     sys.meta_path.insert(0, _After("torch._dynamo", _listen))
+    if os.environ.get("TCLINT_CLOCK"):
+        clock = _Clock(os.environ["TCLINT_RECORD"])
+        sys.meta_path.insert(0, _After("torch.optim.optimizer", clock.optimizers))
+        sys.meta_path.insert(0, _After("torch._dynamo.eval_frame", clock.compiled))
     steps = int(os.environ.get("TCLINT_STEPS", "0"))
     if steps:
         counter = _Counter(steps)
