@@ -18,6 +18,7 @@ from tclint.values import INPUT, PARAMETER, SPARSE, ClassValue, External, Scalar
 
 # Up to some release the graph ends where the id is asked for; from then on where something is done with it.
 _ID: Final = "id() of a tensor"
+_IDS: Final = {"id as a key": "GB4501", "id that is kept": "GB4501", "order of ids": "GB9316"}
 _NAMES: Final = tuple(name for name in asked.breaking_somewhere() if name.startswith("Tensor."))
 # A shape follows values: TCL105 says it. A pointer is nothing until it is compared.
 _SHAPE: Final = "GB0036"
@@ -76,13 +77,13 @@ class UnsupportedTensorMethod(Rule):
 
     def __init__(self) -> None:
         super().__init__()
-        # The latest runs of compiled functions that keep an id.
+        # The latest compiled functions that keep an id.
         self._keeping: deque[tuple[object, str]] = deque(maxlen=64)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "builtins.id":
             if _is_id(event.result):
-                yield from self._told(event, _ID, "compare the tensors with `is`, or do it outside the region")
+                yield from self._told(event, _ID)
             return
         tensor = tensor_of(event.receiver) if event.receiver is not None else None
         method = event.method
@@ -126,33 +127,35 @@ class UnsupportedTensorMethod(Rule):
         """What is done with an address, where the release traces the call that gave it."""
         read = asked.verdict("Tensor.data_ptr", self.release)
         if read is None or read.breaks == "never":
-            yield from self._told(event, name, "compare the tensors with `is`, or do it outside the region")
+            yield from self._told(event, name)
 
     def on_return(self, event: Return) -> Iterator[Finding]:
         """What is kept is written down where the graph ends."""
-        for run, name in self._keeping:
-            if run is event.ask.this_run():
+        function = event.enclosing
+        for root, name in self._keeping:
+            if function is not None and root is function and root is event.ask.root():
                 yield from self._of_id(event, name)
                 return
 
     def _of_id(self, event: Operation | Return, name: str) -> Iterator[Finding]:
         """What is done with an id, where the release traces the call that gave it."""
         if not _language.told(_ID, self.release):
-            yield from self._told(event, name, "compare the tensors with `is`, or do it outside the region")
+            yield from self._told(event, name, self.ids(_IDS[name]))
 
-    def _told(self, event: Event, name: str, help: str) -> Iterator[Finding]:
+    def _told(self, event: Event, name: str, ids: tuple[str, ...] = ()) -> Iterator[Finding]:
         words = _language.told(name, self.release)
         if words:
             yield self.finding(
                 event,
                 f"{words}; Dynamo does not know it and breaks the graph{whole_frame(event)}",
                 confidence=Confidence.HIGH,
-                help=help,
+                graph_breaks=ids or self.ids(""),
+                help="compare the tensors with `is`, or do it outside the region",
             )
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if _is_id(event.index) or _is_id(event.value):
-            self._keeping.append((event.ask.root_run(), "id as a key" if _is_id(event.index) else "id that is kept"))
+            self._keeping.append((event.ask.root(), "id as a key" if _is_id(event.index) else "id that is kept"))
         elif event.target == "subscript" and event.index is not None and _is_address(event.index):
             yield from self._of_address(event, "address as a key")
         elif event.target == "attribute" and _is_address(event.value):

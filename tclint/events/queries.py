@@ -220,9 +220,9 @@ class Queries:
         """Tells this run of the function from others: the same thing for all events of one run."""
         return self._frame
 
-    def root_run(self) -> object:
-        """The same of the function that was entered first, through which this one is called."""
-        return [self._frame, *self.callers()][-1]
+    def root(self) -> Function | None:
+        """The function that was entered first, through which this one is called."""
+        return [self._frame, *self.callers()][-1].function
 
     def callers(self) -> Iterator[Frame]:
         """Who called this function, who called that one, and so on outwards."""
