@@ -23,6 +23,8 @@ _NUMBERS: Final = frozenset({"int", "float", "bool", "number"})
 _STRONG: Final = ("random", "size", "data")
 ADDRESSES: Final = frozenset({"pointer", "id"})
 """Sources of numbers that stand for a place in memory."""
+ENVIRONMENT: Final = "environment"
+"""The source of what somebody may have set in place of a default."""
 
 
 _VARYING: Final = {
@@ -39,7 +41,7 @@ class Scalar(Value):
 
     `size` from a tensor's shape, `data` out of a tensor, `arg` an argument of the compiled callable, `attr` an attribute
     of a module, `global` a module-level name, `counted` and `distinct` another number in each turn of a loop, `random` in
-    each call, or nothing.
+    each call, `environment` a variable of the process that may be set, or nothing.
     """
 
     __slots__ = ("key", "origin", "ref", "source", "type")
@@ -73,7 +75,10 @@ class Scalar(Value):
         keywords: Mapping[str, Value],
         open_ended: bool = False,
     ) -> Value:
-        return MODELS.texts.call_method(frame, node, self, name, args, keywords)
+        result = MODELS.texts.call_method(frame, node, self, name, args, keywords)
+        if self.source == ENVIRONMENT and isinstance(result, Scalar):
+            return Scalar(result.type, ENVIRONMENT, self.origin)  # `.lower()` of what is set comes from there too
+        return result
 
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
         return self

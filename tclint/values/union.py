@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.values.constant import Const, is_none
 from tclint.values.library import MODELS
-from tclint.values.scalar import BOOL, Scalar, scalar_type
+from tclint.values.scalar import BOOL, ENVIRONMENT, Scalar, scalar_type
 from tclint.values.tensor import Tensor
 from tclint.values.value import OBJECT, ONE_OF, UNKNOWN, Value
 
@@ -93,6 +93,10 @@ class Union(Value):
             return join(Tensor(either.conf, "b", either.ndim, 0, frame.origin(node)), BOOL)
         if left.rank == OBJECT or right.rank == OBJECT:
             frame.interp.emitter.operation(frame, node, operator, left, right)
+        elif any(option.source == ENVIRONMENT for option in self._options):
+            # What it comes to by default stays apart from what it comes to where the variable is set.
+            pairs = [(one, other) for one in left.options for other in right.options]
+            return join_all(_compared(frame, node, operator, one, other) for one, other in pairs)
         return None
 
     def truth(self) -> bool | None:
@@ -176,6 +180,8 @@ def join_all(values: Iterable[Value]) -> Value:
 
 def _join_alike(a: Value, b: Value) -> Value | None:
     """One value for two of the same kind, None where only a union covers them."""
+    if (a.source == ENVIRONMENT) != (b.source == ENVIRONMENT):
+        return None
     if type(a) is type(b):
         return a.join_alike(b)
     if type(a) is Scalar:
@@ -215,3 +221,8 @@ def tensor_of(value: Value) -> Tensor | None:
             if type(option) is Tensor:
                 return option
     return None
+
+
+def _compared(frame: Frame, node: ast.AST, operator: str, one: Value, other: Value) -> Value:
+    answer = (one if one.rank >= other.rank else other).compare(frame, node, operator, one, other)
+    return answer if answer is not None else Scalar("bool", one.source or other.source, frame.origin(node))

@@ -19,11 +19,12 @@ from tclint.values import (
     Scalar,
     Tensor,
     Value,
+    join_all,
     tensor_of,
 )
 from tclint.values.constant import is_none
 from tclint.values.operators import asked
-from tclint.values.scalar import ADDRESSES
+from tclint.values.scalar import ADDRESSES, ENVIRONMENT
 
 _ORDERINGS: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
 _IDENTITY: Final = (ast.Is, ast.IsNot)
@@ -79,6 +80,10 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         if same is None:
             return BOOL
         return TRUE if same is (operator == "Is") else FALSE
+    if any(option.source == ENVIRONMENT for option in left.options[1:]):
+        return join_all(compare(frame, node, operator, option, right) for option in left.options)
+    if left.source == ENVIRONMENT:
+        return Scalar("bool", ENVIRONMENT, frame.origin(node))
     found = right.has(left)
     if found is not None:
         return TRUE if found is (operator == "In") else FALSE

@@ -16,6 +16,7 @@ from tclint.values import (
     Value,
     join_all,
 )
+from tclint.values.scalar import ENVIRONMENT
 
 
 def branch(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | None, Env | None]:
@@ -47,10 +48,20 @@ def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | Non
     certain = value.truth()
     if certain is None and frame.region is None and isinstance(node, ast.Name) and node.id in frame.env:
         certain = _holds_something(value)
+    if certain is None and frame.region is not None:
+        certain = _by_default(value)
     then = None if certain is False else dict(frame.env)
     otherwise = None if certain is True else dict(frame.env)
     refine(frame, node, then, otherwise)
     return then, otherwise, value
+
+
+def _by_default(value: Value) -> bool | None:
+    """What a test comes to where nobody has set the variable of the environment that it asks: compiled code runs as it
+    runs by default. In eager code both ways count: there the variable decides what is compiled."""
+    kept = [option for option in value.options if option.source != ENVIRONMENT]
+    answers = {option.truth() for option in kept}
+    return answers.pop() if len(kept) < len(value.options) and len(answers) == 1 else None
 
 
 def _holds_something(value: Value) -> bool | None:

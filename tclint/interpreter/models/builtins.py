@@ -42,6 +42,7 @@ from tclint.values import (
     tensor_of,
 )
 from tclint.values.operators import asked, binary
+from tclint.values.scalar import ENVIRONMENT
 from tclint.values.value import NUMBER, TENSOR
 
 
@@ -118,15 +119,15 @@ def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
         if not args:
             return Const({"int": 0, "float": 0.0, "bool": False, "str": ""}[kind])
         value = args[0]
-        if isinstance(value, Const) and kind == "bool":
-            return Const(bool(value.value))
         if isinstance(value, Const):
             try:
-                return Const({"int": int, "float": float, "str": str}[kind](value.value))
+                return Const({"int": int, "float": float, "str": str, "bool": bool}[kind](value.value))
             except (ValueError, TypeError, OverflowError):
                 if exceptions.caught(frame):
                     frame.interp.emitter.feature(frame, node, f"{kind}() that fails")
                 return Scalar(kind)
+        if any(option.source == ENVIRONMENT for option in value.options[1:]):
+            return join_all(convert(frame, node, [option], keywords) for option in value.options)
         tensor = tensor_of(value)
         if tensor is not None and not tensor.is_known_number:
             return Scalar(kind, "data" if kind != "str" else "tensor", frame.origin(node))

@@ -17,7 +17,6 @@ from tclint.torch_facts import facts
 from tclint.values import (
     INT,
     NONE,
-    STR,
     UNKNOWN,
     Const,
     Dict,
@@ -34,6 +33,7 @@ from tclint.values import (
     tensor_of,
 )
 from tclint.values.object import NAMESPACES
+from tclint.values.scalar import ENVIRONMENT
 
 _Handler = Callable[[Frame, ast.AST, Args, Keywords], Value]
 
@@ -314,7 +314,7 @@ def _environment(frame: Frame, node: ast.AST, name: str, args: Args, keywords: K
     """`os.environ.get("MODE", "default")`: the default, unless somebody says otherwise."""
     default = args[1] if len(args) > 1 else keywords.get("default")
     if name in ("os.environ.get", "os.getenv") and isinstance(default, Const) and isinstance(default.value, str):
-        return Union((default, STR))
+        return Union((default, Scalar("str", ENVIRONMENT, frame.origin(node))))
     return _passes_on(frame, node, name, args, keywords, open_ended)
 
 
