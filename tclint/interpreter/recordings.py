@@ -186,7 +186,8 @@ class Recordings:
 
     def _capture(self, deed: Deed) -> None:
         self._recorded[deed.of] = Recorded(deed.frame, modes=dict(self._modes))
-        self._open.append(deed.of)
+        if deed.of not in self._open:  # begun in both arms of an `if` it is one capture
+            self._open.append(deed.of)
         self._captures += 1
         self._bound.clear()
         self._written.clear()
