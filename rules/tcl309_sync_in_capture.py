@@ -206,7 +206,7 @@ def _waits(event: Call) -> str:
         )
     if event.name in _BUILDS:
         return f"`{event.name}` copies from the host" if _fresh(event) else ""
-    if isinstance(event.result, Tensor) and event.result.flags & DATA_SIZED:
+    if isinstance(event.result, Tensor) and event.result.flags & DATA_SIZED and not _inherits_size(event):
         return f"`{event.method}` has a result whose size depends on values: it waits for the device"
     return ""
 
@@ -314,3 +314,12 @@ def _fault(node: ast.AST, bound: Collection[str]) -> tuple[str, str]:
     if func == "print" or func.endswith(".append") and func.removesuffix(".append") not in bound:
         return f"`{func}`", _ONCE
     return "", ""
+
+
+def _inherits_size(event: Call) -> bool:
+    """Whether it only goes on with a size that something before it has read: `x[mask].round()` waits at the mask."""
+    given = (event.receiver, *event.args, *event.keywords.values())
+    sized = any(
+        (found := tensor_of(value)) is not None and found.flags & DATA_SIZED for value in given if value is not None
+    )
+    return sized and event.name not in _SIZED

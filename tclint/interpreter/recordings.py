@@ -18,7 +18,7 @@ from tclint.program import Module
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.torch_facts.kind import NUMBERS, WALKERS
-from tclint.values import TRUE, UNKNOWN, Const, Instance, Object, Tensor, Value, tensor_of
+from tclint.values import TRUE, UNKNOWN, Const, FunctionValue, Instance, Object, Tensor, Value, tensor_of
 from tclint.values.constant import is_none
 from tclint.values.graph import is_graph
 
@@ -355,6 +355,8 @@ class Recordings:
         if isinstance(old, (Instance, Object)):
             ran = owner_of(old) in recorded.ran and isinstance(bound.value, (Instance, Object))
             return "module" if ran and not _of_itself(bound.node) else ""
+        if isinstance(old, FunctionValue):
+            return ""  # a graph holds what a function did, and reads no function
         named = place.kind == "name" and bound.frame.function is recorded.frame.function
         return "input" if named or tensor_of(bound.value) is not None else ""
 
