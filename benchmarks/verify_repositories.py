@@ -118,7 +118,7 @@ def main() -> int:
             print(f"  {verdict['outcome']:12} {verdict['code']} {verdict['at']}  {verdict['words'][:150]}")
         KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     if options.docs:
-        start, end = "<!-- verified repositories -->", "<!-- /verified repositories -->"
+        start, end = "<!-- verified -->", "<!-- /verified -->"
         text = PAGE.read_text(encoding="utf-8")
         before, _, rest = text.partition(start)
         _, _, after = rest.partition(end)

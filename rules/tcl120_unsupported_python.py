@@ -47,7 +47,6 @@ from tclint.values import (
 # Objects implemented in C whose operators and methods have no tracing rule.
 _OPAQUE: Final = facts.named("has no tracing rule for its operators")
 
-_NOT_HANDED_OVER: Final = "cannot be handed over at a graph break"
 _READ: Final = "number of a tensor as a key"
 
 
@@ -214,7 +213,9 @@ class UnsupportedPython(Rule):
                 yield from self._of_language(event, feature)
 
     def on_graph_break(self, event: GraphBreak) -> Iterator[Finding]:
-        methods = {name.rpartition(".")[2] for name in facts.at(self.release).named(_NOT_HANDED_OVER)}
+        methods = {
+            name.rpartition(".")[2] for name in facts.at(self.release).named("cannot be handed over at a graph break")
+        }
         if event.function is not None and (given := _language.given_by_method(event.node, methods)):
             yield self._finding(event, f"`{given}` is handed to a function in which the graph breaks")
 

@@ -109,6 +109,8 @@ class Session:
             "PYTHONIOENCODING": "utf-8",
             "NO_COLOR": "1",
             "HOME": str(folder),
+            # Not that of all tests: some of them kill processes that compile, and half a library stays there.
+            "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
             **{
                 f"GIT_{who}_{what}": "demo@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
             },

@@ -28,6 +28,8 @@ class Telling:
 
     def tell(self, diagnosis: Diagnosis) -> None:
         """There is more, and the run goes on."""
+        if not any(state.status == "done" for state in diagnosis.states):
+            return  # nothing is known yet, and perhaps it ends with an error
         if self.file is not None:
             self._write(diagnosis)
         elif self.format == "text":

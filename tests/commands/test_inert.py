@@ -77,7 +77,7 @@ def test_every_format_is_inert(folder: Path, capfdbinary: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("style", ["text", "markdown", "html"])
 def test_diagnoses_are_inert(style: str) -> None:
-    from tclint.commands.diagnose import rendered
+    from tclint.commands.telling import rendered
     from tclint.diagnose.measurement import Diagnosis, FindingRow
 
     bad = "\x1b[31m::error::<script>alert(1)</script>\u202e `x`\n::error:: |"
