@@ -10,7 +10,18 @@ from tclint.events import Call
 from tclint.program import Function
 from tclint.sources.tree import own
 from tclint.torch_facts import facts
-from tclint.values import HOST, INPUT, NEEDS_GRAD, NO_GRADIENT, PARAMETER, Const, External, Scalar, Tensor
+from tclint.values import (
+    HOST,
+    INPUT,
+    NEEDS_GRAD,
+    NO_GRADIENT,
+    PARAMETER,
+    Const,
+    External,
+    FunctionValue,
+    Scalar,
+    Tensor,
+)
 
 _WITHOUT: Final = INPUT | NO_GRADIENT | HOST
 _WITH: Final = PARAMETER | NEEDS_GRAD
@@ -38,8 +49,11 @@ def is_handed_out(function: ast.AST, leaf: ast.Call) -> bool:
     return False
 
 
-def is_asked_for(function: ast.AST, leaf: ast.Call) -> bool:
-    """Whether a call gets the leaf and something else by name, as one that asks for a gradient does."""
+def is_asked_for(event: Call, function: ast.AST, leaf: ast.Call) -> bool:
+    """Whether `torch.autograd.grad` gets the leaf, here or in a function of the program that is given it.
+
+    Dynamo then traces again, and ends the graph at that call (`graph_break_on_autograd_grad`).
+    """
     made = {
         name
         for node in own(function)
@@ -47,10 +61,16 @@ def is_asked_for(function: ast.AST, leaf: ast.Call) -> bool:
         for target in node.targets
         for name in _names(target)
     }
-    calls = (node for node in own(function) if isinstance(node, ast.Call) and node.lineno > leaf.lineno)
-    return any(
-        len(call.args) > 1 and any(isinstance(a, ast.Name) and a.id in made for a in call.args) for call in calls
-    )
+    for call in own(function):
+        if not isinstance(call, ast.Call) or call.lineno <= leaf.lineno:
+            continue
+        given = (*call.args, *(keyword.value for keyword in call.keywords))
+        if not made.isdisjoint(name for value in given for name in _names(value)):
+            called = event.ask.evaluate(call.func)
+            inside = own(called.function.node) if isinstance(called, FunctionValue) else ()
+            if _is_grad(call) or any(isinstance(node, ast.Call) and _is_grad(node) for node in inside):
+                return True
+    return False
 
 
 def has_no_gradient(event: Call, tensor: Tensor) -> bool:

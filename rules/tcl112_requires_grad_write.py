@@ -143,7 +143,7 @@ class RequiresGradWrite(Rule):
         node = event.node
         if not isinstance(node, ast.Call) or not _leaves.has_no_gradient(event, tensor):
             return False
-        if self.target >= (2, 15) and _leaves.is_asked_for(function.node, node):
+        if self.target >= (2, 15) and _leaves.is_asked_for(event, function.node, node):
             return False  # the graph ends where its gradient is asked for
         return _leaves.is_handed_out(function.node, node)
 
