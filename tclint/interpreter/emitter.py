@@ -88,7 +88,7 @@ class Emitter:
     ) -> None:
         """A call of something outside the program, by its dotted name."""
         if frame.region is None:
-            use(frame, node, name)
+            use(frame, node, name, (*args, *keywords.values()))
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
                 wait(frame, node, name, args)
