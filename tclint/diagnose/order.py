@@ -25,6 +25,8 @@ class Order:
     device: str = "cpu"
     seed: int = 0
     threads: int = 1
+    turn: str = ""
+    """A file: whoever holds its lock measures, and the other children of the run only compile. Empty: there are none."""
     batch: int = 0
     """Rows of every input; 0: as the inputs come."""
     quick: bool = False

@@ -7,7 +7,8 @@ import inspect
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -56,6 +57,19 @@ class Subject:
     @property
     def device(self) -> str:
         return self.order.device
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Alone among the run's children that measure; they go on compiling. A child that dies gives its turn back."""
+        if not self.order.turn:
+            yield
+            return
+        # Only where a device is measured, whose driver is for systems that have locks.
+        import fcntl
+
+        with open(self.order.turn, "ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
     @property
     def seconds_left(self) -> float:
