@@ -26,7 +26,9 @@ class Order:
     seed: int = 0
     threads: int = 1
     turn: str = ""
-    """A file: whoever holds its lock measures, and the other children of the run only compile. Empty: there are none."""
+    """A file whose lock says who measures, where several children of a run are at work. Empty: there is one."""
+    ahead: bool = False
+    """Compiles and measures before the others begin to."""
     batch: int = 0
     """Rows of every input; 0: as the inputs come."""
     quick: bool = False

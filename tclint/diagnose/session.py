@@ -281,7 +281,7 @@ class Session:
         """The tasks in their order. Where there are cores enough, Dynamo is listened to while the first steps compile.
 
         Nothing is timed before these have compiled, and by then the listener is at its end: it compiles nothing. In a
-        hurry, and with cores for all, the others that measure in turns compile at that time too.
+        hurry, and with cores for all, the others that measure in turns are built at that time, and compile together.
         """
         if [task.diagnostic.name for task in tasks[:2]] != ["breaks", "speed"] or cores() < ENOUGH:
             return tasks
@@ -376,6 +376,7 @@ class Session:
             batch=self.options.batch,
             quick=self.options.quick,
             turn=self.turn,
+            ahead=bool(self.turn) and part == FORWARD,
             also=tuple(each.name for each in DIAGNOSTICS if each.shares == name and self._shared(each, part)),
             budget=min(own, max(5.0, self._limit() - GRACE)),
             factories=self.options.factories,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from diagnosis_helpers import timing
 
 from tclint.diagnose import session as session_module
+from tclint.diagnose.child.turn import Turn
 from tclint.diagnose.measurement import ModeRow, Modes, Speed, SpeedRow
 from tclint.diagnose.order import Order
 from tclint.diagnose.plan import STEPS
@@ -17,6 +22,7 @@ from tclint.diagnose.session import Options, Session
 from tclint.diagnose.target import parse
 from tclint.model.settings import Settings
 
+ROOT = Path(__file__).resolve().parents[2]
 Asked = Callable[..., tuple[str, str, object]]
 
 
@@ -50,6 +56,7 @@ def test_all_compile_at_the_same_time_and_take_turns(tmp_path: Path, monkeypatch
     assert [row.mode for row in told.modes.rows] == ["reduce-overhead"]
     assert len({order.turn for order in orders}) == 1
     assert orders[0].turn != ""
+    assert [order.part for order in orders if order.ahead] == [STEPS[0]]
 
 
 def test_a_machine_with_few_cores_measures_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,31 +118,59 @@ def test_what_was_answered_beside_is_not_lost_when_the_run_is_stopped(
     assert [row.kind for row in told.speed.rows] == [STEPS[1]]
 
 
-def test_one_measures_at_a_time(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    from tclint.diagnose.child.target import Subject
-    from tclint.verify.child.experiments import Setup
-    from tclint.verify.child.inputs import Example
+def test_one_measures_at_a_time_and_nobody_compiles_meanwhile(tmp_path: Path) -> None:
+    compiling, measuring, wrong, most, lock = [0], [0], [], [0], threading.Lock()
+    together = threading.Barrier(3)
 
-    order = Order("speed", str(tmp_path), "f", turn=str(tmp_path / "turn"))
-    example = Example("test", lambda: None, list)
-    setup = Setup(device="cpu", seed=0, wanted=lambda path: False, title="f")
-    inside, most, lock = [0], [0], threading.Lock()
+    @contextmanager
+    def counted(counter: list[int]) -> Iterator[None]:
+        with lock:
+            counter[0] += 1
+            most[0] = max(most[0], compiling[0])
+            if measuring[0] > 1 or (measuring[0] and compiling[0]):
+                wrong.append((compiling[0], measuring[0]))
+        try:
+            yield
+        finally:
+            with lock:
+                counter[0] -= 1
 
-    def measure() -> None:
-        subject = Subject(order, example, setup, "", 0, 0.0)
+    def child() -> None:
+        turn = Turn(str(tmp_path / "turn"))
+        with turn.compiling(), counted(compiling):
+            together.wait(timeout=20)
         for _ in range(20):
-            with subject.turn():
-                with lock:
-                    inside[0] += 1
-                    most[0] = max(most[0], inside[0])
-                threading.Event().wait(0.001)
-                with lock:
-                    inside[0] -= 1
+            with turn.measuring(), counted(measuring):
+                time.sleep(0.001)
 
-    threads = [threading.Thread(target=measure) for _ in range(3)]
+    threads = [threading.Thread(target=child) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert most == [1]
+    assert wrong == []
+    assert most == [3], "they compile together"
+
+
+def test_who_goes_ahead_compiles_alone_until_its_process_ends(tmp_path: Path) -> None:
+    path = str(tmp_path / "turn")
+    code = f"""
+import sys, time
+sys.path.insert(0, {str(ROOT)!r})
+from tclint.diagnose.child.turn import Turn
+turn = Turn({path!r}, ahead=True)
+with turn.compiling(), turn.measuring():
+    print("ahead", flush=True)
+time.sleep(1)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "ahead\n"
+        with Turn(path).compiling():
+            assert first.wait(timeout=20) == 0, "the lock came back with its process"
+
+
+def test_alone_there_is_nothing_to_wait_for() -> None:
+    turn = Turn()
+    with turn.compiling(), turn.measuring():
+        assert turn

@@ -27,7 +27,8 @@ def measure_modes(subject: Subject) -> Modes:
         raise NotApplicable("the program compiles by itself, in a mode of its own")
     if subject.order.part == REENTRY:
         return Modes(reentry=_reentry(subject))
-    warm_up(subject.device)
+    with subject.turn.compiling():
+        warm_up(subject.device)
     with cold():
         return Modes((_row(subject, subject.order.part),))
 
@@ -44,7 +45,7 @@ def _row(subject: Subject, mode: str) -> ModeRow:
 
     compiled = marked if mode == "reduce-overhead" else plain
     notes: list[str] = []
-    with watching() as seen:
+    with subject.turn.compiling(), watching() as seen:
         first = seconds(compiled, subject.device)
         for _ in range(3):
             compiled()
@@ -55,7 +56,7 @@ def _row(subject: Subject, mode: str) -> ModeRow:
     if not skips and (count := numbers.get("cudagraph_skips", 0)):
         skips = (f"CUDA graphs skipped {count} times",)
     memory = gpu_ms = None
-    with subject.turn():
+    with subject.turn.measuring():
         took = timings({"eager": eager, "compiled": compiled}, subject.device, effort(subject.order.quick))
         try:
             memory = peak_mb(compiled, subject.device)

@@ -48,12 +48,11 @@ def measure_speed(subject: Subject) -> Speed:
         subject.save(Speed(tuple(rows), what, tuple(notes)))
         if kind == FORWARD:
             # Before the backward pass is compiled: then the function would have two programs, and guards to tell them apart.
-            with subject.turn():
-                subject.share(own["eager"], own["compiled"])
+            subject.share(own["eager"], own["compiled"])
     if subject.order.again:
         return Speed(tuple(rows), what)
     # Last of all: a profiler that was on once may slow down every launch after it.
-    with subject.turn():
+    with subject.turn.measuring():
         rows = [_counted(row, own, subject.device) for row, own in zip(rows, steps, strict=True)]
     return Speed(tuple(rows), what, tuple(notes))
 
@@ -66,11 +65,12 @@ def _row(subject: Subject, kind: str) -> tuple[SpeedRow, dict[str, Step]]:
     before = allocated(subject.device)
     target, call = subject.made("eval" if kind == FORWARD else "train")
     eager = step_of(kind, subject.eager(target), call, target)
-    eager()
     compiled = step_of(kind, subject.compiled(target), call, target)
-    first = seconds(compiled, subject.device)
+    with subject.turn.compiling():
+        eager()
+        first = seconds(compiled, subject.device)
     steps = {"eager": eager, "compiled": compiled}
-    with subject.turn():
+    with subject.turn.measuring():
         took = timings(steps, subject.device, effort(subject.order.quick))
     row = SpeedRow(kind, took["eager"], took["compiled"], first)
     if subject.order.again:

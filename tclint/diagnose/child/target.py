@@ -7,14 +7,14 @@ import inspect
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
 import torch
 
+from tclint.diagnose.child.turn import Turn
 from tclint.diagnose.order import Order
 from tclint.verify.child import compiling
 from tclint.verify.child.experiments import EagerFailed, Setup, fresh, run_eager
@@ -53,23 +53,11 @@ class Subject:
     """Keeps a result of which only a part is done, in case the rest is never reached."""
     share: Callable[[Callable[[], Any], Callable[[], Any]], None] = lambda eager, compiled: None
     """Offers a warm eager and compiled step to the other diagnostics of the order."""
+    turn: Turn = field(default_factory=Turn)
 
     @property
     def device(self) -> str:
         return self.order.device
-
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Alone among the run's children that measure; they go on compiling. A child that dies gives its turn back."""
-        if not self.order.turn:
-            yield
-            return
-        # Only where a device is measured, whose driver is for systems that have locks.
-        import fcntl
-
-        with open(self.order.turn, "ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
 
     @property
     def seconds_left(self) -> float:
