@@ -11,9 +11,9 @@ from tclint.fixes.purity import has_effects, only_logs, pure
 from tclint.fixes.recipes import SIGNS, quoted
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
-from tclint.rules._conditions import Tests, bracketed, condition, on_one_line, split, truth_only
+from tclint.rules._conditions import DRAWN, Tests, bracketed, condition, on_one_line, split, truth_only
 from tclint.rules._messages import balanced, message_of
-from tclint.sources.tree import names_read, same
+from tclint.sources.tree import names_read, position, same
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -242,15 +242,19 @@ class _If:
         if not values:
             return None
         names = list(values)
-        if (
-            len(names) > 1
-            and not pure(self.place, self.node.test)
+        if len(names) > 1 and (
+            self._draws()
+            or not pure(self.place, self.node.test)
             and not isinstance(self.node.test, (ast.BoolOp, ast.UnaryOp))
         ):
             return None
         line = f"{', '.join(names)} = {', '.join(values[name] for name in names)}"
         edit = self._replaced([line])
         return ("select with torch.where", _BOTH, edit) if edit is not None else None
+
+    def _draws(self) -> bool:
+        """Whether the test draws a number: asked once, it may not be asked again for a second name."""
+        return any(self.tests.get(position(n)) == DRAWN for n in ast.walk(self.node) if isinstance(n, ast.expr))
 
     def _values(self, node: ast.If, test: str) -> dict[str, str] | None:
         """By name, what is assigned whichever way the branch goes."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event
-from tclint.fixes.recipes import compute_once, skip_unread_store
+from tclint.fixes.recipes import compute_once, skip_unread_store, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _language
 from tclint.ruleset.rule import Rule, whole_frame
@@ -24,6 +24,8 @@ _OF_CLASSES: Final = tuple(
 )
 # Attributes of the standard library that are classes: an instance's methods break as well.
 _OBJECTS: Final = facts.named("makes objects whose methods break")
+
+_OF_PROCESS: Final = facts.named("is done to the process, not to the values")
 
 _CONSTANT: Final = facts.named("gives the same answer to the same arguments")
 
@@ -49,7 +51,8 @@ class SkippedCall(Rule):
 
     Fix: move the call to the caller or to `__init__`; wrap a kernel of your own with `torch.library.custom_op`.
     `--unsafe-fixes` computes it once, in `__init__` or at the top of the file, where all arguments are constants or
-    attributes set once; what is only noted down in an attribute nobody reads goes under an `is_compiling()` guard.
+    attributes set once; what is only noted down in an attribute nobody reads goes under an `is_compiling()` guard,
+    and so does what is done to the process alone (`gc.collect()`, `atexit.register`).
     Wrong where the answer changes while the program runs.
     """
 
@@ -87,6 +90,8 @@ class SkippedCall(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
+        if event.name in _OF_PROCESS:
+            return skip_while_compiling(event, event.node, "it is not done")
         if not event.name.startswith(_CONSTANT) or event.method == "finditer":
             return skip_unread_store(event, event.node)
         return compute_once(event, "the value is the one at start-up: wrong where it changes while the program runs")
