@@ -114,7 +114,7 @@ class DataDependentBranch(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Operation):
-            return contains_fix(event) if isinstance(event.right, Tensor) else None
+            return contains_fix(event) if isinstance(event.right, Tensor) or _of_numbers(event.right) else None
         if isinstance(event, Call):
             tensor = tensor_of(event.args[0]) if event.args else None
             return without_bool(event, tensor.dtype) if event.name == "builtins.bool" and tensor is not None else None
@@ -140,6 +140,11 @@ def _asks_whether_there(test: Value, tensor: Tensor) -> bool:
     """Whether `if self.bias:` asks for None or an empty list: Python raises on a tensor of several elements there."""
     others = (is_none(option) or isinstance(option, (Seq, Dict)) for option in test.options)
     return tensor.ndim != 0 and any(others)
+
+
+def _of_numbers(value: Value) -> bool:
+    """A list or tuple of integers."""
+    return isinstance(value, Seq) and value.kind in ("list", "tuple") and value.element().python_type == "int"
 
 
 def _may_be_number(value: Value) -> bool:
