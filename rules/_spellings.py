@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.imports import first_line
@@ -13,7 +14,7 @@ from tclint.fixes.purity import has_effects
 from tclint.fixes.recipes import FUNCTION_DEFS, quoted
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix, Span
-from tclint.sources.tree import names_read, same
+from tclint.sources.tree import names_read
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -51,21 +52,6 @@ def plain_property(event: Event) -> Fix | None:
     return Fix("make it a plain property", Applicability.UNSAFE, (place.replace(decorator, "property"),), note)
 
 
-def copied_out(event: Event) -> Fix | None:
-    """`view.copy_(torch.add(x, 1))` for the statement `torch.add(x, 1, out=view)`."""
-    place = Place(event)
-    node, statement = place.node, place.statement
-    if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr) or not same(statement.value, node):
-        return None
-    out = next((k for k in node.keywords if k.arg == "out"), None)
-    if out is None or isinstance(out.value, ast.Tuple) or "\n" in place.source(node):
-        return None
-    rest = [place.source(part) for part in (*node.args, *(k for k in node.keywords if k is not out))]
-    text = f"{place.atom(out.value)}.copy_({place.source(node.func)}({', '.join(rest)}))"
-    note = "a shape or dtype that does not fit is broadcast or converted, where `out=` would warn or refuse"
-    return Fix("copy the result", Applicability.UNSAFE, (place.replace(node, text),), note)
-
-
 def class_of_file(event: Event) -> Fix | None:
     """A class that a function defines, moved to the top level where it needs nothing of the function."""
     node = event.node
@@ -91,6 +77,9 @@ def class_of_file(event: Event) -> Fix | None:
     line = first_line(top)
     while line > 1 and place.lines[line - 2].startswith("#"):
         line -= 1  # comments right above a function belong to it
+    after = gone.span.end_line
+    if gone.text == "" and not place.lines[gone.span.line - 2].strip() and not place.lines[after - 1].strip():
+        gone = replace(gone, span=replace(gone.span, end_line=after + 1))  # one empty line is enough
     edits = (place.insert_line(line, textwrap.dedent("\n".join(lines)) + "\n\n"), gone)
     note = "there is one class then, not one for each call: wrong where its attributes are written"
     return Fix("define the class once, at the top level", Applicability.UNSAFE, edits, note)

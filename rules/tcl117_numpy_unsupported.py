@@ -139,8 +139,11 @@ def _of_tensor(event: Attribute) -> Fix | None:
         return None
     tensor = f"{torch[0]}.from_numpy({place.source(node.value)})"
     asked = place.parent
-    if node.attr in facts.named("is an attribute of a tensor as of an array"):
-        edit = place.replace(node, f"{tensor}.{node.attr}")
+    if node.attr == "itemsize":
+        edit = place.replace(node, f"{tensor}.element_size()")
+    elif node.attr == "nbytes":
+        # The attribute of the same name asks for the storage, which a tensor of unknown size has not.
+        edit = place.replace(node, f"({tensor}.numel() * {tensor}.element_size())")
     elif (
         node.attr == "flags"
         and isinstance(asked, ast.Subscript)

@@ -28,7 +28,7 @@ from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _language
 from tclint.rules._scope import header
-from tclint.rules._spellings import class_of_file, copied_out, plain_class, plain_property
+from tclint.rules._spellings import class_of_file, plain_class, plain_property
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
@@ -73,7 +73,7 @@ class UnsupportedPython(Rule):
 
     Fix: define it at module level; use plain numbers, lists and tensors in the region. `--unsafe-fixes` asks once, in
     `__init__` or at the top of the file: wrong where the object changes later. It also moves a class to the top level,
-    calls `Box(x)` for `Box[T](x)`, makes a `cached_property` a plain one, and copies a result where `out=` is a view.
+    calls `Box(x)` for `Box[T](x)`, and makes a `cached_property` a plain one.
     """
 
     code, name = "TCL120", "unsupported-python"
@@ -240,7 +240,7 @@ class UnsupportedPython(Rule):
             return class_of_file(event)
         if isinstance(event, ProgramCall) and "pydantic" not in finding.message:
             return _as_dict(event) if "TypedDict" in finding.message else plain_class(event)
-        if (found := plain_property(event) or copied_out(event)) is not None:
+        if (found := plain_property(event)) is not None:
             return found
         if isinstance(event, (Call, ProgramCall, Operation)) and isinstance(event.node, ast.expr):
             return compute_once(
