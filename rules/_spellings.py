@@ -134,7 +134,8 @@ def entered_directly(event: Event) -> Fix | None:
     around = next((n for n in reversed(place.chain) if isinstance(n, ast.With)), None)
     if around is None or len(around.items) != 1 or not isinstance(around.items[0].optional_vars, ast.Name):
         return None
-    item, stack = around.items[0], around.items[0].optional_vars.id
+    made, held = around.items[0].context_expr, around.items[0].optional_vars
+    stack = held.id
     entered: list[str] = []
     edits = []
     for statement in around.body:
@@ -155,13 +156,12 @@ def entered_directly(event: Event) -> Fix | None:
         entered.append(f"{place.argument(call.args[0])}{named}")
         edits.append(gone)
     reads = list(uses_in(place.function).reads(stack))
-    made = item.context_expr
     if not entered or len(reads) != len(entered) or len(entered) == len(around.body):
         return None  # somebody else uses the stack
     if not isinstance(made, ast.Call) or made.args or made.keywords or place.span(made).line != around.lineno:
         return None
     head = place.span(made)
-    end = place.span(item.optional_vars)
+    end = place.span(held)
     if head.line != end.line:
         return None
     text = place.lines[head.line - 1][head.column - 1 : end.end_column - 1]

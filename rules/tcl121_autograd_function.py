@@ -153,8 +153,8 @@ def _forward_mode(event: Call, owner: ClassValue) -> Fix | None:
     method = event.ask.method(owner.cls, "jvp")
     if method is None or method.module.path != event.module.path or event.ask.method(owner.cls, "backward") is None:
         return None
-    place = Place(event, method.node)
-    edit = place.remove_definition(method.node)
+    node = method.node
+    edit = Place(event, node).remove_definition(node) if isinstance(node, ast.FunctionDef) else None
     note = "forward-mode differentiation is no longer there"
     return Fix("leave `jvp` out", Applicability.UNSAFE, (edit,), note) if edit is not None else None
 
