@@ -12,7 +12,7 @@ from tclint.rules._windows import narrowed, window
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import CONSTANT, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, tensor_of
+from tclint.values import CONSTANT, FOLDED, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, tensor_of
 
 _SIZES: Final = facts.places("takes sizes")
 _COUNTS: Final = facts.named("counts to a number while it is traced")
@@ -80,7 +80,7 @@ class TensorAsSize(Rule):
                 yield self._finding(event, bound, "a tensor bounds a slice")
                 return
             position = part if isinstance(part, Tensor) else None
-            if position is None or position.flags & (RAW | CONSTANT):
+            if position is None or position.flags & (RAW | FOLDED):
                 continue  # no tensor, or one whose value tracing knows
             if position.ndim == 0 and position.dtype != "b":
                 yield self._finding(event, position, "a 0-d tensor is used as an index")
@@ -114,7 +114,7 @@ class TensorAsSize(Rule):
             if tensor is not None and tensor.flags & RAW and name.endswith("tensor_split"):
                 yield self._finding(event, tensor, "`tensor_split` gets a tensor of positions")
                 return
-            if tensor is not None and not tensor.flags & (RAW | CONSTANT):
+            if tensor is not None and not tensor.flags & (RAW | (FOLDED if tensor.ndim == 0 else CONSTANT)):
                 if name in ("Tensor.split", "torch.split") and tensor.ndim > 0:
                     continue
                 yield self._finding(event, tensor, f"`{event.method}` gets a tensor as a size or position")
