@@ -62,7 +62,8 @@ class Event:
     @property
     def constructing(self) -> bool:
         """Whether an object is being made: the event happens in its constructor."""
-        return self.frame.constructing
+        function = self.frame.function
+        return self.frame.constructing or (function is not None and function.name == "__init__")
 
     @property
     def unlikely(self) -> bool:
