@@ -27,7 +27,7 @@ class Constructors:
             self._broken.clear()
         if _constructs_module(event):
             self._entered.append(event)
-            if any(_is_called_by(event, broken) for broken in self._broken):
+            if any(event.called_by(broken) for broken in self._broken):
                 yield from _failing(event)
 
     def broke(self, event: GraphBreak) -> Iterator[tuple[Event, ast.Call]]:
@@ -36,7 +36,7 @@ class Constructors:
             return
         self._broken.append(event)
         for entered in self._entered:
-            if entered.same_call(event) or _is_called_by(entered, event):
+            if entered.same_call(event) or entered.called_by(event):
                 yield from _failing(entered)
 
 
@@ -45,10 +45,6 @@ def _constructs_module(event: Event) -> bool:
     if function is None or function.name != "__init__" or function.cls is None or event.at_entry:
         return False
     return event.ask.is_nn_module(function.cls)
-
-
-def _is_called_by(inner: Event, outer: Event) -> bool:
-    return next(inner.ask.callers(), None) is outer.frame
 
 
 def _failing(event: Event) -> Iterator[tuple[Event, ast.Call]]:

@@ -59,6 +59,10 @@ class Event:
         """Whether both happened in one and the same call of a function."""
         return self.frame is other.frame
 
+    def called_by(self, other: Event) -> bool:
+        """Whether the call of a function that this happened in was made by the one that `other` happened in."""
+        return self.frame.parent is other.frame
+
     @property
     def constructing(self) -> bool:
         """Whether an object is being made: the event happens in its constructor."""
