@@ -13,6 +13,7 @@ from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules import _leaves
 from tclint.rules._constructors import Constructors
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.sources.tree import same
 from tclint.torch_facts import facts
 from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, Value, tensor_of
 
@@ -183,6 +184,8 @@ class RequiresGradWrite(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Call) and (found := _plain(event)) is not None:
             return found
+        if isinstance(event, Attribute) and (found := _asks_for_gradient(event)) is not None:
+            return found
         return display(
             "move it to the caller", "autograd state is set before the region is entered, or after it returns"
         )
@@ -224,3 +227,19 @@ def _plain(event: Call) -> Fix | None:
     rest = [place.source(part) for part in (*node.args, *(k for k in node.keywords if k is not asked))]
     edit = place.replace(node, f"{place.source(node.func)}({', '.join(rest)})")
     return Fix("use a plain tensor", Applicability.UNSAFE, (edit,), note)
+
+
+def _asks_for_gradient(event: Attribute) -> Fix | None:
+    """`y.requires_grad` for `y.grad_fn is not None`."""
+    place = Place(event)
+    node, test = place.node, place.parent
+    if not isinstance(node, ast.Attribute) or not isinstance(test, ast.Compare) or not same(test.left, node):
+        return None
+    if len(test.ops) != 1 or not isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        return None
+    if not isinstance(test.comparators[0], ast.Constant) or test.comparators[0].value is not None:
+        return None
+    asked = f"{place.source(node.value)}.requires_grad"
+    text = asked if isinstance(test.ops[0], ast.IsNot) else f"not {asked}"
+    note = "wrong where the tensor may be a leaf: that one requires a gradient and has no grad_fn"
+    return Fix("ask for requires_grad", Applicability.UNSAFE, (place.replace(test, text),), note)

@@ -41,6 +41,7 @@ from tclint.values import (
     PARAMETER,
     PROVEN,
     SPARSE,
+    STEADY,
     TRUE,
     UNKNOWN,
     Const,
@@ -263,5 +264,5 @@ def _computed(name: str, short: str, first: Tensor | None, args: Args, keywords:
         if all(v.flags & NO_GRADIENT for v in (*args, *keywords.values()) if isinstance(v, Tensor)):
             flags |= first.flags & NO_GRADIENT
         if len(args) == 1 or not any(isinstance(a, Tensor) and a is not first for a in args):
-            flags |= first.flags & (HOST | CONSTANT)
+            flags |= first.flags & (HOST | STEADY)
     return Tensor(PROVEN, dtype, ndim, flags, origin)
