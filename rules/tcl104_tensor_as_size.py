@@ -8,10 +8,11 @@ from typing import Final
 from tclint.events import Call, Event, Operation, Store, Subscript
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Effect, Finding, Fix, Severity
+from tclint.rules._windows import narrowed, window
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import CONSTANT, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, tensor_of
+from tclint.values import CONSTANT, FOLDED, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, tensor_of
 
 _SIZES: Final = facts.places("takes sizes")
 _COUNTS: Final = facts.named("counts to a number while it is traced")
@@ -36,7 +37,8 @@ class TensorAsSize(Rule):
             keep = torch.arange(x.shape[1]) < lengths.max()
             return x * keep
 
-    Fix: a static upper bound and a mask; or pass the integer in from outside. `--unsafe-fixes` sets
+    Fix: a static upper bound and a mask; or pass the integer in from outside. `--unsafe-fixes` selects by an index where
+    a slice begins at the tensor and its length is known (`x[:, i : i + 2]`, `x.narrow(1, i, 2)`), and else sets
     `capture_scalar_outputs` in the file that compiles where that keeps a size or the bound of a slice in the graph: the
     host still waits for the number, and the switch holds for the process.
     """
@@ -78,7 +80,7 @@ class TensorAsSize(Rule):
                 yield self._finding(event, bound, "a tensor bounds a slice")
                 return
             position = part if isinstance(part, Tensor) else None
-            if position is None or position.flags & (RAW | CONSTANT):
+            if position is None or position.flags & (RAW | FOLDED):
                 continue  # no tensor, or one whose value tracing knows
             if position.ndim == 0 and position.dtype != "b":
                 yield self._finding(event, position, "a 0-d tensor is used as an index")
@@ -112,7 +114,7 @@ class TensorAsSize(Rule):
             if tensor is not None and tensor.flags & RAW and name.endswith("tensor_split"):
                 yield self._finding(event, tensor, "`tensor_split` gets a tensor of positions")
                 return
-            if tensor is not None and not tensor.flags & (RAW | CONSTANT):
+            if tensor is not None and not tensor.flags & (RAW | (FOLDED if tensor.ndim == 0 else CONSTANT)):
                 if name in ("Tensor.split", "torch.split") and tensor.ndim > 0:
                     continue
                 yield self._finding(event, tensor, f"`{event.method}` gets a tensor as a size or position")
@@ -123,6 +125,10 @@ class TensorAsSize(Rule):
         return self.captured(event, _SWITCH)
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Subscript) and (found := window(event)) is not None:
+            return found
+        if isinstance(event, Call) and event.method == "narrow" and (found := narrowed(event)) is not None:
+            return found
         return switch_on(event, _SWITCH) if self._cured(event) else None
 
     def _cured(self, event: Event) -> bool:

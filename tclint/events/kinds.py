@@ -59,10 +59,15 @@ class Event:
         """Whether both happened in one and the same call of a function."""
         return self.frame is other.frame
 
+    def called_by(self, other: Event) -> bool:
+        """Whether the call of a function that this happened in was made by the one that `other` happened in."""
+        return self.frame.parent is other.frame
+
     @property
     def constructing(self) -> bool:
         """Whether an object is being made: the event happens in its constructor."""
-        return self.frame.constructing
+        function = self.frame.function
+        return self.frame.constructing or (function is not None and function.name == "__init__")
 
     @property
     def unlikely(self) -> bool:

@@ -90,6 +90,8 @@ class _Indexer:
         self.index = index
         self.names = index.names
         self.count = 0
+        self.of_torch: dict[str, Import] = {}
+        """What torch gives of the names bound in the `if` or `try` at hand."""
 
     def block(self, body: Sequence[ast.stmt]) -> None:
         for statement in body:
@@ -103,15 +105,29 @@ class _Indexer:
             elif kind is ast.Import:
                 for alias in statement.names:  # type: ignore[attr-defined]
                     if alias.asname:
-                        self.names[alias.asname] = Import(alias.name)
+                        self.imported(alias.asname, Import(alias.name))
                     else:
                         top = alias.name.partition(".")[0]
-                        self.names[top] = Import(top)
+                        self.imported(top, Import(top))
             elif kind is ast.ImportFrom:
                 self.import_from(statement)  # type: ignore[arg-type]
+            elif isinstance(statement, (ast.If, ast.Try)):
+                self.arms(statement)
             else:
                 for inner in _blocks(statement):
                     self.block(inner)
+
+    def arms(self, statement: ast.If | ast.Try) -> None:
+        """Of several bindings of one name of which one run makes one: what torch gives, not what stands in for it.
+
+        `if HAS_TORCH: from torch.nn import Module`, `else: Module = object`: without torch nothing is compiled.
+        """
+        outer, self.of_torch = self.of_torch, {}
+        for inner in _blocks(statement):
+            self.block(inner)
+        for name, bound in self.of_torch.items():
+            self.names[name] = bound
+        self.of_torch = outer | self.of_torch
 
     def import_from(self, statement: ast.ImportFrom) -> None:
         target = absolute_name(self.module, statement.module, statement.level)
@@ -119,7 +135,12 @@ class _Indexer:
             if alias.name == "*":
                 self.index.stars.append(target)
             else:
-                self.names[alias.asname or alias.name] = Import(target, alias.name)
+                self.imported(alias.asname or alias.name, Import(target, alias.name))
+
+    def imported(self, name: str, bound: Import) -> None:
+        self.names[name] = bound
+        if bound.target.partition(".")[0] == "torch":
+            self.of_torch[name] = bound
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, cls: Class | None) -> None:
         qualname = f"{cls.qualname}.{node.name}" if cls else node.name

@@ -13,6 +13,7 @@ from tclint.values.flags import (
     CONSTANT,
     DATA_SIZED,
     EXPANDED,
+    FOLDED,
     GRADIENT_UNKNOWN,
     GRAPHED,
     HOST,
@@ -28,6 +29,7 @@ from tclint.values.flags import (
     SPARSE,
     STALE,
     STATIC_OUT,
+    STEADY,
     STRIDED,
 )
 from tclint.values.function import FunctionValue
@@ -61,6 +63,7 @@ __all__ = [
     "FALSE",
     "FIXED",
     "FLOAT",
+    "FOLDED",
     "GRADIENT_UNKNOWN",
     "GRAPHED",
     "HOST",
@@ -82,6 +85,7 @@ __all__ = [
     "SPARSE",
     "STALE",
     "STATIC_OUT",
+    "STEADY",
     "STR",
     "STRIDED",
     "TRUE",

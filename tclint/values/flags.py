@@ -23,7 +23,10 @@ PENDING: Final = 32768  # owned by a CUDA graph that waits for a backward pass b
 NO_GRADIENT: Final = 65536  # made by a factory that was not asked for gradients, or computed from such tensors alone
 GRADIENT_UNKNOWN: Final = 262144  # given by a module or compiled code: nobody knows whether it requires a gradient
 BY_NAME: Final = 524288  # an argument that is a tensor by its name alone: who is given it may know better
+FOLDED: Final = 1048576  # one number that was made a tensor, or computed from such alone: tracing knows its value
 PINNED: Final = 131072  # its address is marked static: a CUDA graph may write to it
 
+STEADY: Final = CONSTANT | FOLDED
+"""What it is computed from is written in the source."""
 GRAPHED: Final = OWNED | STATIC_OUT
 """In memory that a CUDA graph writes to."""

@@ -12,7 +12,6 @@ from tclint.values.constant import Const
 from tclint.values.external import External
 from tclint.values.flags import (
     ARRAY,
-    CONSTANT,
     DATA_SIZED,
     GRADIENT_UNKNOWN,
     HOST,
@@ -26,6 +25,7 @@ from tclint.values.flags import (
     REPLAYED,
     STALE,
     STATIC_OUT,
+    STEADY,
     STRIDED,
 )
 from tclint.values.library import MODELS
@@ -50,7 +50,7 @@ FIXED: Final = 3000
 """Added where it is marked static: its sizes never become dynamic."""
 
 # What survives an operation that returns fresh storage.
-_DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | CONSTANT | NO_GRADIENT | GRADIENT_UNKNOWN
+_DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | STEADY | NO_GRADIENT | GRADIENT_UNKNOWN
 
 
 class Tensor(Value):
@@ -232,7 +232,7 @@ class Tensor(Value):
         )
 
     def as_input(self, name: str, origin: Origin) -> Value:
-        flags = self.flags & ~(CONSTANT | OWNED | STALE | PENDING | NO_GRADIENT | GRADIENT_UNKNOWN) | INPUT | RAW
+        flags = self.flags & ~(STEADY | OWNED | STALE | PENDING | NO_GRADIENT | GRADIENT_UNKNOWN) | INPUT | RAW
         return self.with_(flags=flags, base=name, origin=origin, site=None, exact="", strides=None)
 
     def join_alike(self, other: Tensor) -> Value | None:
@@ -280,7 +280,7 @@ _TENSOR_FIELDS: Final = (
     "strides",
 )
 # What a join keeps only where both have it.
-_IN_BOTH: Final = RAW | CONSTANT | STRIDED | NO_GRADIENT
+_IN_BOTH: Final = RAW | STEADY | STRIDED | NO_GRADIENT
 
 
 def _join_shapes(a: Any, b: Any) -> Any:

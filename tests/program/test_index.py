@@ -123,3 +123,24 @@ def test_a_file_that_cannot_be_parsed_defines_nothing_and_says_why() -> None:
     assert module.names == {}
     assert module.problem is not None
     assert (module.problem.code, module.problem.line) == ("TCL903", 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if HAS_TORCH:\n    from torch.nn import Module\nelse:\n    from stand_in import Dummy as Module\n",
+        "try:\n    from fast import Module\nexcept ImportError:\n    from torch.nn import Module\n",
+        "try:\n    from torch.nn import Module\nexcept ImportError:\n    class Module: ...\n",
+        "if A:\n    from slow import Module\nelif B:\n    from torch.nn import Module\nelse:\n    from none import Module\n",
+    ],
+)
+def test_of_bindings_in_several_arms_the_one_from_torch_is_meant(text: str) -> None:
+    bound = Program.build([("m.py", "/p/m.py", text.encode(), True)]).modules[0].names["Module"]
+    assert isinstance(bound, Import)
+    assert (bound.target, bound.attribute) == ("torch.nn", "Module")
+
+
+def test_a_later_import_replaces_that_from_torch() -> None:
+    text = b"from torch.nn import Linear\nfrom layers import Linear\nif A:\n    from torch.nn import LayerNorm\nfrom layers import LayerNorm\n"
+    names = Program.build([("m.py", "/p/m.py", text, True)]).modules[0].names
+    assert [names[n].target for n in ("Linear", "LayerNorm") if isinstance(names[n], Import)] == ["layers", "layers"]  # type: ignore[union-attr]

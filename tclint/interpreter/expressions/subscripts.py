@@ -9,6 +9,9 @@ from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.frame import Frame
 from tclint.values import (
+    NAMED,
+    UNKNOWN,
+    USED,
     Const,
     Dict,
     Seq,
@@ -34,6 +37,8 @@ def subscript(frame: Frame, node: ast.AST, receiver: Value, index: Value) -> Val
     """The value of `receiver[index]`, told to the rules for each thing that the receiver may be."""
     if type(receiver) is Union:
         return join_all([subscript(frame, node, o, index) for o in receiver.options if not is_none(o)])
+    if receiver is UNKNOWN and _is_mask(index):
+        receiver = Tensor(USED, "", -1, 0, frame.origin(node))
     result = receiver.item(frame, node, index)
     if frame.region is not None and isinstance(index, Const):
         if type(receiver) is Dict and _missing(receiver, index):
@@ -43,6 +48,12 @@ def subscript(frame: Frame, node: ast.AST, receiver: Value, index: Value) -> Val
     if type(receiver) is not Tensor:  # a tensor tells it itself: it knows better what the index is
         frame.interp.emitter.emit(events.Subscript, frame, node, receiver, index, result)
     return result
+
+
+def _is_mask(index: Value) -> bool:
+    """Whether an index surely is, or holds, a mask: what it selects from is a tensor, whoever made it."""
+    parts = index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items else (index,)
+    return any(isinstance(p, Tensor) and p.dtype == "b" and p.conf > NAMED and p.ndim != 0 for p in parts)
 
 
 def _missing(receiver: Dict, index: Const) -> bool:

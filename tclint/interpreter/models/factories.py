@@ -15,10 +15,12 @@ from tclint.values import (
     ARRAY,
     CONSTANT,
     DATA_SIZED,
+    FOLDED,
     HOST,
     NEEDS_GRAD,
     OWNED,
     PROVEN,
+    STEADY,
     UNKNOWN,
     Const,
     Origin,
@@ -37,11 +39,13 @@ def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Tensor
     if "device" not in keywords:
         flags |= HOST
     if traits.takes_array(name) and args and isinstance(args[0], Tensor):
-        flags |= args[0].flags & (HOST | CONSTANT | OWNED)
+        flags |= args[0].flags & (HOST | STEADY | OWNED)
         if not args[0].flags & ARRAY:
             flags &= ~HOST
     if traits.is_steady(name) and all(_constant(a) for a in args):
         flags |= CONSTANT
+        if traits.takes_data(name) and traits.made_rank(name) is None and _is_one(args):
+            flags |= FOLDED
     if short == "arange" and any(a.contains(DATA_SIZED, 2) is not None for a in args):
         flags |= DATA_SIZED
     shape = _literal_shape(short, args, keywords)
@@ -134,6 +138,11 @@ def counted(args: Args) -> tuple[int | None, ...] | None:
     if len(numbers) != len(args) or not 0 < len(numbers) < 4 or (len(numbers) == 3 and numbers[2] == 0):
         return None
     return (len(range(*numbers)),)
+
+
+def _is_one(args: Args) -> bool:
+    """Whether one number is given, also as `[1]`: Dynamo keeps the value of no longer tensor."""
+    return bool(args) and all(size == 1 for size in nested_sizes(args[0]) or ((1,) if args[0].rank == NUMBER else (2,)))
 
 
 def _constant(value: Value) -> bool:

@@ -182,7 +182,7 @@ def _method(
         return receiver
     if name in ("forward", "__call__"):
         return receiver.call(frame, node, args, keywords, open_ended)
-    held = _tensors(frame, node, name) if frame.region is None else None
+    held = _tensors(frame, node, name)
     if held is not None:
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, held)
         return held

@@ -20,11 +20,11 @@ from tclint.interpreter.models.results import (
 from tclint.torch_facts import facts
 from tclint.values import (
     ARRAY,
-    CONSTANT,
     FLOAT,
     HOST,
     PROVEN,
     RAW,
+    STEADY,
     STR,
     UNKNOWN,
     USED,
@@ -97,7 +97,7 @@ def _call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
             return Scalar({"i": "int", "b": "bool"}.get(made.dtype, "float")) if isinstance(made, Tensor) else FLOAT
         return UNKNOWN
     if name in facts.named("is a number type of numpy"):
-        return Tensor(USED, "", 0, ARRAY | HOST | CONSTANT, origin)
+        return Tensor(USED, "", 0, ARRAY | HOST | STEADY, origin)
     return made
 
 

@@ -31,10 +31,10 @@ from tclint.torch_facts.dtypes import letter_of
 from tclint.values import (
     ARRAY,
     BOOL,
-    CONSTANT,
     DATA_SIZED,
     EXPANDED,
     FALSE,
+    FOLDED,
     GRADIENT_UNKNOWN,
     HOST,
     NEEDS_GRAD,
@@ -45,6 +45,7 @@ from tclint.values import (
     SIZE,
     SPARSE,
     STATIC_OUT,
+    STEADY,
     STR,
     STRIDED,
     TRUE,
@@ -114,8 +115,9 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
     if kind == "tensor":
         return _tensor_result(frame, tensor, name, args, keywords, origin)
     result = of_kind(kind, tensor, origin, key, args, keywords)
-    if isinstance(result, Tensor) and traits.is_sized_by_values(key, way_of(args, keywords)):
-        return result.with_(flags=result.flags | DATA_SIZED)
+    if isinstance(result, Tensor):
+        follows = DATA_SIZED if traits.is_sized_by_values(key, way_of(args, keywords)) else 0
+        return result.with_(flags=result.flags | follows | tensor.flags & FOLDED)
     return result
 
 
@@ -291,12 +293,12 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
     ndim = 0 if tensor.ndim == 0 and (both is None or both.ndim == 0) and other.rank not in (SEQUENCE, ONE_OF) else -1
     if both is None and other is UNKNOWN:
         ndim = -1
-    flags = tensor.flags & (HOST | CONSTANT | ARRAY | DATA_SIZED | NO_GRADIENT)
+    flags = tensor.flags & (HOST | STEADY | ARRAY | DATA_SIZED | NO_GRADIENT)
     if both is not None:
         flags = (tensor.flags | both.flags) & (DATA_SIZED | ARRAY)
-        flags |= tensor.flags & both.flags & (HOST | CONSTANT | NO_GRADIENT)
+        flags |= tensor.flags & both.flags & (HOST | STEADY | NO_GRADIENT)
     elif not is_number(other):
-        flags &= ~CONSTANT
+        flags &= ~STEADY
     result = Tensor(conf, dtype, ndim, flags, frame.origin(node))
     if frame.region is not None:
         return result
@@ -463,7 +465,7 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
     conf = max(tensor.conf, other.conf) if isinstance(other, Tensor) else tensor.conf
     ndim = 0 if tensor.ndim == 0 and not (isinstance(other, Tensor) and other.ndim != 0) else -1
     # In compiled code Inductor makes a mask of constants on the device.
-    kept = tensor.flags & (CONSTANT | ARRAY | (HOST if frame.region is None else 0))
+    kept = tensor.flags & (STEADY | ARRAY | (HOST if frame.region is None else 0))
     if isinstance(other, Tensor):
         kept &= other.flags | ARRAY
     result = Tensor(conf, "b", ndim, kept, frame.origin(node))

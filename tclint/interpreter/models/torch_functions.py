@@ -41,6 +41,7 @@ from tclint.values import (
     PARAMETER,
     PROVEN,
     SPARSE,
+    STEADY,
     TRUE,
     UNKNOWN,
     Const,
@@ -160,6 +161,9 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         if isinstance(written, Tensor) and any(each and in_pieces(each) for each in (given, written.origin.node)):
             frame.interp.emitter.feature(frame, node, "out= that does not lie in one piece")
     result = _function(frame, node, name, args, keywords)
+    if isinstance(result, Tensor) and result.conf != PROVEN and result.origin.node is node:
+        # Whatever it was given: what torch computes is a tensor.
+        result = result.with_(conf=PROVEN)
     short = name.rpartition(".")[2]
     if frame.region is None and short in tensors.PARTING and args and isinstance(args[0], Tensor):
         return parted(frame, node, args[0], short, args[1:], keywords) or result
@@ -260,5 +264,5 @@ def _computed(name: str, short: str, first: Tensor | None, args: Args, keywords:
         if all(v.flags & NO_GRADIENT for v in (*args, *keywords.values()) if isinstance(v, Tensor)):
             flags |= first.flags & NO_GRADIENT
         if len(args) == 1 or not any(isinstance(a, Tensor) and a is not first for a in args):
-            flags |= first.flags & (HOST | CONSTANT)
+            flags |= first.flags & (HOST | STEADY)
     return Tensor(PROVEN, dtype, ndim, flags, origin)
