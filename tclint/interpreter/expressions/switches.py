@@ -10,12 +10,13 @@ from typing import Final
 from tclint.interpreter.frame import Frame
 from tclint.program import Module
 from tclint.values import Instance
+from tclint.values.constant import fold_compare
 
 _STORED: Final = re.compile(rb"\.(\w+)[ \t]*(?::[^=\n]*)?(?:[-+*/%@&|^]|//|\*\*|<<|>>)?=(?!=)[ \t]*([^\n#;]*)")
 _UNPACKED: Final = re.compile(rb"\.(\w+)[ \t]*,")
 _BY_NAME: Final = re.compile(rb"\bsetattr\([^,\n]*,\s*[\"'](\w+)[\"']")
 _BY_ANY_NAME: Final = re.compile(rb"\bsetattr\([^,\n]*,\s*(?![\"'\s])|\b__dict__\b")
-_LITERALS: Final[Mapping[bytes, bool | None]] = {b"False": False, b"True": True, b"None": None}
+_LITERAL: Final = re.compile(rb"False|True|None|-?\d[\d_]*(?:\.\d*)?(?:e[-+]?\d+)?")
 _UNSET: Final = object()
 
 
@@ -28,10 +29,17 @@ def usual(frame: Frame, node: ast.expr) -> bool | None:
         return None if held is _UNSET else bool(held)
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.left, ast.Attribute):
         operator, other = node.ops[0], node.comparators[0]
-        if isinstance(operator, (ast.Is, ast.IsNot)) and isinstance(other, ast.Constant):
-            held = _held(frame, node.left)
-            return None if held is _UNSET else (held is other.value) is isinstance(operator, ast.Is)
+        held = _held(frame, node.left) if isinstance(other, ast.Constant) else _UNSET
+        if held is not _UNSET and isinstance(other, ast.Constant):
+            return _compare(held, operator, other.value)
     return None
+
+
+def _compare(held: object, operator: ast.cmpop, other: object) -> bool | None:
+    if isinstance(operator, (ast.Is, ast.IsNot)):
+        return (held is other) is isinstance(operator, ast.Is)
+    folds = type(operator) not in (ast.In, ast.NotIn)
+    return fold_compare(type(operator).__name__, held, other).truth() if folds else None
 
 
 def _held(frame: Frame, node: ast.Attribute) -> object:
@@ -47,7 +55,7 @@ def _held(frame: Frame, node: ast.Attribute) -> object:
     for module in dict.fromkeys(ancestor.module for ancestor in frame.interp.classes.mro(cls)):
         stored |= module.index(_stores).get(node.attr, _NOTHING) | module.index(_stores).get("", _NOTHING)
     literal = stored.pop() if len(stored) == 1 else b""
-    return _LITERALS.get(literal, _UNSET)
+    return ast.literal_eval(literal.decode()) if _LITERAL.fullmatch(literal) else _UNSET
 
 
 _NOTHING: Final[frozenset[bytes]] = frozenset()
