@@ -11,14 +11,15 @@ from tclint.fixes.purity import has_effects, only_logs, pure
 from tclint.fixes.recipes import SIGNS, quoted
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
-from tclint.rules._conditions import Tests, bracketed, condition, on_one_line, split, truth_only
+from tclint.rules._conditions import DRAWN, Tests, bracketed, condition, on_one_line, split, truth_only
 from tclint.rules._messages import balanced, message_of
-from tclint.sources.tree import names_read, same
+from tclint.sources.tree import names_read, position, same
+from tclint.values import Tensor
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from tclint.events import Event
+    from tclint.events import Event, Operation
 
 _IN_PLACE: Final = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/"}
 _BOTH: Final = (
@@ -80,13 +81,22 @@ def without_bool(event: Event, dtype: str) -> Fix | None:
     return Fix("keep the tensor", Applicability.UNSAFE, (place.replace(node, text),), note)
 
 
-def contains_fix(event: Event) -> Fix | None:
-    """`3 in ids` on a tensor."""
+def contains_fix(event: Operation) -> Fix | None:
+    """`3 in ids` on a tensor, `index in [1, 3]` for a tensor."""
     place = Place(event)
     node = place.node
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
         return None
-    text = f"({place.operand(node.comparators[0])} == {place.operand(node.left)}).any()"
+    listed = place.source(node.comparators[0])
+    if not isinstance(event.right, Tensor):
+        # A list of numbers: a tensor of them, where the value is.
+        torch = place.importing("torch")
+        if torch is None or torch[1] or not isinstance(node.left, (ast.Name, ast.Attribute)):
+            return None
+        listed = f"{torch[0]}.as_tensor({listed}, device={place.source(node.left)}.device)"
+    elif place.operand(node.comparators[0]) != listed:
+        listed = f"({listed})"
+    text = f"({listed} == {place.operand(node.left)}).any()"
     if isinstance(node.ops[0], ast.NotIn):
         text = f"~{text}"
     note = "the value is then a tensor, not a Python bool"
@@ -242,15 +252,19 @@ class _If:
         if not values:
             return None
         names = list(values)
-        if (
-            len(names) > 1
-            and not pure(self.place, self.node.test)
+        if len(names) > 1 and (
+            self._draws()
+            or not pure(self.place, self.node.test)
             and not isinstance(self.node.test, (ast.BoolOp, ast.UnaryOp))
         ):
             return None
         line = f"{', '.join(names)} = {', '.join(values[name] for name in names)}"
         edit = self._replaced([line])
         return ("select with torch.where", _BOTH, edit) if edit is not None else None
+
+    def _draws(self) -> bool:
+        """Whether the test draws a number: asked once, it may not be asked again for a second name."""
+        return any(self.tests.get(position(n)) == DRAWN for n in ast.walk(self.node) if isinstance(n, ast.expr))
 
     def _values(self, node: ast.If, test: str) -> dict[str, str] | None:
         """By name, what is assigned whichever way the branch goes."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from typing import Final
 
 from tclint.fixes.places import Place
 from tclint.fixes.purity import has_effects
 from tclint.fixes.uses import uses_in
 from tclint.sources.tree import position, within
+
+DRAWN: Final = "drawn"
+"""Of a number that Python draws: Dynamo has it as a tensor in the graph, Python as a bool."""
 
 # The tensors a file asks for their truth, by position, with what is known of their dtype.
 Tests = Mapping[tuple[int, int, int, int], str]
@@ -22,6 +26,11 @@ def condition(place: Place, test: ast.expr, tests: Tests) -> str | None:
 
 def _condition(place: Place, test: ast.expr, tests: Tests) -> str | None:
     known = tests.get(position(test))
+    if known == DRAWN:
+        torch = place.importing("torch")
+        if torch is None or torch[1] or has_effects(test):
+            return None
+        return f"{torch[0]}.as_tensor({on_one_line(place.source(test))})"
     if known is not None:
         if isinstance(test, ast.Compare):
             return _comparison(place, test)

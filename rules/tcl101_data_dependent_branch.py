@@ -9,6 +9,7 @@ from tclint.events import Branch, Call, Event, Operation
 from tclint.fixes.recipes import display
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.rules._branches import contains_fix, fix_branch, without_bool
+from tclint.rules._conditions import DRAWN
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
 from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, tensor_of
@@ -63,6 +64,7 @@ class DataDependentBranch(Rule):
         if isinstance(event.test, Scalar) and event.test.source == "random":
             # Dynamo draws Python's random numbers inside the graph, as tensors.
             tensor = Tensor(PROVEN, origin=event.test.origin)
+            self._tests.setdefault(event.module.path, {})[position(event.node)] = DRAWN
         if isinstance(event.test, Scalar) and self._kept_number(event, event.test):
             tensor = Tensor(PROVEN, origin=event.test.origin)
         if tensor is None or (
@@ -112,16 +114,17 @@ class DataDependentBranch(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Operation):
-            return contains_fix(event) if isinstance(event.right, Tensor) else None
+            return contains_fix(event) if isinstance(event.right, Tensor) or _of_numbers(event.right) else None
         if isinstance(event, Call):
             tensor = tensor_of(event.args[0]) if event.args else None
             return without_bool(event, tensor.dtype) if event.name == "builtins.bool" and tensor is not None else None
         assert isinstance(event, Branch)
         if isinstance(event.test, Scalar) and event.test.source == "data":
             return None
-        if isinstance(event.test, Scalar):
+        found = fix_branch(event, self._tests.get(event.module.path, {}))
+        if found is None and isinstance(event.test, Scalar):
             return display("draw with torch.rand and select with torch.where", "the random stream changes")
-        return fix_branch(event, self._tests.get(event.module.path, {}))
+        return found
 
     def _finding(self, event: Branch | Operation | Call, tensor: Tensor, what: str) -> Finding:
         because = _source(event, tensor)
@@ -143,6 +146,11 @@ def _asks_whether_there(test: Value, tensor: Tensor) -> bool:
     """Whether `if self.bias:` asks for None or an empty list: Python raises on a tensor of several elements there."""
     others = (is_none(option) or isinstance(option, (Seq, Dict)) for option in test.options)
     return tensor.ndim != 0 and any(others)
+
+
+def _of_numbers(value: Value) -> bool:
+    """A list or tuple of integers."""
+    return isinstance(value, Seq) and value.kind in ("list", "tuple") and value.element().python_type == "int"
 
 
 def _may_be_number(value: Value) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event
+from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
-from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 
 _READS_NUMBER: Final = "GB0033"
@@ -30,8 +32,9 @@ class PythonRandom(Rule):
         def f(x):
             return x * torch.rand((), device=x.device)
 
-    Fix: draw with `torch.rand`, or draw in the caller and pass the number. Seeds and streams differ: results change.
-    Not applied by itself.
+    Fix: draw with `torch.rand`, or draw in the caller and pass the number. Seeds and streams differ: results change, so
+    that is not applied by itself. `--fix` writes `random.uniform(0, 1)` for `random.random()` where that is enough: the
+    same number of the same stream, which Dynamo hands to the graph.
     """
 
     code, name = "TCL109", "python-random"
@@ -59,5 +62,20 @@ class PythonRandom(Rule):
         )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Call) and event.name == "random.random" and (found := _uniform(event)) is not None:
+            return found
         note = "the random stream changes; an `if` on the number still breaks the graph"
         return display("draw with torch.rand((), device=x.device), or draw in the caller and pass the number", note)
+
+
+def _uniform(event: Call) -> Fix | None:
+    """`random.uniform(0, 1)` for `random.random()`: it multiplies that number by one and adds nothing."""
+    place = Place(event)
+    node = place.node
+    if not isinstance(node, ast.Call) or node.args or node.keywords or event.receiver is not None:
+        return None
+    func = node.func
+    if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+        return None
+    edit = place.replace(node, f"{place.source(func.value)}.uniform(0, 1)")
+    return Fix("draw with random.uniform(0, 1)", Applicability.SAFE, (edit,), "")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event
-from tclint.fixes.recipes import compute_once, skip_unread_store
-from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.fixes.places import Place
+from tclint.fixes.recipes import compute_once, skip_unread_store, skip_while_compiling
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _language
+from tclint.rules._spellings import counted, own_name
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts, features
 
@@ -24,6 +27,8 @@ _OF_CLASSES: Final = tuple(
 )
 # Attributes of the standard library that are classes: an instance's methods break as well.
 _OBJECTS: Final = facts.named("makes objects whose methods break")
+
+_OF_PROCESS: Final = facts.named("is done to the process, not to the values")
 
 _CONSTANT: Final = facts.named("gives the same answer to the same arguments")
 
@@ -49,7 +54,9 @@ class SkippedCall(Rule):
 
     Fix: move the call to the caller or to `__init__`; wrap a kernel of your own with `torch.library.custom_op`.
     `--unsafe-fixes` computes it once, in `__init__` or at the top of the file, where all arguments are constants or
-    attributes set once; what is only noted down in an attribute nobody reads goes under an `is_compiling()` guard.
+    attributes set once; what is only noted down in an attribute nobody reads goes under an `is_compiling()` guard,
+    and so does what is done to the process alone (`gc.collect()`, `atexit.register`). A module that `__init__` hands to
+    TorchScript stays as it is.
     Wrong where the answer changes while the program runs.
     """
 
@@ -87,6 +94,40 @@ class SkippedCall(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
+        if event.name in _OF_PROCESS:
+            return skip_while_compiling(event, event.node, "it is not done")
+        if event.name == "torch.jit.ScriptModule.__call__":
+            return _unscripted(event)
+        if event.name == "inspect.currentframe":
+            return own_name(event)
         if not event.name.startswith(_CONSTANT) or event.method == "finditer":
             return skip_unread_store(event, event.node)
-        return compute_once(event, "the value is the one at start-up: wrong where it changes while the program runs")
+        note = "the value is the one at start-up: wrong where it changes while the program runs"
+        return compute_once(event, note) or (counted(event) if event.name.startswith("bisect.") else None)
+
+
+def _unscripted(event: Call) -> Fix | None:
+    """The module itself, where `__init__` has TorchScript compile it."""
+    place = Place(event)
+    node, cls = place.node, place.cls
+    owner = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(owner, ast.Attribute) or not isinstance(owner.value, ast.Name) or cls is None:
+        return None
+    inits = [s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"]
+    held = [
+        statement.value
+        for init in inits
+        for statement in ast.walk(init)
+        if isinstance(statement, ast.Assign)
+        and any(isinstance(t, ast.Attribute) and t.attr == owner.attr for t in statement.targets)
+    ]
+    if len(held) != 1 or not isinstance(held[0], ast.Call) or not isinstance(held[0].func, ast.Attribute):
+        return None
+    made = held[0]
+    of_torch = isinstance(made.func, ast.Attribute) and place.source(made.func).startswith("torch.jit.")
+    if not of_torch or not made.args or isinstance(made.args[0], ast.Starred):
+        return None
+    note = "the module runs as it is written: wrong where tracing has left a branch out, or where it is saved as TorchScript"
+    return Fix(
+        "leave it to torch.compile", Applicability.UNSAFE, (place.replace(made, place.source(made.args[0])),), note
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Event
 from tclint.fixes.places import Place
-from tclint.fixes.recipes import remove_statement, skip_while_compiling
+from tclint.fixes.recipes import compute_at_import, remove_statement, skip_while_compiling
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
@@ -78,6 +78,8 @@ class DisabledCall(Rule):
             return skip_while_compiling(
                 event, event.node, "the step is no longer marked here: mark it in the eager caller"
             )
+        if event.method == "allow_in_graph" and isinstance(event.node, ast.Call):
+            return compute_at_import(event, event.node, "asked once, when the file is imported")
         return _enabled(event) if event.name == "disabled" else None
 
 

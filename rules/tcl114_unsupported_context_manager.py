@@ -11,6 +11,7 @@ from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _language
 from tclint.rules._scope import of_file
+from tclint.rules._spellings import entered_directly
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
 from tclint.values import External, FunctionValue, Instance, Object, Value
@@ -40,7 +41,8 @@ class UnsupportedContextManager(Rule):
 
     Fix: enter it in the eager caller, around the compiled call. `--unsafe-fixes` enters `contextlib.nullcontext()` in
     compiled runs where the context only watches or saves memory (`detect_anomaly`, `save_on_cpu`, `cudnn.flags`, ranges
-    for a profiler, `numpy.errstate`, locks): wrong where compiled runs need it, as two threads do a lock.
+    for a profiler, `numpy.errstate`, locks): wrong where compiled runs need it, as two threads do a lock. `--fix` enters
+    in the `with` itself what the first lines of its block enter into an `ExitStack`.
     """
 
     code, name = "TCL114", "unsupported-context-manager"
@@ -92,7 +94,9 @@ class UnsupportedContextManager(Rule):
         return isinstance(context, Instance) and not _language.told("with of an object that is held", self.release)
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        """The context in eager runs only."""
+        """The context in eager runs only; what an `ExitStack` enters, in the `with` itself."""
+        if isinstance(event, Call) and event.name == "contextlib.ExitStack.enter_context":
+            return entered_directly(event)
         if isinstance(event, Call):
             node: ast.AST = event.node
             watches = event.name in _WATCHES

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tclint.events import Call, Event
 from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.rules._spellings import fields_of
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import PROVEN, Dict, Instance, Object, Seq, Tensor, Value, tensor_of
 
@@ -67,6 +68,8 @@ class TensorCopy(Rule):
         if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
             return None
         value = event.args[0]
+        if event.name == "dataclasses.asdict":
+            return fields_of(event) if isinstance(value, Instance) else None
         if not isinstance(value, Tensor) or event.name not in ("copy.deepcopy", "copy.copy"):
             return None
         place = Place(event)

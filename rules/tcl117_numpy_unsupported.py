@@ -14,6 +14,8 @@ from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
 from tclint.values import ARRAY, External, Tensor
 
+_TWIN: Final = "wrong where the array has a dtype that torch does not have"
+
 # Values or shapes are read: TCL103 and TCL105 say it.
 _DATA: Final = ("GB0036", "GB0033", "GB0124", "GB0109")
 
@@ -36,7 +38,8 @@ class NumpyUnsupported(Rule):
             return x.clamp(0, 1) * 2
 
     Fix: the torch function; `math.prod(x.shape)` for sizes. `--fix` writes `np.sum` for `np.add.reduce` and `math.prod`
-    for `np.prod` of sizes.
+    for `np.prod` of sizes; `--unsafe-fixes` asks a tensor of the same memory for `nbytes`, `itemsize`, `flags` and the
+    limits of its dtype.
     """
 
     code, name = "TCL117", "numpy-unsupported"
@@ -95,9 +98,11 @@ class NumpyUnsupported(Rule):
             yield self._finding(event, f"`.{event.name}` of an array")
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Attribute):
+            return _of_tensor(event)
         if not isinstance(event.node, ast.Call):
             return None
-        return _reduction(event, event.node) or numpy_on_sizes(event, event.node)
+        return _reduction(event, event.node) or numpy_on_sizes(event, event.node) or _limits(event, event.node)
 
     def _finding(self, event: Call | Attribute, what: str, span: str = "") -> Finding:
         return self.finding(
@@ -123,3 +128,42 @@ def _reduction(event: Event, node: ast.Call) -> Fix | None:
     axis = place.source(node.keywords[0].value) if node.keywords else "0"
     text = f"{place.source(func.value.value)}.{name}({place.source(node.args[0])}, axis={axis})"
     return Fix(f"use np.{name}", Applicability.SAFE, (place.replace(node, text),), "")
+
+
+def _of_tensor(event: Attribute) -> Fix | None:
+    """`torch.from_numpy(a).nbytes` for `a.nbytes`, `.is_contiguous()` for `.flags["C_CONTIGUOUS"]`."""
+    place = Place(event)
+    node = place.node
+    torch = place.importing("torch")
+    if not isinstance(node, ast.Attribute) or torch is None or not isinstance(node.value, (ast.Name, ast.Attribute)):
+        return None
+    tensor = f"{torch[0]}.from_numpy({place.source(node.value)})"
+    asked = place.parent
+    if node.attr == "itemsize":
+        edit = place.replace(node, f"{tensor}.element_size()")
+    elif node.attr == "nbytes":
+        # The attribute of the same name asks for the storage, which a tensor of unknown size has not.
+        edit = place.replace(node, f"({tensor}.numel() * {tensor}.element_size())")
+    elif (
+        node.attr == "flags"
+        and isinstance(asked, ast.Subscript)
+        and isinstance(asked.slice, ast.Constant)
+        and asked.slice.value in ("C_CONTIGUOUS", "C")
+    ):
+        edit = place.replace(asked, f"{tensor}.is_contiguous()")
+    else:
+        return None
+    return Fix("ask a tensor of the same memory", Applicability.UNSAFE, (*torch[1], edit), _TWIN)
+
+
+def _limits(event: Event, node: ast.Call) -> Fix | None:
+    """`torch.finfo(torch.from_numpy(a).dtype)` for `np.finfo(a.dtype)`."""
+    place = Place(event)
+    torch = place.importing("torch")
+    func, dtype = node.func, node.args[0] if len(node.args) == 1 and not node.keywords else None
+    if not isinstance(func, ast.Attribute) or func.attr not in ("finfo", "iinfo") or torch is None:
+        return None
+    if not isinstance(dtype, ast.Attribute) or dtype.attr != "dtype" or not isinstance(dtype.value, ast.Name):
+        return None
+    text = f"{torch[0]}.{func.attr}({torch[0]}.from_numpy({dtype.value.id}).dtype)"
+    return Fix(f"use torch.{func.attr}", Applicability.UNSAFE, (*torch[1], place.replace(node, text)), _TWIN)

@@ -11,6 +11,7 @@ from tclint.events import Attribute, Branch, Call, Event, Operation, Return, Sto
 from tclint.fixes.recipes import functional_form, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _language
+from tclint.rules._storage import fresh_memory, other_half, there_and_back
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
@@ -45,7 +46,8 @@ class UnsupportedTensorMethod(Rule):
             return y.flatten()[:4]
 
     Fix: a functional op (`view`, `unsqueeze`, indexing). `--unsafe-fixes` writes `x = x.unsqueeze(0)` for
-    `x.unsqueeze_(0)`: wrong where the caller relies on the change.
+    `x.unsqueeze_(0)`: wrong where the caller relies on the change. `z = torch.complex(v, z.imag)` for `z.real = v`, a
+    new tensor for `resize_` of one that nobody has written, and the tensor itself for a way through dlpack and back.
     """
 
     code, name = "TCL119", "unsupported-tensor-method"
@@ -169,6 +171,14 @@ class UnsupportedTensorMethod(Rule):
             return functional_form(event)
         if isinstance(event, Call) and event.method == "share_memory_":
             return skip_while_compiling(event, event.node, "the storage is not moved to shared memory")
+        if isinstance(event, Call) and event.name in facts.named("asks where memory lies"):
+            return skip_while_compiling(event, event.node, "the answer is no")
+        if isinstance(event, Store):
+            return other_half(event, event.name) if event.name in ("real", "imag") else None
+        if isinstance(event, Call) and event.name in facts.named("shares memory with another library"):
+            return there_and_back(event)
+        if isinstance(event, Call) and event.method == "resize_":
+            return fresh_memory(event)
         return None
 
     def _finding(

@@ -28,6 +28,7 @@ from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _language
 from tclint.rules._scope import header
+from tclint.rules._spellings import class_of_file, plain_class, plain_property
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
@@ -71,7 +72,8 @@ class UnsupportedPython(Rule):
             return x * SCALE
 
     Fix: define it at module level; use plain numbers, lists and tensors in the region. `--unsafe-fixes` asks once, in
-    `__init__` or at the top of the file: wrong where the object changes later.
+    `__init__` or at the top of the file: wrong where the object changes later. It also moves a class to the top level,
+    calls `Box(x)` for `Box[T](x)`, and makes a `cached_property` a plain one.
     """
 
     code, name = "TCL120", "unsupported-python"
@@ -180,7 +182,7 @@ class UnsupportedPython(Rule):
                 tensor = tensor_of(value.element())
             if tensor is not None:
                 yield self._finding(event, f"`{name[9:]}()` of a tensor")
-        elif name == "super.__init__":
+        elif name == "super.__init__" and not event.constructing:
             yield self._finding(event, "`__init__` is run again")
         elif name == "dataclasses.fields":
             if event.args and isinstance(event.args[0], ClassValue):
@@ -234,8 +236,12 @@ class UnsupportedPython(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Store):
             return skip_unread_store(event, event.node) if isinstance(event.receiver, FunctionValue) else None
+        if isinstance(event, Define):
+            return class_of_file(event)
         if isinstance(event, ProgramCall) and "pydantic" not in finding.message:
-            return _as_dict(event) if "TypedDict" in finding.message else None
+            return _as_dict(event) if "TypedDict" in finding.message else plain_class(event)
+        if (found := plain_property(event)) is not None:
+            return found
         if isinstance(event, (Call, ProgramCall, Operation)) and isinstance(event.node, ast.expr):
             return compute_once(
                 event, "the value is the one at start-up: wrong where the object changes, or where it is changed"

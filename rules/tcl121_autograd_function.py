@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from tclint.events import Call, Event
-from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.fixes.places import Place
+from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import INPUT, NO_GRADIENT, ClassValue, Object, Value, tensor_of
 
@@ -52,7 +53,8 @@ class AutogradFunction(Rule):
         def f(x):
             return Square.apply(x) + 1
 
-    Fix: keep to `forward`, `backward` and `ctx.save_for_backward`.
+    Fix: keep to `forward`, `backward` and `ctx.save_for_backward`. `--unsafe-fixes` calls a `vjp` `backward`, leaves a
+    `jvp` out, and passes a view where a tensor is given twice.
     """
 
     code, name = "TCL121", "autograd-function"
@@ -88,6 +90,13 @@ class AutogradFunction(Rule):
         if forward is not None and _context_escapes(forward.node):
             yield self._finding(event, "the `ctx` of this autograd.Function is stored outside")
 
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        assert isinstance(event, Call)
+        owner = event.receiver.args if isinstance(event.receiver, Object) else None
+        if not isinstance(owner, ClassValue):
+            return None
+        return _backward(event, owner) or _forward_mode(event, owner) or _twice(event)
+
     def _finding(self, event: Event, what: str) -> Finding:
         return self.finding(
             event,
@@ -122,3 +131,46 @@ def _context_escapes(node: ast.AST) -> bool:
             if any(isinstance(a, ast.Name) and a.id == context for a in inner.args):
                 return True
     return False
+
+
+def _backward(event: Call, owner: ClassValue) -> Fix | None:
+    """`def backward` for `def vjp`, which is another name of it."""
+    method = event.ask.method(owner.cls, "vjp")
+    if method is None or method.module.path != event.module.path or event.ask.method(owner.cls, "backward") is not None:
+        return None
+    place = Place(event, method.node)
+    line = method.node.lineno
+    start = place.lines[line - 1].find("def vjp(") + len("def ")
+    if start < len("def ") or not isinstance(method.node, ast.FunctionDef):
+        return None
+    edit = Edit(place.path, Span(line, start + 1, line, start + 1 + len("vjp")), "backward")
+    note = "wrong where somebody calls `vjp` by its name"
+    return Fix("call it `backward`", Applicability.UNSAFE, (edit,), note)
+
+
+def _forward_mode(event: Call, owner: ClassValue) -> Fix | None:
+    """A class without its `jvp`."""
+    method = event.ask.method(owner.cls, "jvp")
+    if method is None or method.module.path != event.module.path or event.ask.method(owner.cls, "backward") is None:
+        return None
+    node = method.node
+    edit = Place(event, node).remove_definition(node) if isinstance(node, ast.FunctionDef) else None
+    note = "forward-mode differentiation is no longer there"
+    return Fix("leave `jvp` out", Applicability.UNSAFE, (edit,), note) if edit is not None else None
+
+
+def _twice(event: Call) -> Fix | None:
+    """`Add.apply(h, h.view_as(h))` for `Add.apply(h, h)`: two tensors of one storage."""
+    place = Place(event)
+    node = place.node
+    if not isinstance(node, ast.Call):
+        return None
+    seen: set[str] = set()
+    edits = []
+    for argument in node.args:
+        if isinstance(argument, ast.Name):
+            if argument.id in seen:
+                edits.append(place.replace(argument, f"{argument.id}.view_as({argument.id})"))
+            seen.add(argument.id)
+    note = "wrong where the function asks whether two of its arguments are one"
+    return Fix("pass a view the second time", Applicability.UNSAFE, tuple(edits), note) if edits else None

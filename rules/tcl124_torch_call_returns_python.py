@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event
-from tclint.fixes.recipes import compute_once, skip_unread_store
+from tclint.fixes.recipes import compute_once, skip_unread_store, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
@@ -26,6 +26,7 @@ _SHAPE: Final = "GB0036"
 
 # Facts of the process that nobody changes in the middle of a run.
 _CONSTANT: Final = facts.named("stays the same in one process")
+_QUESTIONS: Final = facts.named("asks for inference mode")
 _DRAWS: Final = facts.named("draws from a generator")
 
 
@@ -49,7 +50,7 @@ class TorchCallReturnsPython(Rule):
             return x + torch.rand_like(x)  # the caller seeds
 
     Fix: ask, or seed, outside the region. `--unsafe-fixes` asks once at start-up where the answer does not change, and
-    guards what is only noted down.
+    guards what is only noted down. A question for inference mode is then asked in eager runs alone.
     """
 
     code, name = "TCL124", "torch-call-returns-python"
@@ -100,6 +101,8 @@ class TorchCallReturnsPython(Rule):
         assert isinstance(event, Call)
         if event.name in _DRAWS:
             return None
+        if event.name in _QUESTIONS:
+            return skip_while_compiling(event, event.node, "the answer is no: wrong where they run in inference mode")
         if not event.name.startswith(_CONSTANT):
             return skip_unread_store(event, event.node)
         return compute_once(event, "the value is the one at start-up: wrong where it changes while the program runs")

@@ -117,6 +117,8 @@ def only_changed(report: Report, lines: Mapping[str, set[int]], files: Sequence[
 def _fits(finding: Finding, here: set[int]) -> bool:
     if finding.fix is None or not finding.fix.edits:
         return True
+    if any(edit.path != finding.path for edit in finding.fix.edits):
+        return False
     first = min(edit.span.line for edit in finding.fix.edits)
     spans = (edit.span for edit in finding.fix.edits)
     last = max(s.end_line - 1 if s.end_column == 1 and s.end_line > s.line else s.end_line for s in spans)

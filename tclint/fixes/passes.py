@@ -210,16 +210,17 @@ class _Passes:
                 continue
             assert finding.fix is not None
             edits = finding.fix.edits
-            if any(edit.path != finding.path for edit in edits):
+            path = edits[0].path  # its own, or that of the site which compiles it
+            if any(edit.path != path for edit in edits):
                 continue
-            before = taken.setdefault(finding.path, set())
+            before = taken.setdefault(path, set())
             if any(_clash(edit.span, other.span) for edit in edits for other in before if edit != other):
                 continue
             if self.keep is not None and not self.keep(finding, self.fixed.passes):
                 self.refused.add(_key(finding))
                 continue
             before.update(edits)
-            chosen.setdefault(finding.path, []).append(finding)
+            chosen.setdefault(path, []).append(finding)
         return chosen
 
     def _apply(self, before: bytes, findings: Sequence[Finding]) -> tuple[bytes, Sequence[Finding]]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from tclint.fixes.imports import import_statement, module_aliases
+from tclint.fixes.imports import first_line, import_statement, module_aliases
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Edit, Span
 from tclint.sources.text import decode
@@ -188,6 +188,18 @@ class Place:
         if len(block) == 1:
             return self.replace(statement, "pass")
         return Edit(self.path, Span(statement.lineno, 1, (statement.end_lineno or statement.lineno) + 1, 1), "")
+
+    def remove_definition(self, node: FunctionNode) -> Edit | None:
+        """A function with its decorators and the empty lines above it; None where its block would be left empty."""
+        found = self.index(node)
+        if found is None or len(found[0]) == 1 or not self.owns_its_lines(node):
+            return None
+        first = first_line(node)
+        if first > 1 and self.lines[first - 2].lstrip().startswith("#"):
+            return None  # a comment that speaks of it
+        while first > 1 and not self.lines[first - 2].strip():
+            first -= 1
+        return Edit(self.path, Span(first, 1, (node.end_lineno or node.lineno) + 1, 1), "")
 
     # -- names ------------------------------------------------------------------------------------------------
 

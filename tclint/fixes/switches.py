@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.imports import after_imports
-from tclint.fixes.places import Place
-from tclint.model.finding import Applicability, Fix
+from tclint.model.finding import Applicability, Edit, Finding, Fix, Span, Switch
+from tclint.sources.text import decode
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -22,32 +26,86 @@ def switch_on(event: Event, setting: str) -> Fix | None:
     """`torch._dynamo.config.SETTING = True` in the file that compiles; once, however many findings it cures.
 
     Where nothing in the program compiles, the file of the finding is the nearest there is. A site in another file is
-    named, and left to a person.
+    named; its text is looked at where fixes are asked for.
     """
     if event.configured(setting):
         return None  # it is on, and did not help
     site = event.site
-    if site is not None and site.path != event.module.path:
+    module = event.module
+    if site is not None and site.path != module.path:
         title = f"set torch._dynamo.config.{setting} = True before {site.path}:{site.line}"
-        return Fix(title, Applicability.DISPLAY, (), _PRICE)
-    place = Place(event, event.module.tree)
-    torch = place.importing("torch")
-    body = event.module.tree.body
-    at = after_imports(body)
-    if torch is None or torch[1] or at is None:
+        return Fix(title, Applicability.DISPLAY, (), _PRICE, Switch(setting, site.path))
+    made = _edit(module.path, decode(module.path, module.data), module.tree, setting)
+    if made is None:
         return None
-    line = f"{torch[0]}._dynamo.config.{setting} = True"
-    text = f"\n{line}"
+    line, edit = made
+    return Fix(f"set {line}", Applicability.UNSAFE, (edit,), _PRICE, Switch(setting, module.path))
+
+
+def resolved(findings: Iterable[Finding], text: Callable[[str], bytes | None]) -> list[Finding]:
+    """The findings, those that a switch in another file cures with the edit of that file.
+
+    `text` gives the bytes of a file of the run, None where it may not be changed.
+    """
+    edits: dict[Switch, Edit | None] = {}
+    found = []
+    for finding in findings:
+        fix = finding.fix
+        if fix is not None and fix.switch is not None and not fix.edits and fix.switch.path != finding.path:
+            if fix.switch not in edits:
+                data = text(fix.switch.path)
+                edits[fix.switch] = _elsewhere(fix.switch, data) if data is not None else None
+            edit = edits[fix.switch]
+            if edit is not None:
+                finding = replace(finding, fix=replace(fix, applicability=Applicability.UNSAFE, edits=(edit,)))
+        found.append(finding)
+    return found
+
+
+def _elsewhere(switch: Switch, data: bytes) -> Edit | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    made = _edit(switch.path, decode(switch.path, data), tree, switch.setting)
+    return made[1] if made is not None else None
+
+
+def _edit(path: str, text: str, tree: ast.Module, setting: str) -> tuple[str, Edit] | None:
+    """The line that sets the switch, and where it goes: behind the imports of a file that imports torch."""
+    body = tree.body
+    at = after_imports(body)
+    torch = _torch(body)
+    if torch is None or at is None:
+        return None
+    line = f"{torch}._dynamo.config.{setting} = True"
+    new = f"\n{line}"
     # A switch that is there already: the two stand together.
     following = body[at + 1 :]
-    while following and _is_switch(following[0], torch[0]):
-        at, text = at + 1, line
+    while following and _is_switch(following[0], torch):
+        at, new = at + 1, line
         following = following[1:]
     last = body[at]
-    if not place.owns_its_lines(last):
-        return None
-    edit = place.insert_line((last.end_lineno or last.lineno) + 1, text)
-    return Fix(f"set {line}", Applicability.UNSAFE, (edit,), _PRICE)
+    end = last.end_lineno or last.lineno
+    if following and following[0].lineno <= end:
+        return None  # `import torch; x = 1`
+    lines = re.split(r"\r\n|\r|\n", text)
+    if end >= len(lines):
+        column = len(lines[-1]) + 1
+        return line, Edit(path, Span(len(lines), column, len(lines), column), f"\n{new}")
+    return line, Edit(path, Span(end + 1, 1, end + 1, 1), f"{new}\n")
+
+
+def _torch(body: Sequence[ast.stmt]) -> str | None:
+    """What torch is called at the top level of a file."""
+    for statement in body:
+        if isinstance(statement, ast.Import):
+            for alias in statement.names:
+                if alias.name == "torch" or (alias.asname is None and alias.name.startswith("torch.")):
+                    return alias.asname or "torch"
+    return None
 
 
 def _is_switch(statement: ast.stmt, torch: str) -> bool:

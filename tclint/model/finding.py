@@ -81,11 +81,21 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class Switch:
+    """A setting of Dynamo that cures a finding, and all others of its kind, in the file that compiles."""
+
+    setting: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fix:
     title: str
     applicability: Applicability
     edits: tuple[Edit, ...] = ()
     note: str = ""
+    switch: Switch | None = None
+    """Where the change is one at the compile site, for many findings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.model.finding import Applicability, Effect, Finding, Severity
+from tclint.model.suggestion import suggestions
 from tclint.output import RuleInfo, Sources, words
 from tclint.output.lines import Lines, crop, inert, shown, width
 from tclint.output.palette import Palette
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _ORIGIN = re.compile(r"comes from `[^`]*` \(line (\d+)\)")
 _MAX_SITES = 10
 _MAX_LINES = 3
+_MAX_CURED = 5
 
 
 def render(
@@ -237,6 +239,7 @@ def summary_lines(report: Report, paint: Palette) -> Iterator[str]:
         yield ""
         if fixable := _fixable(findings):
             yield fixable
+        yield from _above(findings)
     else:
         yield paint.good(f"no hazards found in {plural(report.files, 'file')}{suppressed}")
     yield from _reach(report)
@@ -264,6 +267,16 @@ def _fixable(findings: Sequence[Finding]) -> str:
     if counts[Applicability.UNSAFE]:
         parts.append(f"{counts[Applicability.UNSAFE]}{' more' if parts else ' fixable'} with --unsafe-fixes")
     return ", ".join(parts)
+
+
+def _above(findings: Sequence[Finding]) -> Iterator[str]:
+    """One change at a compile site for many lines."""
+    for each in suggestions(findings):
+        places = [f"{finding.place}:{finding.line}" for finding in each.cures]
+        more = f" and {len(places) - _MAX_CURED} more" if len(places) > _MAX_CURED else ""
+        cured = f"{', '.join(places[:_MAX_CURED])}{more}"
+        yield f"one change for {len(places)} of them: {each.title} (cures {cured})"
+        yield f"  its price: {each.price}"
 
 
 def _reach(report: Report) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tclint import __version__
 from tclint.model import codec
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.model.suggestion import suggestions
 from tclint.output import RuleInfo, Sources, words
 
 if TYPE_CHECKING:
@@ -109,6 +110,16 @@ def _summary(report: Report) -> dict[str, Any]:
                 "unresolved": site.unresolved,
             }
             for site in report.sites
+        ],
+        "suggestions": [
+            {
+                "title": each.title,
+                "setting": each.switch.setting,
+                "path": each.switch.path,
+                "price": each.price,
+                "cures": [{"path": f.path, "line": f.line, "code": f.code} for f in each.cures],
+            }
+            for each in suggestions(findings)
         ],
         "notes": list(report.notes),
     }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tclint.fixes import apply as fixes
 from tclint.fixes import passes
+from tclint.fixes.switches import resolved
 from tclint.fixes.unused import imports_from, without_unused
 from tclint.model.report import Report
 from tclint.sources import notebook
@@ -58,7 +59,8 @@ def fix(
     def findings(contents: Mapping[str, bytes]) -> Sequence[Finding]:
         books.now = contents
         now = [replace(file, text=books.folded(file.path)) if file.path in contents else file for file in held]
-        reports.append(lint(now))
+        report = lint(now)
+        reports.append(replace(report, findings=tuple(resolved(report.findings, books.changeable))))
         return reports[-1].findings
 
     def fits(finding: Finding, number: int) -> bool:
@@ -84,11 +86,11 @@ def fix(
 
 def offered(report: Report, files: Sequence[InputFile], lint: Callable[[Sequence[InputFile]], Report]) -> Report:
     """The report with the fixes that pay: after the others the hazard, or another one, would be there."""
-    if not any(passes.applicable(finding, True) for finding in report.findings):
+    if not any(f.fix and (f.fix.switch or passes.applicable(f, True)) for f in report.findings):
         return report
-    fixed = fix(files, lint, root="", unsafe=True, write=False).fixed
-    findings = tuple(f if fixed.pays(f) else replace(f, fix=None) for f in report.findings)
-    return replace(report, findings=findings)
+    done = fix(files, lint, root="", unsafe=True, write=False)
+    findings = resolved(report.findings, done.before.get)
+    return replace(report, findings=tuple(f if done.fixed.pays(f) else replace(f, fix=None) for f in findings))
 
 
 def _taken(files: Sequence[InputFile], now: Mapping[str, bytes], path: str, name: str) -> bool:
@@ -119,6 +121,10 @@ class _Books:
     def original(self, path: str) -> bytes:
         return self.by_path[path].source if path in self.by_path else self.before[path]
 
+    def changeable(self, path: str) -> bytes | None:
+        """What a file that fixes may change holds by now; the cells of a notebook are their own affair."""
+        return None if path in self.by_path else self.now.get(path, self.before.get(path))
+
     def folded(self, path: str) -> bytes:
         """The new bytes of a file."""
         data = self.now[path]
@@ -134,6 +140,8 @@ class _Books:
     def hold(self, finding: Finding) -> bool:
         """Whether the cells can take a fix."""
         if finding.path not in self.by_path or finding.fix is None:
+            return True
+        if any(edit.path != finding.path for edit in finding.fix.edits):
             return True
         text = self.now.get(finding.path) or self.original(finding.path)
         try:

@@ -185,7 +185,22 @@ class Project:
         `ends`: the process ends after this, so memory need not be given back. `progress` is told how many of how many
         files are done.
         """
-        return self._lint(self.files, ends, progress)
+        report = self._lint(self.files, ends, progress)
+        if not any(f.fix and f.fix.switch and not f.fix.edits for f in report.findings):
+            return report
+        from tclint.fixes.switches import resolved
+
+        return replace(report, findings=tuple(resolved(report.findings, self._changeable)))
+
+    def _changeable(self, path: str) -> bytes | None:
+        """The bytes of a file that a fix may change; None of one that is not reported, or that is a notebook."""
+        file = self._by_path.get(path)
+        if file is None or not file.report or path.endswith(".ipynb"):
+            return None
+        if file.text is not None:
+            return file.text
+        with open(file.absolute, "rb") as source:
+            return source.read()
 
     def fix(self, *, unsafe: bool = False, write: bool = True, keep: Keep | None = None) -> Done:
         """Apply the fixes to the files that are reported, and say what is left. `keep` is asked about each."""

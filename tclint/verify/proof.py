@@ -291,7 +291,7 @@ def _edited_line(finding: Finding, before: bytes) -> int:
     assert finding.fix is not None
     here = finding.span.line
     around = outline_of(decode(finding.path, before)).function_at(here)
-    lines = [edit.span.line for edit in finding.fix.edits]
+    lines = [edit.span.line for edit in finding.fix.edits if edit.path == finding.path] or [here]
     if around is not None:
         lines = [line for line in lines if around.first <= line <= around.last] or [here]
     return min(lines, key=lambda line: (abs(line - here), line))

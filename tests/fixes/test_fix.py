@@ -24,6 +24,7 @@ from tclint.fixes import apply, passes
 from tclint.fixes.unused import without_unused
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.model.report import Report
+from tclint.model.suggestion import suggestions
 from tclint.run import engine, fixing
 from tclint.run.project import Project as Opened
 from tclint.sources import configuration
@@ -659,3 +660,51 @@ def test_diff_base_reports_changed_lines_only(hazard: Path, capsys: pytest.Captu
     want = '```suggestion\n    if not torch.compiler.is_compiling():\n        print("new", y)\n```'
     assert comment["body"].endswith(want)
     assert run("m.py", "--diff-base", "no-such-rev") == 2
+
+
+# --- one change at the compile site -----------------------------------------------------------------------------------
+
+COMPILED = {
+    "model.py": (
+        "import torch\nfrom torch import nn\n\n\nclass Model(nn.Module):\n    def forward(self, x):\n"
+        "        n = int(x.sum())\n        return torch.zeros(n), x.max().item()\n"
+    ),
+    "train.py": "import torch\n\nfrom model import Model\n\nmodel = torch.compile(Model())\nmodel(torch.ones(3))\n",
+}
+
+
+def opened(tmp_path: Path, names: list[str]) -> Opened:
+    for name, text in COMPILED.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "pyproject.toml").write_text("")
+    overrides = {"select": ["TCL103"], "min-confidence": "low", "target-torch": TORCH, "no-cache": True}
+    settings = configuration.load(names, cwd=str(tmp_path), isolated=True, overrides=overrides)
+    return Opened.of(names, settings, str(tmp_path))
+
+
+def test_a_switch_in_the_file_that_compiles_cures_what_is_in_another(tmp_path: Path) -> None:
+    project = opened(tmp_path, ["model.py", "train.py"])
+    findings = project.lint().findings
+    assert [f.line for f in findings] == [7, 8]
+    assert {f.fix.edits[0].path for f in findings if f.fix} == {"train.py"}
+    done = project.fix(unsafe=True)
+    assert list(done.fixed.contents) == ["train.py"]
+    line = "torch._dynamo.config.capture_scalar_outputs = True\n"
+    want = COMPILED["train.py"].replace("import Model\n", f"import Model\n\n{line}")
+    assert (tmp_path / "train.py").read_text() == want
+    assert done.report.findings == ()
+    assert project.fix(unsafe=False, write=False).fixed.contents == {}
+
+
+def test_a_file_that_is_not_reported_is_left_alone(tmp_path: Path) -> None:
+    project = opened(tmp_path, ["model.py"])
+    findings = project.lint().findings
+    assert [f.fix.applicability for f in findings if f.fix] == [Applicability.DISPLAY] * len(findings)
+    assert project.fix(unsafe=True).fixed.contents == {}
+    assert (tmp_path / "train.py").read_text() == COMPILED["train.py"]
+
+
+def test_one_change_is_suggested_for_the_findings_that_it_cures(tmp_path: Path) -> None:
+    (found,) = suggestions(opened(tmp_path, ["model.py", "train.py"]).lint().findings)
+    assert (found.switch.path, [finding.line for finding in found.cures]) == ("train.py", [7, 8])
+    assert "the host still waits" in found.price
