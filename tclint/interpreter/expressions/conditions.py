@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.interpreter.evaluate import evaluate, handles
-from tclint.interpreter.expressions import switches
+from tclint.interpreter.expressions import unturned
 from tclint.interpreter.expressions.refinement import refine
 from tclint.interpreter.frame import RARE, Env, Frame, join_env
 from tclint.values import (
@@ -61,7 +61,7 @@ def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | Non
 
 def _mark_unusual(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env | None) -> None:
     """What stands behind a switch that nobody in sight turns runs where somebody else does."""
-    usual = switches.usual(frame, node)
+    usual = unturned.usual(frame, node)
     unusual = None if usual is None else otherwise if usual else then
     if unusual is not None:
         unusual[RARE] = TRUE

@@ -9,7 +9,7 @@ from typing import Final
 from tclint import events
 from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import failing, keys
+from tclint.interpreter.models import failing, sort_keys
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.interpreter.models.identity import identity
@@ -264,7 +264,7 @@ def _ask_key(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Non
     key = keywords.get("key")
     if key is not None and args:
         known = () if frame.region is not None else (_items(frame, node, args[0]) or ())[:_LISTED]
-        keys.ask(frame, node, key, known or [args[0].iterate(frame, node)])
+        sort_keys.ask(frame, node, key, known or [args[0].iterate(frame, node)])
 
 
 def _extreme(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
