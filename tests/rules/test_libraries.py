@@ -21,8 +21,8 @@ class Net(nn.Module):
         self.cut = transforms.CenterCrop(16)
         self.layers = nn.Sequential(transforms.Normalize([0.5], [0.5]), nn.Linear(3, 3))
 
-    def forward(self, wave, images, other):
-        mel = self.mel(wave)
+    def forward(self, waveform, images, other):
+        mel = self.mel(waveform)
         images = self.norm(images)
         images = self.cut(images)
         images = TF.normalize(TF.resize(images, [8, 8]), mean=[0.5], std=[0.5])
