@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from tclint.events import Branch, Call, Event, Operation
 from tclint.fixes.recipes import display
 from tclint.model.finding import Effect, Finding, Fix, Severity
-from tclint.rules._branches import contains_fix, fix_branch, without_bool
+from tclint.rules._branches import fix_branch
 from tclint.rules._conditions import DRAWN
+from tclint.rules._truths import contains_fix, without_bool
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
 from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, tensor_of
