@@ -11,7 +11,8 @@ from tclint.fixes.purity import has_effects, only_logs, pure
 from tclint.fixes.recipes import SIGNS, quoted
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
-from tclint.rules._conditions import DRAWN, Tests, bracketed, condition, on_one_line, split
+from tclint.rules._chains import commented, with_else
+from tclint.rules._conditions import DRAWN, Tests, bracketed, condition, handed, on_one_line, split
 from tclint.rules._messages import balanced, message_of
 from tclint.sources.tree import names_read, position, same
 
@@ -141,7 +142,7 @@ class _If:
                 return None
             self.python, test = parts
         made = None
-        for attempt in (self._raise, self._written, self._assigned, self._returned):
+        for attempt in (self._raise, self._written, self._handed, self._assigned, self._returned):
             self.before.clear()
             made = attempt(test)
             if made is not None:
@@ -216,6 +217,18 @@ class _If:
         edit = self._replaced([f"{name}.copy_({self.torch}.where({test}, {new}, {name}))"])
         note = "the tensor is written in every call"
         return ("write the old value or the new one", note, edit) if edit is not None else None
+
+    def _handed(self, test: str) -> tuple[str, str, Edit] | None:
+        """`out.append(a)` one way, `out.append(b)` the other: one call of what is selected."""
+        calls = [handed(body) for body in (self.node.body, self.node.orelse)]
+        first, second = calls
+        if first is None or second is None or ast.dump(first.func) != ast.dump(second.func):
+            return None
+        if not all(pure(self.place, call.args[0]) for call in (first, second)):
+            return None
+        text = f"{self.place.source(first.func)}({self._one(test, first.args[0], second.args[0])})"
+        edit = self._replaced([text])
+        return ("select with torch.where", _BOTH, edit) if edit is not None else None
 
     def _assigned(self, test: str) -> tuple[str, str, Edit] | None:
         values = self._values(self.node, test)
@@ -308,6 +321,7 @@ class _If:
         if value is not None:
             edit = self._replaced([*self.before, f"return {value}"])
             return ("select with torch.where", _BOTH, edit) if edit is not None else None
+        self.before.clear()
         # `if t: return a` and, further down, `return b`.
         if node.orelse or not rest or not all(_ends(above.body) for above in self.above):
             return None
@@ -408,13 +422,13 @@ class _If:
             for _ in self.above:
                 assert isinstance(old.orelse, cst.If)
                 old = old.orelse
-            new = _commented(old, lines)
+            new = commented(old, lines)
             if self.python:
                 test = cst.parse_expression(self.python)
                 return [cst.If(test=test, body=cst.IndentedBlock(body=new))]
             if not self.above:
                 return new
-            return [_with_else(outer, len(self.above), cst.Else(body=cst.IndentedBlock(body=new)))]
+            return [with_else(outer, len(self.above), cst.Else(body=cst.IndentedBlock(body=new)))]
 
         return self.place.rebuild(outermost, outermost, change)
 
@@ -436,12 +450,12 @@ class _If:
             kept: list[cst.BaseStatement] = [*statements[1:-1]]
             if self.python:
                 test = cst.parse_expression(self.python)
-                branch = cst.If(test=test, body=cst.IndentedBlock(body=_commented(old, lines)))
+                branch = cst.If(test=test, body=cst.IndentedBlock(body=commented(old, lines)))
                 return [branch, end]
             assert isinstance(end, cst.SimpleStatementLine)
-            new = _commented(old, lines, end)
+            new = commented(old, lines, end)
             if self.above:
-                kept.insert(0, _with_else(outer, len(self.above), None))
+                kept.insert(0, with_else(outer, len(self.above), None))
             return [*kept, *new]
 
         return self.place.rebuild(outermost, last, change)
@@ -451,47 +465,6 @@ def _named(test: ast.expr) -> ast.NamedExpr | None:
     """The walrus that a comparison begins with."""
     left = test.left if isinstance(test, ast.Compare) else None
     return left if isinstance(left, ast.NamedExpr) else None
-
-
-def _with_else(outer: cst.If, depth: int, otherwise: cst.Else | None) -> cst.If:
-    """An `if` chain whose `elif` number `depth` is replaced."""
-    import libcst as cst
-
-    if depth == 1:
-        return outer.with_changes(orelse=otherwise)
-    assert isinstance(outer.orelse, cst.If)
-    return outer.with_changes(orelse=_with_else(outer.orelse, depth - 1, otherwise))
-
-
-def _commented(
-    old: cst.If, lines: Sequence[str], end: cst.SimpleStatementLine | None = None
-) -> list[cst.BaseStatement]:
-    """New statements with the comments of the old ones: at the end of the line where there is one, above otherwise."""
-    import libcst as cst
-
-    comments = [*_comments(old), *(_comments(end) if end is not None else ())]
-    statements: list[cst.BaseStatement] = [cst.parse_statement(line) for line in lines]
-    first = statements[0]
-    assert isinstance(first, cst.SimpleStatementLine)
-    if len(comments) == 1:
-        after = cst.TrailingWhitespace(whitespace=cst.SimpleWhitespace("  "), comment=comments[0])
-        statements[0] = first.with_changes(trailing_whitespace=after)
-    elif comments:
-        statements[0] = first.with_changes(leading_lines=[cst.EmptyLine(comment=c) for c in comments])
-    return statements
-
-
-def _comments(node: cst.CSTNode) -> list[cst.Comment]:
-    import libcst as cst
-
-    found: list[cst.Comment] = []
-
-    class Collect(cst.CSTVisitor):
-        def visit_Comment(self, node: cst.Comment) -> None:
-            found.append(node)
-
-    node.visit(Collect())
-    return found
 
 
 def _ends(body: Sequence[ast.stmt]) -> bool:
