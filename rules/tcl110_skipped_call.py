@@ -14,7 +14,7 @@ from tclint.rules import _language
 from tclint.rules._spellings import counted, own_name
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts, features
-from tclint.values import Const, Scalar
+from tclint.values import Const, Object, Scalar
 
 # A property is made while a class is defined, and that is what breaks the graph. Tensors are others' business.
 _NAMES: Final = tuple(
@@ -108,10 +108,15 @@ class SkippedCall(Rule):
 
 
 def _only_done(event: Call) -> bool:
-    """Whether a function of a module is called with numbers and texts alone, and nobody takes what it gives."""
+    """Whether a function of a module, or a lock, is asked to do something that gives nothing to anybody.
+
+    With numbers and texts alone: another argument may be what is changed.
+    """
     given = (*event.args, *event.keywords.values())
+    owner = event.receiver
+    lock = isinstance(owner, Object) and owner.name.startswith(("threading.", "multiprocessing."))
     taken = not isinstance(Place(event).parent, ast.Expr)
-    return event.receiver is None and not taken and all(isinstance(value, (Const, Scalar)) for value in given)
+    return (owner is None or lock) and not taken and all(isinstance(value, (Const, Scalar)) for value in given)
 
 
 def _unscripted(event: Call) -> Fix | None:

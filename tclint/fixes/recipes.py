@@ -77,6 +77,21 @@ def _is_last_said(value: ast.expr, node: ast.AST) -> bool:
     return same(said, node) and isinstance(other, ast.Constant)
 
 
+def plain_while_compiling(event: Event, what: str) -> Fix | None:
+    """`x if torch.compiler.is_compiling() else x.pin_memory()`: a method that changes where values lie, not the values."""
+    place = Place(event)
+    node = place.node
+    torch = place.importing("torch")
+    owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if torch is None or not isinstance(owner, (ast.Name, ast.Attribute)):
+        return None
+    text = f"{place.source(owner)} if {torch[0]}.compiler.is_compiling() else {place.source(node)}"
+    if not isinstance(place.parent, (ast.Assign, ast.Return)):
+        text = f"({text})"
+    note = f"in compiled runs {what}"
+    return Fix("do it in eager runs only", Applicability.UNSAFE, (*torch[1], place.replace(node, text)), note)
+
+
 def remove_statement(
     event: Event, node: ast.AST, title: str, note: str, how: Applicability = Applicability.UNSAFE
 ) -> Fix | None:
