@@ -6,18 +6,21 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Attribute, Call, Event, Store
+from tclint.events import Attribute, Call, Enter, Event, GraphBreak, Store
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules import _leaves
+from tclint.rules._constructors import Constructors
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import same
 from tclint.torch_facts import facts
-from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, Value, tensor_of
+from tclint.values import INPUT, PARAMETER, RAW, Const, Object, Tensor, Value, tensor_of
 
 # Making a parameter, with its id: which modules do was asked.
 _PARAMETER: Final = "GB0264"
+# What Dynamo meets in a constructor that it cannot trace as part of a graph.
+_UNINITIALISED: Final = "GB0119"
 # A leaf among the outputs, or what is computed from it.
 _LEAKED: Final = "GB8985"
 # What was heard for a call on torch 2.13.
@@ -29,7 +32,8 @@ class RequiresGradWrite(Rule):
 
     `x.requires_grad = True`, `x.requires_grad_()` on an input or on what is then returned, `y.retain_grad()`, `loss.backward()`,
     `torch.zeros(..., requires_grad=True)`, `nn.Parameter(...)`, a layer that is built with its parameters
-    (`nn.Linear(8, 8)(x)`) and assigning `.data` change autograd state that Dynamo does not record.
+    (`nn.Linear(8, 8)(x)`) and assigning `.data` change autograd state that Dynamo does not record. A module of your own that
+    builds such a layer breaks the graph there, and once more at `super().__init__()`.
 
     Bad::
 
@@ -51,10 +55,35 @@ class RequiresGradWrite(Rule):
     subjects = {"attribute": (Tensor,)}
     graph_breaks = (
         *("GB0206", "GB0125", "GB0123", "GB0225", "GB0264", "GB0226", "GB0056", "GB0220", "GB9186", "GB0104"),
-        *("GB0108", "GB8985", "GB7324"),
+        *("GB0108", "GB8985", "GB7324", "GB0119"),
     )
     calls = (*facts.named("touches autograd's state"), *facts.named("makes a leaf"))
     owns = facts.named("is autograd's alone")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._constructors = Constructors()
+
+    def on_enter(self, event: Enter) -> Iterator[Finding]:
+        for entered, call in self._constructors.enter(event):
+            yield self._uninitialised(entered, call)
+
+    def on_graph_break(self, event: GraphBreak) -> Iterator[Finding]:
+        for entered, call in self._constructors.broke(event):
+            yield self._uninitialised(entered, call)
+
+    def _uninitialised(self, event: Event, call: ast.Call) -> Finding:
+        function = event.enclosing
+        assert function is not None
+        assert function.cls is not None
+        return self.finding(
+            event,
+            f"`{function.cls.name}` is built in compiled code, and the graph breaks while it is; Dynamo cannot trace a module "
+            "that is not there yet, and breaks the graph here",
+            node=call,
+            graph_breaks=self.ids(_UNINITIALISED),
+            help="build it in the constructor of the module that uses it",
+        )
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         tensor = tensor_of(event.receiver)
@@ -87,7 +116,7 @@ class RequiresGradWrite(Rule):
             if tensor is not None and not anywhere and self._leaks(event, tensor, given):
                 yield self._finding(event, "what `requires_grad_()` makes a leaf of is handed out", tensor, _LEAKED)
                 return
-            if tensor is None or not (anywhere or tensor.flags & (INPUT | PARAMETER)):
+            if tensor is None or not (anywhere or _is_given(tensor)):
                 return
             if isinstance(given, Const) and given.value is False and not tensor.flags & PARAMETER:
                 return  # what needs no gradient is told so once more
@@ -135,7 +164,7 @@ class RequiresGradWrite(Rule):
     def _leaks(self, event: Call, tensor: Tensor, given: Value | None) -> bool:
         """Whether a leaf that the region makes is returned with its gradient, where the release traces it otherwise."""
         function = event.enclosing
-        if tensor.flags & (INPUT | PARAMETER) or function is None or _leaves.keeps_no_gradients(function):
+        if _is_given(tensor) or function is None or _leaves.keeps_no_gradients(function):
             return False
         if given is not None and not (isinstance(given, Const) and given.value is True):
             return False
@@ -144,8 +173,9 @@ class RequiresGradWrite(Rule):
         node = event.node
         if not isinstance(node, ast.Call) or not _leaves.has_no_gradient(event, tensor):
             return False
-        if self.target >= (2, 15) and _leaves.is_asked_for(event, function.node, node):
-            return False  # the graph ends where its gradient is asked for
+        if _leaves.is_asked_for(event, function.node, node):
+            # The graph ends where its gradient is asked for; until 2.15 the leaf is among what that graph gives back.
+            return self.target < (2, 15)
         return _leaves.is_handed_out(function.node, node)
 
     def _makes_parameters(self, event: Call) -> bool:
@@ -172,6 +202,11 @@ class RequiresGradWrite(Rule):
             graph_breaks=self.ids(measured),
             help="do it outside the compiled region",
         )
+
+
+def _is_given(tensor: Tensor) -> bool:
+    """An argument of the region itself, or a parameter: a view or a detached one is the region's own."""
+    return bool(tensor.flags & PARAMETER) or tensor.flags & (INPUT | RAW) == INPUT | RAW
 
 
 def _follows_training(node: ast.AST) -> bool:

@@ -182,7 +182,7 @@ class UnsupportedPython(Rule):
                 tensor = tensor_of(value.element())
             if tensor is not None:
                 yield self._finding(event, f"`{name[9:]}()` of a tensor")
-        elif name == "super.__init__":
+        elif name == "super.__init__" and not event.constructing:
             yield self._finding(event, "`__init__` is run again")
         elif name == "dataclasses.fields":
             if event.args and isinstance(event.args[0], ClassValue):

@@ -59,10 +59,15 @@ class Event:
         """Whether both happened in one and the same call of a function."""
         return self.frame is other.frame
 
+    def called_by(self, other: Event) -> bool:
+        """Whether the call of a function that this happened in was made by the one that `other` happened in."""
+        return self.frame.parent is other.frame
+
     @property
     def constructing(self) -> bool:
         """Whether an object is being made: the event happens in its constructor."""
-        return self.frame.constructing
+        function = self.frame.function
+        return self.frame.constructing or (function is not None and function.name == "__init__")
 
     @property
     def unlikely(self) -> bool:
@@ -83,6 +88,11 @@ class Event:
     def capturing(self) -> bool:
         """Whether eager code is being captured by hand: in `with torch.cuda.graph(g):`, or in what is called from there."""
         return self.frame.capturing
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether such a capture may never get here: a branch on the way from it may not be taken."""
+        return self.frame.doubtful
 
     @property
     def site(self) -> CompileSite | None:

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 _MAX_CONSTRUCTIONS: Final = 12
+_MAX_BUILDING_DEPTH: Final = 20
+"""How deep in compiled code constructors are followed."""
 _ROWS: Final = 16
 """Rows of an object that are asked for one by one."""
 COUNTED_TURNS: Final = ("0", "1", "2")
@@ -82,7 +84,27 @@ class Objects:
         made = self._construct(frame, node, cls, args, keywords)
         if frame.region is None and isinstance(made, Instance) and not open_ended:
             return self._interp.heap.allocate(made, args, keywords)
+        if frame.region is not None and isinstance(made, Instance) and made.fields is None:
+            self._run_constructor(frame, node, made, args, keywords, open_ended)
         return made
+
+    def _run_constructor(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        made: Instance,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        open_ended: bool,
+    ) -> None:
+        """What compiled code builds it traces: the constructor runs there. What it gives the object is found out apart."""
+        classes = self._interp.classes
+        init = classes.find_method(made.cls, "__init__")
+        if init is None or classes.external_base(made.cls) not in ("", "torch.nn.Module"):
+            return
+        if frame.depth < _MAX_BUILDING_DEPTH and not parameters.given_twice(init, [made, *args], keywords):
+            env = parameters.bind(self._interp, init, [made, *args], keywords, open_ended)
+            self._interp.functions.run(frame, node, FunctionValue(init, made), env, frame.region)
 
     def _construct(
         self, frame: Frame, node: ast.AST, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value]
