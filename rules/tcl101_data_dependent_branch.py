@@ -107,7 +107,7 @@ class DataDependentBranch(Rule):
         values = event.args[0] if event.name == "builtins.sorted" and event.args else event.receiver
         if not isinstance(values, Seq) or "key" in event.keywords:
             return
-        element = tensor_of(values.element())
+        element = _compared(values.element())
         if element is not None and (
             event.name in ("builtins.sorted", "list.sort") or tensor_of(event.args[0] if event.args else values)
         ):
@@ -135,6 +135,12 @@ class DataDependentBranch(Rule):
             about=tensor,
             help=f"{_instead(event)}, or decide outside the compiled region",
         )
+
+
+def _compared(element: Value) -> Tensor | None:
+    """The tensor that is compared where elements are: the element, or a part of a tuple."""
+    parts = element.items or () if isinstance(element, Seq) and element.kind == "tuple" else (element,)
+    return next((tensor for part in parts if (tensor := tensor_of(part)) is not None), None)
 
 
 def _asks_whether_there(test: Value, tensor: Tensor) -> bool:
