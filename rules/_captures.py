@@ -131,23 +131,3 @@ def replay_lines(capture: Capture, function: Scope) -> list[int]:
         for node in _own_nodes(function)
         if isinstance(node, ast.Call) and text(node.func) == f"{capture.graph}.replay"
     ]
-
-
-def calls_of(tree: ast.Module, function: Scope) -> Iterator[tuple[Scope, ast.Call]]:
-    """The calls of a function of the file by its name, with the scopes they stand in."""
-    if isinstance(function, ast.Module):
-        return
-    for _, scope in scopes(tree):
-        for node in _own_nodes(scope):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function.name:
-                yield scope, node
-
-
-def passed(function: Scope, call: ast.Call) -> dict[str, ast.expr]:
-    """What a call passes, by the names of the function's parameters."""
-    if isinstance(function, ast.Module):
-        return {}
-    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    given = dict(zip(names, call.args, strict=False))
-    given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
-    return given

@@ -8,7 +8,7 @@ from typing import Final
 from tclint.events import Call, Event, Operation, Store, Subscript
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Effect, Finding, Fix, Severity
-from tclint.rules._windows import narrowed, window
+from tclint.rules._windows import narrowed, picked, window
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
@@ -38,7 +38,8 @@ class TensorAsSize(Rule):
             return x * keep
 
     Fix: a static upper bound and a mask; or pass the integer in from outside. `--unsafe-fixes` selects by an index where
-    a slice begins at the tensor and its length is known (`x[:, i : i + 2]`, `x.narrow(1, i, 2)`), and else sets
+    a slice begins at the tensor and its length is known (`x[:, i : i + 2]`, `x.narrow(1, i, 2)`) and where the tensor
+    alone is the index (`x[:, i]`), and else sets
     `capture_scalar_outputs` in the file that compiles where that keeps a size or the bound of a slice in the graph: the
     host still waits for the number, and the switch holds for the process.
     """
@@ -127,6 +128,8 @@ class TensorAsSize(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Subscript) and (found := window(event)) is not None:
             return found
+        if "0-d tensor" in finding.message and isinstance(event, Subscript) and isinstance(event.receiver, Tensor):
+            return picked(event)
         if isinstance(event, Call) and event.method == "narrow" and (found := narrowed(event)) is not None:
             return found
         return switch_on(event, _SWITCH) if self._cured(event) else None

@@ -14,7 +14,7 @@ from tclint.rules import _language
 from tclint.rules._spellings import counted, own_name
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts, features
-from tclint.values import ARRAY, tensor_of
+from tclint.values import ARRAY, Const, Object, Scalar, tensor_of
 
 # A property is made while a class is defined, and that is what breaks the graph. Tensors are others' business.
 _NAMES: Final = tuple(
@@ -61,7 +61,7 @@ class SkippedCall(Rule):
     Fix: move the call to the caller or to `__init__`; wrap a kernel of your own with `torch.library.custom_op`.
     `--unsafe-fixes` computes it once, in `__init__` or at the top of the file, where all arguments are constants or
     attributes set once; what is only noted down in an attribute nobody reads goes under an `is_compiling()` guard,
-    and so does what is done to the process alone (`gc.collect()`, `atexit.register`). A module that `__init__` hands to
+    and so does what is done to the process or the disk alone (`gc.collect()`, `os.makedirs("out")`). A module that `__init__` hands to
     TorchScript stays as it is.
     Wrong where the answer changes while the program runs.
     """
@@ -117,7 +117,7 @@ class SkippedCall(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
-        if event.name in _OF_PROCESS:
+        if event.name in _OF_PROCESS or _only_done(event):
             return skip_while_compiling(event, event.node, "it is not done")
         if event.name == "torch.jit.ScriptModule.__call__":
             return _unscripted(event)
@@ -127,6 +127,18 @@ class SkippedCall(Rule):
             return skip_unread_store(event, event.node)
         note = "the value is the one at start-up: wrong where it changes while the program runs"
         return compute_once(event, note) or (counted(event) if event.name.startswith("bisect.") else None)
+
+
+def _only_done(event: Call) -> bool:
+    """Whether a function of a module, or a lock, is asked to do something that gives nothing to anybody.
+
+    With numbers and texts alone: another argument may be what is changed.
+    """
+    given = (*event.args, *event.keywords.values())
+    owner = event.receiver
+    lock = isinstance(owner, Object) and owner.name.startswith(("threading.", "multiprocessing."))
+    taken = not isinstance(Place(event).parent, ast.Expr)
+    return (owner is None or lock) and not taken and all(isinstance(value, (Const, Scalar)) for value in given)
 
 
 def _unscripted(event: Call) -> Fix | None:

@@ -15,7 +15,7 @@ from tclint.rules._constructors import Constructors
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import same
 from tclint.torch_facts import facts
-from tclint.values import INPUT, PARAMETER, Const, Object, Tensor, Value, tensor_of
+from tclint.values import INPUT, PARAMETER, RAW, Const, Object, Tensor, Value, tensor_of
 
 # Making a parameter, with its id: which modules do was asked.
 _PARAMETER: Final = "GB0264"
@@ -116,7 +116,7 @@ class RequiresGradWrite(Rule):
             if tensor is not None and not anywhere and self._leaks(event, tensor, given):
                 yield self._finding(event, "what `requires_grad_()` makes a leaf of is handed out", tensor, _LEAKED)
                 return
-            if tensor is None or not (anywhere or tensor.flags & (INPUT | PARAMETER)):
+            if tensor is None or not (anywhere or _is_given(tensor)):
                 return
             if isinstance(given, Const) and given.value is False and not tensor.flags & PARAMETER:
                 return  # what needs no gradient is told so once more
@@ -164,7 +164,7 @@ class RequiresGradWrite(Rule):
     def _leaks(self, event: Call, tensor: Tensor, given: Value | None) -> bool:
         """Whether a leaf that the region makes is returned with its gradient, where the release traces it otherwise."""
         function = event.enclosing
-        if tensor.flags & (INPUT | PARAMETER) or function is None or _leaves.keeps_no_gradients(function):
+        if _is_given(tensor) or function is None or _leaves.keeps_no_gradients(function):
             return False
         if given is not None and not (isinstance(given, Const) and given.value is True):
             return False
@@ -173,8 +173,9 @@ class RequiresGradWrite(Rule):
         node = event.node
         if not isinstance(node, ast.Call) or not _leaves.has_no_gradient(event, tensor):
             return False
-        if self.target >= (2, 15) and _leaves.is_asked_for(event, function.node, node):
-            return False  # the graph ends where its gradient is asked for
+        if _leaves.is_asked_for(event, function.node, node):
+            # The graph ends where its gradient is asked for; until 2.15 the leaf is among what that graph gives back.
+            return self.target < (2, 15)
         return _leaves.is_handed_out(function.node, node)
 
     def _makes_parameters(self, event: Call) -> bool:
@@ -201,6 +202,11 @@ class RequiresGradWrite(Rule):
             graph_breaks=self.ids(measured),
             help="do it outside the compiled region",
         )
+
+
+def _is_given(tensor: Tensor) -> bool:
+    """An argument of the region itself, or a parameter: a view or a detached one is the region's own."""
+    return bool(tensor.flags & PARAMETER) or tensor.flags & (INPUT | RAW) == INPUT | RAW
 
 
 def _follows_training(node: ast.AST) -> bool:

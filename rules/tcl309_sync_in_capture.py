@@ -83,7 +83,7 @@ class SyncInCapture(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if not event.capturing:
-            if event.name == _BEGINS and not _on_side_stream(event):
+            if event.name == _BEGINS and event.ask.of_scope(_ends) and not _on_side_stream(event):
                 yield self.finding(
                     event,
                     "`capture_begin()` on the default stream raises",
@@ -96,8 +96,9 @@ class SyncInCapture(Rule):
             yield self._finding(event, event.node, what)
 
     def on_refused(self, event: Refused) -> Iterator[Finding]:
-        said, to_do = _REFUSED[event.why]
-        yield self.finding(event, said.format(about=event.about), confidence=Confidence.HIGH, help=to_do)
+        if event.why in _REFUSED:
+            said, to_do = _REFUSED[event.why]
+            yield self.finding(event, said.format(about=event.about), confidence=Confidence.HIGH, help=to_do)
 
     def on_format(self, event: Format) -> Iterator[Finding]:
         if event.capturing and isinstance(event.value, Tensor):
@@ -135,7 +136,8 @@ class SyncInCapture(Rule):
             event,
             f"{what} inside a CUDA-graph capture{then}",
             node=node,
-            confidence=Confidence.HIGH,
+            # It raises as soon as it runs: in a program that works, a branch that leads to it is not taken.
+            confidence=Confidence.LOW if event.doubtful else Confidence.HIGH,
             help="move it before the capture or after replay()",
         )
 
@@ -266,6 +268,11 @@ def _on_side_stream(event: Call) -> bool:
     if any(first <= line <= last for first, last in event.ask.of_scope(_stream_blocks)):
         return True
     return b"set_stream" in event.module.data or any("with" in caller.blocks for caller in event.ask.callers())
+
+
+def _ends(root: ast.AST) -> bool:
+    """Whether the capture ends where it begins: else the function is part of another, which chooses the stream."""
+    return any(isinstance(node, ast.Attribute) and node.attr == "capture_end" for node in ast.walk(root))
 
 
 def _stream_blocks(root: ast.AST) -> list[tuple[int, int]]:

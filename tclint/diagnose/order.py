@@ -25,6 +25,10 @@ class Order:
     device: str = "cpu"
     seed: int = 0
     threads: int = 1
+    turn: str = ""
+    """A file whose lock says who measures, where several children of a run are at work. Empty: there is one."""
+    ahead: bool = False
+    """Compiles and measures before the others begin to."""
     batch: int = 0
     """Rows of every input; 0: as the inputs come."""
     quick: bool = False

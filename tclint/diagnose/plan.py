@@ -10,6 +10,9 @@ from tclint.model.errors import UserError, did_you_mean
 AUTOTUNE = "max-autotune-no-cudagraphs"
 MODES = ("default", "reduce-overhead", AUTOTUNE)
 REENTRY = "re-entry"
+FORWARD = "forward"
+STEPS = (FORWARD, "forward+backward")
+"""What is timed, eager and compiled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,16 @@ class Diagnostic:
     """The diagnostic whose compiled step will do for this one, where --quick is in a hurry."""
     quick: tuple[str, ...] | None = None
     """The parts that --quick measures, where these are not all."""
+    apart: tuple[str, ...] = ()
+    """The parts of a hurried run on a machine that has cores for all of them at the same time."""
+    turns: bool = False
+    """Its children may run beside others: they measure in turns, or nothing that others could disturb."""
 
 
 # In the order of what is asked first: the verdict comes from the first two, and a run that is out of time lacks the last.
 DIAGNOSTICS = (
-    Diagnostic("breaks", "graph breaks and recompiles", 60),
-    Diagnostic("speed", "eager against compiled", 90, repeats=5),
+    Diagnostic("breaks", "graph breaks and recompiles", 60, turns=True),
+    Diagnostic("speed", "eager against compiled", 90, repeats=5, apart=STEPS, turns=True),
     Diagnostic(
         "modes",
         "compile modes and CUDA graphs",
@@ -45,6 +52,7 @@ DIAGNOSTICS = (
         (AUTOTUNE,),
         # What the default mode does is told by `speed`.
         quick=("reduce-overhead",),
+        turns=True,
     ),
     Diagnostic("guards", "guard overhead", 20, shares="speed"),
     Diagnostic("numerics", "eager against compiled values", 45, shares="speed"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,7 +27,7 @@ from tclint.diagnose.measurement import (
     State,
 )
 from tclint.diagnose.order import Order
-from tclint.diagnose.plan import DIAGNOSTICS, TOTAL, Diagnostic, Task, schedule
+from tclint.diagnose.plan import DIAGNOSTICS, FORWARD, TOTAL, Diagnostic, Task, schedule
 from tclint.diagnose.repeats import agree, pooled
 from tclint.diagnose.target import Target
 from tclint.model import codec
@@ -47,6 +48,9 @@ FIRST = 0.6
 """The share of the run that one child may take before anybody knows how long a compilation lasts."""
 ENOUGH = 4
 """Cores: one for each of two children and their compilers."""
+PLENTY = 12
+"""Cores: so many that four children can compile at the same time, and one of them measure."""
+OUT_OF_MEMORY = "OutOfMemoryError"
 LEAST = 15.0
 """Seconds that every child gets."""
 COMPILERS = 8
@@ -188,6 +192,9 @@ class Session:
         """Children that are still to be started, without repeats and what may take minutes."""
         self.beside: dict[Task, Future[tuple[str, str, Any]]] = {}
         """What is asked for while something else is measured."""
+        self.hurried = options.quick and options.device.startswith("cuda") and cores() >= PLENTY
+        """Whether the children that measure in turns are all started at once."""
+        self.turn = ""
 
     @property
     def seconds_left(self) -> float:
@@ -195,6 +202,13 @@ class Session:
 
     def run(self) -> Diagnosis:
         """All that was asked for; on Ctrl-C what there is of it by then."""
+        if not self.hurried:
+            return self._run()
+        with tempfile.TemporaryDirectory(prefix="tclint-diagnose-") as folder:
+            self.turn = os.path.join(folder, "turn")
+            return self._run()
+
+    def _run(self) -> Diagnosis:
         chosen = [each for each in DIAGNOSTICS if each.name in self.options.names]
         tasks = self._begun(schedule(chosen, self._parts, self.options.quick))
         try:
@@ -215,9 +229,21 @@ class Session:
                 diagnosis = replace(diagnosis, cost=measure(self, diagnosis))
                 diagnosis = replace(diagnosis, seconds=time.monotonic() - self.began)
         except KeyboardInterrupt:
+            self._collect()
             return self.diagnosis(f"stopped after {time.monotonic() - self.began:.0f} s")
         self.progress("done", len(tasks), len(tasks))
         return diagnosis
+
+    def _wait(self) -> None:
+        """Until nothing else runs."""
+        for future in self.beside.values():
+            future.exception()
+
+    def _collect(self) -> None:
+        """What has been answered beside, and nobody has asked for yet."""
+        for task, future in self.beside.items():
+            if future.done() and future.result()[2] is not None:
+                self.gathered[task.diagnostic.name].results[task.part] = future.result()[2]
 
     def diagnosis(self, unfinished: str = "") -> Diagnosis:
         """What is known by now."""
@@ -254,21 +280,25 @@ class Session:
     def _begun(self, tasks: list[Task]) -> list[Task]:
         """The tasks in their order. Where there are cores enough, Dynamo is listened to while the first steps compile.
 
-        Nothing is timed before these have compiled, and by then the listener is at its end: it compiles nothing.
+        Nothing is timed before these have compiled, and by then the listener is at its end: it compiles nothing. In a
+        hurry, and with cores for all, the others that measure in turns are built at that time, and compile together.
         """
-        first = tasks[:2]
-        if [task.diagnostic.name for task in first] != ["breaks", "speed"] or cores() < ENOUGH:
+        if [task.diagnostic.name for task in tasks[:2]] != ["breaks", "speed"] or cores() < ENOUGH:
             return tasks
-        listening, timed = first
-        order = self.order(listening.diagnostic.name, listening.diagnostic.budget)
-        pool = ThreadPoolExecutor(1, thread_name_prefix="tclint-diagnose")
-        self.beside[listening] = pool.submit(self.ask, order)
+        listening, timed, *rest = tasks
+        others = [task for task in rest if self.hurried and task.diagnostic.turns]
+        pool = ThreadPoolExecutor(1 + len(others), thread_name_prefix="tclint-diagnose")
+        for task in (listening, *others):
+            order = self.order(task.diagnostic.name, task.diagnostic.budget, task.part)
+            self.beside[task] = pool.submit(self.ask, order)
         pool.shutdown(wait=False)
-        return [timed, listening, *tasks[2:]]
+        return [timed, listening, *rest]
 
     def _parts(self, diagnostic: Diagnostic) -> tuple[str, ...]:
         if diagnostic.name == "ablate":
             return self.options.ablate
+        if self.hurried and diagnostic.apart:
+            return diagnostic.apart
         if self.options.quick and diagnostic.quick is not None and diagnostic.name not in self.options.asked:
             return diagnostic.quick
         return diagnostic.parts
@@ -294,9 +324,15 @@ class Session:
             self.tell(self.diagnosis(GOES_ON))
 
         gathered.running = part
+        together = bool(self.beside)
         if task in self.beside:
-            status, words, result = self.beside.pop(task).result()
+            status, words, result = self.beside[task].result()
+            del self.beside[task]
         else:
+            status, words, result = self.ask(self.order(diagnostic.name, diagnostic.budget, part), so_far=so_far)
+        if together and OUT_OF_MEMORY in words:
+            # Two copies of a large model at the same time: alone it may well fit.
+            self._wait()
             status, words, result = self.ask(self.order(diagnostic.name, diagnostic.budget, part), so_far=so_far)
         gathered.running = None
         gathered.lasted[part] = time.monotonic() - began
@@ -339,15 +375,18 @@ class Session:
             threads=self.options.threads,
             batch=self.options.batch,
             quick=self.options.quick,
-            also=tuple(each.name for each in DIAGNOSTICS if each.shares == name and self._shared(each)),
+            turn=self.turn,
+            ahead=bool(self.turn) and part == FORWARD,
+            also=tuple(each.name for each in DIAGNOSTICS if each.shares == name and self._shared(each, part)),
             budget=min(own, max(5.0, self._limit() - GRACE)),
             factories=self.options.factories,
         )
 
-    def _shared(self, diagnostic: Diagnostic) -> bool:
-        """Whether a diagnostic makes do with what another one has compiled."""
+    def _shared(self, diagnostic: Diagnostic, part: str) -> bool:
+        """Whether a diagnostic makes do with what this part of another one compiles."""
         name = diagnostic.name
-        return self.options.quick and name in self.options.names and name not in self.options.asked
+        wanted = self.options.quick and name in self.options.names and name not in self.options.asked
+        return wanted and part in ("", FORWARD)
 
     def _limit(self) -> float:
         """Seconds after which a child is ended: those that wait behind it get what the first one shows they need."""

@@ -100,6 +100,11 @@ class Event:
         return self.frame.capturing
 
     @property
+    def doubtful(self) -> bool:
+        """Whether such a capture may never get here: a branch on the way from it may not be taken."""
+        return self.frame.doubtful
+
+    @property
     def site(self) -> CompileSite | None:
         region = self.frame.region
         return region.site if region is not None else None

@@ -135,6 +135,9 @@ class Frame(Protocol):
     def capturing(self) -> bool: ...
 
     @property
+    def doubtful(self) -> bool: ...
+
+    @property
     def grad(self) -> bool | None: ...
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tclint import events
 from tclint.events.broken import seen_from
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.handles import use
 from tclint.interpreter.modes import ask_gradients, set_mode, train
 from tclint.interpreter.streams import wait
 from tclint.torch_facts import callers
@@ -87,6 +88,7 @@ class Emitter:
     ) -> None:
         """A call of something outside the program, by its dotted name."""
         if frame.region is None:
+            use(frame, node, name, (*args, *keywords.values()))
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
                 wait(frame, node, name, args)

@@ -118,6 +118,16 @@ class Frame:
         return self.region is None and (not self.constructing or self.interp.heap.building)
 
     @property
+    def doubtful(self) -> bool:
+        """Whether a capture by hand may never get here: on the way from it is a branch that may not be taken."""
+        frame = self
+        while frame.parent is not None and frame.parent.capturing:
+            if frame.maybe:
+                return True
+            frame = frame.parent
+        return False
+
+    @property
     def yielding(self) -> bool:
         """Whether the function is a generator."""
         return self.function is not None and self.function.node_index(_yields)

@@ -23,7 +23,7 @@ from tclint.values.constant import is_none
 from tclint.values.graph import is_graph
 
 _MAX_DEEDS: Final = 256
-_BEFORE: Final = frozenset({"capture", "change", "write", "mode", "hook", "unhook"})
+_BEFORE: Final = frozenset({"capture", "change", "write", "mode", "hook", "unhook", "library"})
 """What matters before anything is captured."""
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _ROWS: Final = facts.methods("parts a tensor along a dimension") | WALKERS
@@ -35,7 +35,7 @@ class Deed(NamedTuple):
 
     kind: str
     """`capture`, `end`, `read`, `run`, `bind`, `mode`, `write`, `change`, `backward`, `step`, `rate`, `drop`, `use`, `replay`,
-    `lose`; `hook` and `unhook`; `fork` and `join`"""
+    `lose`; `hook` and `unhook`; `fork` and `join`; `library`"""
     of: Hashable
     """The graph, the place, the module, the tensor or the stream."""
     value: Value
@@ -48,6 +48,8 @@ class Recorded:
     """What one graph holds of the program."""
 
     frame: Frame
+    begun: ast.AST | None = None
+    """Where the program begins it; None where torch does, which warms up by itself."""
     reads: dict[Place, Value] = field(default_factory=dict)
     bound: dict[Place, Deed] = field(default_factory=dict)
     """What the capture itself has bound, whether it had read it before or not."""
@@ -57,6 +59,8 @@ class Recorded:
     """The calls of `train()` and `eval()` that were in force."""
     ran: set[Hashable] = field(default_factory=set)
     """The modules whose parameters it reads."""
+    made: set[ast.AST] = field(default_factory=set)
+    """The calls that make a tensor within the capture: every replay makes it anew."""
     changes: dict[ast.AST, Deed] = field(default_factory=dict)
     """The tensors that every replay changes, starting from what they hold."""
     warmed: dict[ast.AST, Deed] = field(default_factory=dict)
@@ -97,6 +101,8 @@ class Recordings:
         self._dropped: Deed | None = None
         self._hooks: dict[Hashable, dict[ast.AST, Value]] = {}
         """By module and when they run, the hooks that it has, by the calls that register them."""
+        self._set_up = False
+        """Whether a library may have made its handles: something was called that does, or that nobody knows."""
         self._log: list[Deed] = []
 
     def begin(self) -> None:
@@ -109,12 +115,13 @@ class Recordings:
         self._hooks.clear()
         self._captures = 0
         self._dropped = self._scheduled = None
+        self._set_up = False
 
     @property
     def seen(self) -> Hashable:
         """What a call that is remembered depends on."""
         hooked = len(self._hooks) if self._open else 0
-        return (self._captures, len(self._open), hooked)
+        return (self._captures, len(self._open), hooked, self._set_up and bool(self._open))
 
     @property
     def length(self) -> int:
@@ -140,6 +147,18 @@ class Recordings:
         """A capture reads something."""
         if place is not None and self._open:
             self.do("read", place, frame, node, value)
+
+    def make(self, node: ast.AST, result: Value) -> None:
+        """A capture calls something: the tensor that comes out may be a new one."""
+        tensor = tensor_of(result)
+        if tensor is not None and tensor.origin.node is node:
+            for recorded in self._capturing():
+                recorded.made.add(node)
+
+    def use_library(self, frame: Frame, node: ast.AST, name: str) -> None:
+        """A library is called, or, where there is no name, may have been."""
+        if not self._set_up and (self._recorded or _near_capture(frame)):
+            self.do("library", name, frame, node)
 
     def run(self, frame: Frame, module: Hashable | None, node: ast.AST) -> None:
         """A capture runs a module."""
@@ -185,7 +204,7 @@ class Recordings:
         getattr(self, f"_{deed.kind}")(deed)
 
     def _capture(self, deed: Deed) -> None:
-        self._recorded[deed.of] = Recorded(deed.frame, modes=dict(self._modes))
+        self._recorded[deed.of] = Recorded(deed.frame, _begins(deed.node), modes=dict(self._modes))
         if deed.of not in self._open:  # begun in both arms of an `if` it is one capture
             self._open.append(deed.of)
         self._captures += 1
@@ -202,6 +221,14 @@ class Recordings:
         for fork in recorded.forked.values():
             fork.frame.interp.emitter.emit(events.Refused, fork.frame, fork.node, "unjoined")
         recorded.warmed = {made: self._changed[made] for made in recorded.changes if made in self._changed}
+
+    def _library(self, deed: Deed) -> None:
+        cold = self._open and not self._set_up and not deed.frame.doubtful
+        self._set_up = True
+        recorded = self._recorded.get(self._open[-1]) if cold else None
+        if recorded is not None and recorded.begun is not None:
+            told = recorded.frame.interp.emitter
+            told.emit(events.Refused, recorded.frame, recorded.begun, "cold", str(deed.of).removesuffix(".forward"))
 
     def _read(self, deed: Deed) -> None:
         for recorded in self._capturing():
@@ -268,7 +295,8 @@ class Recordings:
         if not self._open:
             self._changed.setdefault(made, deed)
         for recorded in self._capturing():
-            recorded.changes.setdefault(made, deed)
+            if made not in recorded.made and not deed.frame.doubtful:
+                recorded.changes.setdefault(made, deed)
 
     def _backward(self, deed: Deed) -> None:
         for recorded in self._capturing():
@@ -355,10 +383,22 @@ class Recordings:
         if isinstance(old, (Instance, Object)):
             ran = owner_of(old) in recorded.ran and isinstance(bound.value, (Instance, Object))
             return "module" if ran and not _of_itself(bound.node) else ""
-        if isinstance(old, FunctionValue):
+        if _is_function(old) or _is_function(bound.value):
             return ""  # a graph holds what a function did, and reads no function
         named = place.kind == "name" and bound.frame.function is recorded.frame.function
         return "input" if named or tensor_of(bound.value) is not None else ""
+
+
+def _begins(node: ast.AST) -> ast.AST | None:
+    """`torch.cuda.graph(g)` of a `with`, `g.capture_begin()`."""
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return node.items[0].context_expr
+    func = node.func if isinstance(node, ast.Call) else None
+    return node if isinstance(func, ast.Attribute) and func.attr == "capture_begin" else None
+
+
+def _is_function(value: Value) -> bool:
+    return all(isinstance(option, FunctionValue) for option in value.options)
 
 
 def _lasts(place: Place, frame: Frame) -> bool:

@@ -54,12 +54,15 @@ class Union(Value):
         open_ended: bool = False,
     ) -> Value:
         callables = [o for o in self._options if type(o) is not Const]
+        several = frame.region is None and len(callables) > 1
+        frame.maybe += several  # each of them may be the one that does not run
         mixed = frame.region is not None and any(o.is_code and not o.is_outside for o in callables)
         results = []
         for option in callables:
             # Beside code of the program, `identity if plain else spectral_norm`, a library's may never be what runs.
             with frame.rarely() if mixed and option.is_outside else nullcontext():
                 results.append(option.call(frame, node, args, keywords, open_ended))
+        frame.maybe -= several
         return join_all(results)
 
     def call_method(
@@ -72,7 +75,11 @@ class Union(Value):
         open_ended: bool = False,
     ) -> Value:
         options = self.without_none().options
-        return join_all([o.call_method(frame, node, name, args, keywords, open_ended) for o in options])
+        several = frame.region is None and len(options) > 1
+        frame.maybe += several
+        results = [o.call_method(frame, node, name, args, keywords, open_ended) for o in options]
+        frame.maybe -= several
+        return join_all(results)
 
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
         return join_all([o.item(frame, node, index) for o in self._options if not is_none(o)])

@@ -45,7 +45,7 @@ class Block:
 
 
 FULL = Effort(seconds=3.0, warm=0.5, block=0.005)
-QUICK = Effort(seconds=2.0, warm=0.3, block=0.005, least=7)
+QUICK = Effort(seconds=1.5, warm=0.2, block=0.005, least=7)
 PROFILED = 5
 """Steps that the profiler looks at, on a GPU."""
 QUIET = 8

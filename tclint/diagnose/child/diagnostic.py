@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from tclint.diagnose.child.target import NotApplicable, NoTarget, Subject, subject_of
+from tclint.diagnose.child.turn import Turn
 from tclint.diagnose.order import Order
 from tclint.model import codec
 from tclint.verify.child.experiments import EagerFailed
@@ -54,6 +55,7 @@ def measure(data: Mapping[str, Any], save: Callable[[dict[str, Any]], None]) -> 
             return {**told, "words": "torch sees no CUDA device here"}
         told["gpu"] = torch.cuda.get_device_name()
     torch.set_num_threads(max(1, order.threads))
+    turn = Turn(order.turn, order.ahead)
     try:
         subject = subject_of(order)
         told |= {
@@ -74,7 +76,7 @@ def measure(data: Mapping[str, Any], save: Callable[[dict[str, Any]], None]) -> 
                 told.setdefault("also", {})[name] = _shared(name, subject, eager, compiled)
             save(told)
 
-        subject = replace(subject, save=keep, share=share)
+        subject = replace(subject, save=keep, share=share, turn=turn)
         told |= {"result": codec.encode(_measures()[order.diagnostic](subject)), "status": "done", "words": ""}
         told["sources"] = subject.sources()
     except NoTarget as error:

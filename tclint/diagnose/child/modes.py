@@ -27,7 +27,8 @@ def measure_modes(subject: Subject) -> Modes:
         raise NotApplicable("the program compiles by itself, in a mode of its own")
     if subject.order.part == REENTRY:
         return Modes(reentry=_reentry(subject))
-    warm_up(subject.device)
+    with subject.turn.compiling():
+        warm_up(subject.device)
     with cold():
         return Modes((_row(subject, subject.order.part),))
 
@@ -44,7 +45,7 @@ def _row(subject: Subject, mode: str) -> ModeRow:
 
     compiled = marked if mode == "reduce-overhead" else plain
     notes: list[str] = []
-    with watching() as seen:
+    with subject.turn.compiling(), watching() as seen:
         first = seconds(compiled, subject.device)
         for _ in range(3):
             compiled()
@@ -54,18 +55,18 @@ def _row(subject: Subject, mode: str) -> ModeRow:
         skips = tuple(dict.fromkeys(text.strip()[:500] for text in seen.skips if "skipping" in text.lower()))
     if not skips and (count := numbers.get("cudagraph_skips", 0)):
         skips = (f"CUDA graphs skipped {count} times",)
-    took = timings({"eager": eager, "compiled": compiled}, subject.device, effort(subject.order.quick))
-    memory = None
-    try:
-        memory = peak_mb(compiled, subject.device)
-    except RuntimeError as error:
-        notes.append(f"peak memory cannot be told: {str(error).splitlines()[0][:200]}")
-    gpu_ms = None
-    if subject.device.startswith("cuda"):
+    memory = gpu_ms = None
+    with subject.turn.measuring():
+        took = timings({"eager": eager, "compiled": compiled}, subject.device, effort(subject.order.quick))
         try:
-            gpu_ms = work_of(compiled, subject.device).gpu_ms
+            memory = peak_mb(compiled, subject.device)
         except RuntimeError as error:
-            notes.append(f"the GPU's part cannot be told: {str(error).splitlines()[0][:200]}")
+            notes.append(f"peak memory cannot be told: {str(error).splitlines()[0][:200]}")
+        if subject.device.startswith("cuda"):
+            try:
+                gpu_ms = work_of(compiled, subject.device).gpu_ms
+            except RuntimeError as error:
+                notes.append(f"the GPU's part cannot be told: {str(error).splitlines()[0][:200]}")
     return ModeRow(
         mode,
         first,

@@ -26,6 +26,7 @@ from tclint.diagnose.child.clock import (
 )
 from tclint.diagnose.child.target import NotApplicable, Subject
 from tclint.diagnose.measurement import Ablate, AblateRow, Guards, Speed, SpeedRow
+from tclint.diagnose.plan import FORWARD, STEPS
 
 
 def measure_speed(subject: Subject) -> Speed:
@@ -33,7 +34,7 @@ def measure_speed(subject: Subject) -> Speed:
     steps: list[dict[str, Step]] = []
     notes: list[str] = []
     what = "kernel launches" if subject.device.startswith("cuda") else "operators dispatched"
-    for kind in ("forward", "forward+backward"):
+    for kind in (subject.order.part,) if subject.order.part else STEPS:
         if rows and subject.seconds_left < 0:
             notes.append(f"{kind} was not measured: the first took all of {subject.order.budget:.0f} s")
             break
@@ -45,29 +46,32 @@ def measure_speed(subject: Subject) -> Speed:
         rows.append(row)
         steps.append(own)
         subject.save(Speed(tuple(rows), what, tuple(notes)))
-        if kind == "forward":
+        if kind == FORWARD:
             # Before the backward pass is compiled: then the function would have two programs, and guards to tell them apart.
             subject.share(own["eager"], own["compiled"])
     if subject.order.again:
         return Speed(tuple(rows), what)
     # Last of all: a profiler that was on once may slow down every launch after it.
-    rows = [_counted(row, own, subject.device) for row, own in zip(rows, steps, strict=True)]
+    with subject.turn.measuring():
+        rows = [_counted(row, own, subject.device) for row, own in zip(rows, steps, strict=True)]
     return Speed(tuple(rows), what, tuple(notes))
 
 
 def step_of(kind: str, function: Any, call: Any, target: Any) -> Step:
-    return forward(function, call) if kind == "forward" else training(function, call, parameters_of(target))
+    return forward(function, call) if kind == FORWARD else training(function, call, parameters_of(target))
 
 
 def _row(subject: Subject, kind: str) -> tuple[SpeedRow, dict[str, Step]]:
     before = allocated(subject.device)
-    target, call = subject.made("eval" if kind == "forward" else "train")
+    target, call = subject.made("eval" if kind == FORWARD else "train")
     eager = step_of(kind, subject.eager(target), call, target)
-    eager()
     compiled = step_of(kind, subject.compiled(target), call, target)
-    first = seconds(compiled, subject.device)
+    with subject.turn.compiling():
+        eager()
+        first = seconds(compiled, subject.device)
     steps = {"eager": eager, "compiled": compiled}
-    took = timings(steps, subject.device, effort(subject.order.quick))
+    with subject.turn.measuring():
+        took = timings(steps, subject.device, effort(subject.order.quick))
     row = SpeedRow(kind, took["eager"], took["compiled"], first)
     if subject.order.again:
         return row, steps

@@ -8,12 +8,13 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
 import torch
 
+from tclint.diagnose.child.turn import Turn
 from tclint.diagnose.order import Order
 from tclint.verify.child import compiling
 from tclint.verify.child.experiments import EagerFailed, Setup, fresh, run_eager
@@ -52,6 +53,7 @@ class Subject:
     """Keeps a result of which only a part is done, in case the rest is never reached."""
     share: Callable[[Callable[[], Any], Callable[[], Any]], None] = lambda eager, compiled: None
     """Offers a warm eager and compiled step to the other diagnostics of the order."""
+    turn: Turn = field(default_factory=Turn)
 
     @property
     def device(self) -> str:

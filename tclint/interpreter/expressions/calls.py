@@ -65,12 +65,17 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         result = receiver.call_method(frame, node, func_node.attr, args, keywords, open_ended)
         if frame.region is None and type(base) is ast.Name and base.id in frame.paths and type(receiver) is Instance:
             _forget_paths(frame, base.id, receiver, func_node.attr)
+        if frame.capturing:
+            frame.interp.recordings.make(node, result)
         return result
     func = evaluate(frame, func_node)
     if type(func) is External and func.name == "builtins.super":
         return _super(frame, node)
     args, keywords, open_ended = arguments(frame, node)
-    return func.call(frame, node, args, keywords, open_ended)
+    result = func.call(frame, node, args, keywords, open_ended)
+    if frame.capturing:
+        frame.interp.recordings.make(node, result)
+    return result
 
 
 def _forget_paths(frame: Frame, name: str, receiver: Instance, called: str) -> None:

@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from tclint import events
+from tclint.interpreter import handles
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
 from tclint.interpreter.models.laid_out import is_int, laid_out, parted, picked, sliced
@@ -302,6 +303,7 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
     if frame.region is not None:
         return result
     if operator == "MatMult":
+        handles.use(frame, node, "torch.matmul")
         result = result.with_(exact=tensor.exact if both is None or both.exact == tensor.exact else "")
         return laid_out(frame, a, "matmul", [b], {}, result) if a is not None and b is not None else result
     if dtype != tensor.dtype:
