@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from tclint.events import Branch, Call, Event, Operation
 from tclint.fixes.recipes import display
 from tclint.model.finding import Effect, Finding, Fix, Severity
-from tclint.rules._branches import contains_fix, fix_branch, without_bool
+from tclint.rules._branches import fix_branch
 from tclint.rules._conditions import DRAWN
+from tclint.rules._truths import contains_fix, without_bool
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
 from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, tensor_of
@@ -104,6 +105,9 @@ class DataDependentBranch(Rule):
                 yield self._finding(event, tensor, "`bool()` of a tensor")
             return
         values = event.args[0] if event.name == "builtins.sorted" and event.args else event.receiver
+        if event.name == "builtins.sorted" and isinstance(values, Tensor) and "key" not in event.keywords:
+            yield self._finding(event, values, "`sorted` compares what a tensor holds")
+            return
         if not isinstance(values, Seq) or "key" in event.keywords:
             return
         element = _compared(values.element())

@@ -13,7 +13,7 @@ from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import same
-from tclint.values import Tensor, Value, parts_of, tensor_of
+from tclint.values import NAMED, USED, Tensor, Value, parts_of, tensor_of
 
 _SWITCH: Final = "capture_dynamic_output_shape_ops"
 
@@ -66,6 +66,8 @@ class BooleanMaskRead(Rule):
         if isinstance(event, Store) or isinstance(place.parent, ast.AugAssign):
             return _added(place, torch[0])
         assert isinstance(event, Subscript)
+        if (found := _stored(place, torch[0])) is not None:
+            return found
         node = place.node
         receiver, mask = event.receiver, tensor_of(event.index)
         if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Tuple) or not isinstance(receiver, Tensor):
@@ -86,6 +88,9 @@ class BooleanMaskRead(Rule):
         mask = next((t for p in parts_of(index) if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
         if mask is None or mask.ndim == 0:
             return
+        if mask.conf == NAMED:
+            # `y[y > 0]`: what is compared, and what the answer selects from, was nothing but an argument until here.
+            mask = mask.with_(conf=USED)
         yield self.finding(
             event,
             f"{what}; Dynamo breaks the graph here{whole_frame(event)}",
@@ -155,3 +160,42 @@ def _added(place: Place, torch: str) -> Fix | None:
     text = f"{name} = {torch}.where({mask}, {name} {sign} {place.source(node.value)}, {name})"
     note = "the tensor is no longer changed in place; the mask must have its shape"
     return Fix("select with torch.where", Applicability.UNSAFE, (place.replace(node, text),), note)
+
+
+def _stored(place: Place, torch: str) -> Fix | None:
+    """`z = torch.where(mask, x * 2, z)` for `z[mask] = x[mask] * 2`."""
+    node = place.statement
+    target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+    if (
+        not isinstance(target, ast.Subscript)
+        or not isinstance(target.value, ast.Name)
+        or not isinstance(node, ast.Assign)
+    ):
+        return None
+    mask = target.slice
+    if isinstance(mask, (ast.Tuple, ast.Slice)) or not pure(place, mask) or place.importing("torch") != (torch, ()):
+        return None
+    value = _unmasked(node.value, ast.dump(mask))
+    if value is None or not pure(place, value):
+        return None
+    name = target.value.id
+    text = f"{name} = {torch}.where({place.argument(mask)}, {ast.unparse(value)}, {name})"
+    note = "both sides are computed, and the tensor is no longer changed in place; the mask must have its shape"
+    return Fix("select with torch.where", Applicability.UNSAFE, (place.replace(node, text),), note)
+
+
+def _unmasked(node: ast.expr, mask: str) -> ast.expr | None:
+    """An expression of `x[mask]` and numbers, element by element, without the masks."""
+    if isinstance(node, ast.Constant):
+        return node
+    if isinstance(node, ast.Subscript):
+        return (
+            node.value if ast.dump(node.slice) == mask and isinstance(node.value, (ast.Name, ast.Attribute)) else None
+        )
+    if isinstance(node, ast.UnaryOp):
+        inner = _unmasked(node.operand, mask)
+        return ast.UnaryOp(node.op, inner) if inner is not None else None
+    if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
+        left, right = _unmasked(node.left, mask), _unmasked(node.right, mask)
+        return ast.BinOp(left, node.op, right) if left is not None and right is not None else None
+    return None
