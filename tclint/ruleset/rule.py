@@ -40,6 +40,7 @@ class Rule:
     `subjects` narrows other events to those about values of some types: `{"subscript": (Tensor,)}`.
     `by_facts`: which of its calls break the graph is asked of the facts, so it may differ between releases of torch.
     `triggers` are byte strings; `on_module` sees only files that contain one of them.
+    `elsewhere` is what the caller can do where no change at the line helps: the help then names the calls, and says it.
     """
 
     code: ClassVar[str] = ""
@@ -56,6 +57,7 @@ class Rule:
     subjects: ClassVar[Mapping[str, tuple[type[Value], ...]]] = {}
     triggers: ClassVar[tuple[bytes, ...]] = ()
     by_facts: ClassVar[bool] = False
+    elsewhere: ClassVar[str] = ""
 
     def __init__(self) -> None:
         self.target = releases.NEWEST
