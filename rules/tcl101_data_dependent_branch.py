@@ -106,6 +106,9 @@ class DataDependentBranch(Rule):
                 yield self._finding(event, tensor, "`bool()` of a tensor")
             return
         values = event.args[0] if event.name == "builtins.sorted" and event.args else event.receiver
+        if event.name == "builtins.sorted" and isinstance(values, Tensor) and "key" not in event.keywords:
+            yield self._finding(event, values, "`sorted` compares what a tensor holds")
+            return
         if not isinstance(values, Seq) or "key" in event.keywords:
             return
         element = _compared(values.element())

@@ -12,7 +12,7 @@ from tclint.rules._windows import narrowed, picked, window
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import CONSTANT, FOLDED, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, tensor_of
+from tclint.values import CONSTANT, FOLDED, NAMED, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, tensor_of
 
 _SIZES: Final = facts.places("takes sizes")
 _COUNTS: Final = facts.named("counts to a number while it is traced")
@@ -159,7 +159,8 @@ def _slice_bound(value: Value) -> Tensor | None:
         for item in value.items:
             tensor = tensor_of(item)
             if tensor is not None and not tensor.is_known_number:
-                return tensor
+                # `x[:limit]` is written for a limit that may be None, and nobody knows whether it is.
+                return tensor if isinstance(item, Tensor) else tensor.with_(conf=NAMED)
             if isinstance(item, Scalar) and item.source == "random":
                 # Dynamo draws Python's random numbers inside the graph, as tensors.
                 return Tensor(PROVEN, "i", 0, 0, item.origin)

@@ -14,7 +14,7 @@ from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules._masks import differs, fits, widened
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import same
-from tclint.values import Tensor, Value, parts_of, tensor_of
+from tclint.values import NAMED, USED, Tensor, Value, parts_of, tensor_of
 
 _SWITCH: Final = "capture_dynamic_output_shape_ops"
 
@@ -90,6 +90,9 @@ class BooleanMaskRead(Rule):
         mask = next((t for p in parts_of(index) if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
         if mask is None or mask.ndim == 0:
             return
+        if mask.conf == NAMED:
+            # `y[y > 0]`: what is compared, and what the answer selects from, was nothing but an argument until here.
+            mask = mask.with_(conf=USED)
         yield self.finding(
             event,
             f"{what}; Dynamo breaks the graph here{whole_frame(event)}",

@@ -14,7 +14,7 @@ from tclint.rules import _language
 from tclint.rules._spellings import counted, own_name
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts, features
-from tclint.values import Const, Object, Scalar
+from tclint.values import ARRAY, Const, Object, Scalar, tensor_of
 
 # A property is made while a class is defined, and that is what breaks the graph. Tensors are others' business.
 _NAMES: Final = tuple(
@@ -29,6 +29,9 @@ _OF_CLASSES: Final = tuple(
 # Attributes of the standard library that are classes: an instance's methods break as well.
 _OBJECTS: Final = facts.named("makes objects whose methods break")
 
+# What other libraries do in Python that Dynamo traces into, and cannot trace.
+_INSIDE: Final = facts.named("breaks the graph in its own code")
+
 _OF_PROCESS: Final = facts.named("is done to the process, not to the values")
 
 _CONSTANT: Final = facts.named("gives the same answer to the same arguments")
@@ -40,6 +43,8 @@ class SkippedCall(Rule):
     `time.time()`, `datetime.now()`, `os.getpid()`, `uuid.uuid4()`, `hashlib.md5()`, `pickle.dumps()`, `importlib`,
     `inspect.stack()`, locks, queues, `copy.copy` … are marked as skipped: the graph ends, Python runs the call, another
     graph begins. Which calls do was measured by compiling each on every torch from 2.4 on; `target-torch` chooses.
+    Some transforms of torchvision and torchaudio (`Normalize`, `MelSpectrogram`, `Resample`, the random ones) are traced into,
+    and ask tensors for their values on the way.
 
     Bad::
 
@@ -71,12 +76,16 @@ class SkippedCall(Rule):
         *_NAMES,
         *_OF_CLASSES,
         *(p + "*" for p in _OBJECTS),
+        *_INSIDE,
         "re.Pattern.finditer",
         "torch.jit.ScriptModule.__call__",
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
+        if name in _INSIDE:
+            yield from self._inside(event)
+            return
         if _language.of_call(event) in features.table().features:
             return  # asked of an object of the program: TCL120 knows on which releases
         verdict = self.verdict(event)
@@ -93,6 +102,19 @@ class SkippedCall(Rule):
             graph_breaks=self.ids(verdict.id if verdict is not None else ""),
             help="call it outside the compiled region",
         )
+
+    def _inside(self, event: Call) -> Iterator[Finding]:
+        """A call of a library whose code breaks the graph where it gets tensors."""
+        given = (*event.args, *event.keywords.values())
+        tensor = next((t for value in given if (t := tensor_of(value)) is not None), None)
+        if tensor is not None and not tensor.flags & ARRAY:
+            yield self.finding(
+                event,
+                f"Dynamo traces into `{event.name.removesuffix('.__call__')}`, whose code breaks the graph{whole_frame(event)}",
+                about=tensor,
+                graph_breaks=(),
+                help="call it outside the compiled region, on the batch before it is handed to the model",
+            )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
