@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from tclint.events import Call, Event, span_of
@@ -131,6 +132,14 @@ class Rule:
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         """A repair for a finding of this rule, if there is one."""
         return None
+
+    def told_of_callers(self, finding: Finding, event: Event, fix: Fix | None) -> Finding:
+        """The finding; where nothing at the line helps, its help names the calls, where something can be done."""
+        helped = fix is not None and (fix.edits or fix.switch)
+        places = event.evidence.places if self.elsewhere and not helped and event.evidence is not None else ""
+        if not places:
+            return finding
+        return replace(finding, help=f"{finding.help}: the compiled function is {places}; {self.elsewhere}")
 
     def restart(self) -> None:
         """Be as new. A rule that collects things while it looks keeps them no longer than one part of a run."""

@@ -383,10 +383,7 @@ class PartRunner:
                 dispatcher.crashed(rule, finding.path, finding.span.line, error)
                 return finding
             self._fixes[key] = fix
-        if (fix is None or not (fix.edits or fix.switch)) and rule.elsewhere and event.evidence is not None:
-            # Nothing on the line helps: the caller's side is where something can be done.
-            if places := event.evidence.places:
-                finding = replace(finding, help=f"{finding.help}: the compiled function is {places}; {rule.elsewhere}")
+        finding = rule.told_of_callers(finding, event, fix)
         return replace(finding, fix=fix) if fix is not None else finding
 
 
