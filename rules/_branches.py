@@ -11,15 +11,15 @@ from tclint.fixes.purity import has_effects, only_logs, pure
 from tclint.fixes.recipes import SIGNS, quoted
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
-from tclint.rules._conditions import DRAWN, Tests, bracketed, condition, on_one_line, split, truth_only
+from tclint.rules._chains import commented, with_else
+from tclint.rules._conditions import DRAWN, Tests, bracketed, condition, handed, on_one_line, split
 from tclint.rules._messages import balanced, message_of
 from tclint.sources.tree import names_read, position, same
-from tclint.values import Tensor
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from tclint.events import Event, Operation
+    from tclint.events import Event
 
 _IN_PLACE: Final = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/"}
 _BOTH: Final = (
@@ -67,42 +67,6 @@ def _links(test: ast.AST) -> int:
     return links
 
 
-def without_bool(event: Event, dtype: str) -> Fix | None:
-    """`bool(t)` where a tensor does as well: in tests, in arithmetic, under a name that is only read there."""
-    place = Place(event)
-    node = place.node
-    if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords or not truth_only(place):
-        return None
-    if isinstance(place.parent, (ast.BoolOp, ast.UnaryOp)):
-        return None  # the branch stays, and so does the break
-    value = node.args[0]
-    text = place.operand(value) if dtype == "b" else f"({place.operand(value)} != 0)"
-    note = "the value is then a tensor, not a Python bool"
-    return Fix("keep the tensor", Applicability.UNSAFE, (place.replace(node, text),), note)
-
-
-def contains_fix(event: Operation) -> Fix | None:
-    """`3 in ids` on a tensor, `index in [1, 3]` for a tensor."""
-    place = Place(event)
-    node = place.node
-    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
-        return None
-    listed = place.source(node.comparators[0])
-    if not isinstance(event.right, Tensor):
-        # A list of numbers: a tensor of them, where the value is.
-        torch = place.importing("torch")
-        if torch is None or torch[1] or not isinstance(node.left, (ast.Name, ast.Attribute)):
-            return None
-        listed = f"{torch[0]}.as_tensor({listed}, device={place.source(node.left)}.device)"
-    elif place.operand(node.comparators[0]) != listed:
-        listed = f"({listed})"
-    text = f"({listed} == {place.operand(node.left)}).any()"
-    if isinstance(node.ops[0], ast.NotIn):
-        text = f"~{text}"
-    note = "the value is then a tensor, not a Python bool"
-    return Fix("compare all elements at once", Applicability.UNSAFE, (place.replace(node, text),), note)
-
-
 # --- conditional expressions and asserts ----------------------------------------------------------------------------
 
 
@@ -136,6 +100,8 @@ class _If:
         self.tests = tests
         self.python = ""
         self.torch = "torch"
+        self.before: list[str] = []
+        """What a branch computes for itself alone: computed before, whichever way it goes."""
         # The `if` whose `elif` this one is, outermost first.
         self.above: list[ast.If] = []
         inner: ast.AST = node
@@ -175,7 +141,12 @@ class _If:
             if parts is None or node.orelse or self.above:
                 return None
             self.python, test = parts
-        made = self._raise(test) or self._written(test) or self._assigned(test) or self._returned(test)
+        made = None
+        for attempt in (self._raise, self._written, self._handed, self._assigned, self._returned):
+            self.before.clear()
+            made = attempt(test)
+            if made is not None:
+                break
         if made is None:
             return None
         title, note, edit = made
@@ -216,6 +187,8 @@ class _If:
         node = self.node
         if node.orelse or len(node.body) != 1 or not isinstance(node.body[0], ast.Raise):
             return None
+        if any(isinstance(outer, ast.Try) and outer.handlers for outer in self.place.chain):
+            return None  # somebody may wait for this very exception
         message = message_of(node.body[0].exc)
         wanted = test[1:] if test.startswith("~") and bracketed(test[1:]) == test[1:] else f"~{bracketed(test)}"
         wanted = wanted[1:-1] if wanted.startswith("(") and balanced(wanted[1:-1]) else wanted
@@ -247,6 +220,18 @@ class _If:
         note = "the tensor is written in every call"
         return ("write the old value or the new one", note, edit) if edit is not None else None
 
+    def _handed(self, test: str) -> tuple[str, str, Edit] | None:
+        """`out.append(a)` one way, `out.append(b)` the other: one call of what is selected."""
+        calls = [handed(body) for body in (self.node.body, self.node.orelse)]
+        first, second = calls
+        if first is None or second is None or ast.dump(first.func) != ast.dump(second.func):
+            return None
+        if not all(pure(self.place, call.args[0]) for call in (first, second)):
+            return None
+        text = f"{self.place.source(first.func)}({self._one(test, first.args[0], second.args[0])})"
+        edit = self._replaced([text])
+        return ("select with torch.where", _BOTH, edit) if edit is not None else None
+
     def _assigned(self, test: str) -> tuple[str, str, Edit] | None:
         values = self._values(self.node, test)
         if not values:
@@ -259,7 +244,7 @@ class _If:
         ):
             return None
         line = f"{', '.join(names)} = {', '.join(values[name] for name in names)}"
-        edit = self._replaced([line])
+        edit = self._replaced([*self.before, line])
         return ("select with torch.where", _BOTH, edit) if edit is not None else None
 
     def _draws(self) -> bool:
@@ -303,8 +288,19 @@ class _If:
                 return None
             if isinstance(value, (ast.Tuple, ast.List)) or names_read([value]) & result.keys() or "#" in text:
                 return None
-            result[target.id] = on_one_line(text)
+            if isinstance(statement, ast.Assign) and self._own(target.id, body):
+                self.before.append(f"{target.id} = {on_one_line(text)}")
+            else:
+                result[target.id] = on_one_line(text)
         return result
+
+    def _own(self, name: str, body: Sequence[ast.stmt]) -> bool:
+        """Whether a branch binds a name for itself: nobody else binds or reads it."""
+        uses = uses_in(self.place.function)
+        inside = [*uses.reads(name)]
+        if len(uses.stores(name)) != 1 or not inside:
+            return False
+        return all(any(any(same(n, s) for n in (*above, read)) for s in body) for read, above in inside)
 
     def _defined(self, name: str) -> bool:
         function = self.place.function
@@ -325,12 +321,13 @@ class _If:
         rest = block[index + 1 :]
         value = self._return_value(node, test)
         if value is not None:
-            edit = self._replaced([f"return {value}"])
+            edit = self._replaced([*self.before, f"return {value}"])
             return ("select with torch.where", _BOTH, edit) if edit is not None else None
+        self.before.clear()
         # `if t: return a` and, further down, `return b`.
         if node.orelse or not rest or not all(_ends(above.body) for above in self.above):
             return None
-        then, last = _single_return(node.body), rest[-1]
+        then, last = self._single_return(node.body), rest[-1]
         if then is None or not isinstance(last, ast.Return) or last.value is None or not pure(place, then):
             return None
         between = rest[:-1]
@@ -341,12 +338,12 @@ class _If:
         select = self._select(test, then, last.value)
         if select is None:
             return None
-        edit = self._joined(outermost, last, len(between), f"return {select}")
+        edit = self._joined(outermost, last, len(between), [*self.before, f"return {select}"])
         return ("select with torch.where", _BOTH, edit) if edit is not None else None
 
     def _return_value(self, node: ast.If, test: str) -> str | None:
         """What is returned, where both ways return."""
-        then = _single_return(node.body)
+        then = self._single_return(node.body)
         if then is None or not node.orelse or not pure(self.place, then):
             return None
         nested = node.orelse[0] if len(node.orelse) == 1 else None
@@ -356,10 +353,34 @@ class _If:
             if value is None or isinstance(then, ast.Tuple):
                 return None
             return f"{self.torch}.where({test}, {on_one_line(self.place.argument(then))}, {value})"
-        otherwise = _single_return(node.orelse)
+        otherwise = self._single_return(node.orelse)
         if otherwise is None or not pure(self.place, otherwise):
             return None
         return self._select(test, then, otherwise)
+
+    def _single_return(self, body: Sequence[ast.stmt]) -> ast.expr | None:
+        """What a branch returns that does nothing else, but for what it computes for that alone."""
+        last = body[-1] if body else None
+        if not isinstance(last, ast.Return) or (len(body) > 1 and not self._for_itself(body)):
+            return None
+        return last.value
+
+    def _for_itself(self, body: Sequence[ast.stmt]) -> bool:
+        """Whether all but the last statement bind names that only this branch reads; they are kept to come before."""
+        values = [s for s in body[:-1] if isinstance(s, ast.Assign) and len(s.targets) == 1]
+        if len(values) != len(body) - 1:
+            return False
+        lines = []
+        for statement in values:
+            target, value = statement.targets[0], statement.value
+            text = self.place.argument(value)
+            if not isinstance(target, ast.Name) or not self._own(target.id, body) or not pure(self.place, value):
+                return False
+            if "#" in text:
+                return False
+            lines.append(f"{target.id} = {on_one_line(text)}")
+        self.before += lines
+        return True
 
     def _select(self, test: str, a: ast.expr, b: ast.expr) -> str | None:
         place = self.place
@@ -403,19 +424,19 @@ class _If:
             for _ in self.above:
                 assert isinstance(old.orelse, cst.If)
                 old = old.orelse
-            new = _commented(old, lines)
+            new = commented(old, lines)
             if self.python:
                 test = cst.parse_expression(self.python)
                 return [cst.If(test=test, body=cst.IndentedBlock(body=new))]
             if not self.above:
                 return new
-            return [_with_else(outer, len(self.above), cst.Else(body=cst.IndentedBlock(body=new)))]
+            return [with_else(outer, len(self.above), cst.Else(body=cst.IndentedBlock(body=new)))]
 
         return self.place.rebuild(outermost, outermost, change)
 
-    def _joined(self, outermost: ast.stmt, last: ast.stmt, between: int, line: str) -> Edit | None:
+    def _joined(self, outermost: ast.stmt, last: ast.stmt, between: int, lines: Sequence[str]) -> Edit | None:
         """The `if` goes, and the last `return` takes its place."""
-        if "#" in line:
+        if any("#" in line for line in lines):
             return None
 
         def change(statements: list[cst.BaseStatement]) -> list[cst.BaseStatement] | None:
@@ -431,12 +452,12 @@ class _If:
             kept: list[cst.BaseStatement] = [*statements[1:-1]]
             if self.python:
                 test = cst.parse_expression(self.python)
-                branch = cst.If(test=test, body=cst.IndentedBlock(body=_commented(old, [line])))
+                branch = cst.If(test=test, body=cst.IndentedBlock(body=commented(old, lines)))
                 return [branch, end]
             assert isinstance(end, cst.SimpleStatementLine)
-            new = _commented(old, [line], end)
+            new = commented(old, lines, end)
             if self.above:
-                kept.insert(0, _with_else(outer, len(self.above), None))
+                kept.insert(0, with_else(outer, len(self.above), None))
             return [*kept, *new]
 
         return self.place.rebuild(outermost, last, change)
@@ -446,51 +467,6 @@ def _named(test: ast.expr) -> ast.NamedExpr | None:
     """The walrus that a comparison begins with."""
     left = test.left if isinstance(test, ast.Compare) else None
     return left if isinstance(left, ast.NamedExpr) else None
-
-
-def _with_else(outer: cst.If, depth: int, otherwise: cst.Else | None) -> cst.If:
-    """An `if` chain whose `elif` number `depth` is replaced."""
-    import libcst as cst
-
-    if depth == 1:
-        return outer.with_changes(orelse=otherwise)
-    assert isinstance(outer.orelse, cst.If)
-    return outer.with_changes(orelse=_with_else(outer.orelse, depth - 1, otherwise))
-
-
-def _commented(
-    old: cst.If, lines: Sequence[str], end: cst.SimpleStatementLine | None = None
-) -> list[cst.BaseStatement]:
-    """New statements with the comments of the old ones: at the end of the line where there is one, above otherwise."""
-    import libcst as cst
-
-    comments = [*_comments(old), *(_comments(end) if end is not None else ())]
-    statements: list[cst.BaseStatement] = [cst.parse_statement(line) for line in lines]
-    first = statements[0]
-    assert isinstance(first, cst.SimpleStatementLine)
-    if len(comments) == 1:
-        after = cst.TrailingWhitespace(whitespace=cst.SimpleWhitespace("  "), comment=comments[0])
-        statements[0] = first.with_changes(trailing_whitespace=after)
-    elif comments:
-        statements[0] = first.with_changes(leading_lines=[cst.EmptyLine(comment=c) for c in comments])
-    return statements
-
-
-def _comments(node: cst.CSTNode) -> list[cst.Comment]:
-    import libcst as cst
-
-    found: list[cst.Comment] = []
-
-    class Collect(cst.CSTVisitor):
-        def visit_Comment(self, node: cst.Comment) -> None:
-            found.append(node)
-
-    node.visit(Collect())
-    return found
-
-
-def _single_return(body: Sequence[ast.stmt]) -> ast.expr | None:
-    return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
 
 
 def _ends(body: Sequence[ast.stmt]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tclint.fixes.places import Place
@@ -126,3 +126,10 @@ def _asks(parent: ast.AST, node: ast.AST) -> bool:
     return isinstance(parent, (ast.BoolOp, ast.BinOp)) or (
         isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
     )
+
+
+def handed(body: Sequence[ast.stmt]) -> ast.Call | None:
+    """The call with one argument that a block is: `out.append(x)`."""
+    call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    plain = isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords
+    return call if plain and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None

@@ -18,6 +18,7 @@ from tclint.torch_facts import facts
 # Functions of math, and what torch calls them.
 MATH: Final = {**{name: name for name in facts.methods("does the same on tensors under its own name")}, "fabs": "abs"}
 _TAKES: Final = facts.methods("takes a 0-d tensor for a number")
+_ORDER: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
 
@@ -36,12 +37,22 @@ def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, dept
             pass
         elif isinstance(parent, ast.Compare) and len(parent.ops) == 1 and isinstance(chain[i - 1], ast.Call):
             partner = True
+        elif isinstance(parent, ast.Compare) and all(isinstance(op, _ORDER) for op in parent.ops):
+            return i > 0 and _asked(chain[i - 1], parent, chain[: i - 1])
+        elif _asked(parent, node, chain[:i]):
+            return True  # the branch on it is a finding of its own, with a fix of its own or none
+        elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in ("max", "min"):
+            # Dynamo takes the larger of a tensor and a number as a tensor.
+            if len(parent.args) != 2 or parent.keywords:
+                return False
         elif isinstance(parent, ast.Call) and any(same(a, node) for a in parent.args):
             func = parent.func
             if not isinstance(func, ast.Attribute):
                 return False
             if not (isinstance(func.value, ast.Name) and func.value.id == "math" and func.attr in MATH):
                 return func.attr in _TAKES
+        elif isinstance(parent, ast.IfExp):
+            pass  # one of the two values that it may have
         elif isinstance(parent, ast.Return):
             return partner
         elif isinstance(parent, ast.AugAssign):
@@ -52,6 +63,13 @@ def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, dept
             return False
         node = parent
     return False
+
+
+def _asked(parent: ast.AST, node: ast.AST, above: list[ast.AST]) -> bool:
+    """Whether an `if`, a conditional expression or an `assert` asks for the truth of a node, or of a condition with it."""
+    if isinstance(parent, ast.BoolOp) or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)):
+        return bool(above) and _asked(above[-1], parent, above[:-1])
+    return isinstance(parent, (ast.If, ast.IfExp, ast.Assert)) and same(parent.test, node)
 
 
 def _plain_number(place: Place, node: ast.AST) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import textwrap
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.imports import first_line
@@ -77,9 +76,6 @@ def class_of_file(event: Event) -> Fix | None:
     line = first_line(top)
     while line > 1 and place.lines[line - 2].startswith("#"):
         line -= 1  # comments right above a function belong to it
-    after = gone.span.end_line
-    if gone.text == "" and not place.lines[gone.span.line - 2].strip() and not place.lines[after - 1].strip():
-        gone = replace(gone, span=replace(gone.span, end_line=after + 1))  # one empty line is enough
     edits = (place.insert_line(line, textwrap.dedent("\n".join(lines)) + "\n\n"), gone)
     note = "there is one class then, not one for each call: wrong where its attributes are written"
     return Fix("define the class once, at the top level", Applicability.UNSAFE, edits, note)

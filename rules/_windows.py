@@ -81,3 +81,22 @@ def _index(place: Place, torch: str, start: ast.expr, length: str, owner: str) -
         place.source(start) if isinstance(start, ast.BinOp) and isinstance(start.op, ast.Add) else place.operand(start)
     )
     return f"{first} + {torch}.arange({length}, device={owner}.device)"
+
+
+def picked(event: Event) -> Fix | None:
+    """`x.index_select(1, i.reshape(1)).squeeze(1)` for `x[:, i]` with a tensor of no dimension."""
+    place = Place(event)
+    node = place.node
+    if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+        return None
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    at = len(parts) - 1
+    # After it there may be nothing, before it whole dimensions: then its own is counted.
+    if not all(isinstance(p, ast.Slice) and p.lower is p.upper is p.step is None for p in parts[:at]):
+        return None
+    index = parts[at]
+    if isinstance(index, (ast.Slice, ast.Starred)) or _is_ellipsis(index):
+        return None
+    text = f"{place.atom(node.value)}.index_select({at}, {place.atom(index)}.reshape(1)).squeeze({at})"
+    note = "a copy, not a view; an index below zero, which counts from the end in Python, is an error"
+    return Fix("select by an index", Applicability.UNSAFE, (place.replace(node, text),), note)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from tclint.events import Branch, Call, Event, Operation
 from tclint.fixes.recipes import display
 from tclint.model.finding import Effect, Finding, Fix, Severity
-from tclint.rules._branches import contains_fix, fix_branch, without_bool
+from tclint.rules._branches import fix_branch
 from tclint.rules._conditions import DRAWN
+from tclint.rules._truths import contains_fix, without_bool
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
 from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, tensor_of
@@ -50,6 +51,7 @@ class DataDependentBranch(Rule):
 
     code, name = "TCL101", "data-dependent-branch"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    elsewhere = "decide there and pass a flag, or call one of two functions"
     subjects = {"branch": (Tensor, Union, Scalar)}
     graph_breaks = ("GB0170", "GB0124", "GB0207")
     calls = ("builtins.bool", "builtins.sorted", "list.remove", "list.index", "list.count", "list.sort")
@@ -104,9 +106,12 @@ class DataDependentBranch(Rule):
                 yield self._finding(event, tensor, "`bool()` of a tensor")
             return
         values = event.args[0] if event.name == "builtins.sorted" and event.args else event.receiver
+        if event.name == "builtins.sorted" and isinstance(values, Tensor) and "key" not in event.keywords:
+            yield self._finding(event, values, "`sorted` compares what a tensor holds")
+            return
         if not isinstance(values, Seq) or "key" in event.keywords:
             return
-        element = tensor_of(values.element())
+        element = _compared(values.element())
         if element is not None and (
             event.name in ("builtins.sorted", "list.sort") or tensor_of(event.args[0] if event.args else values)
         ):
@@ -134,6 +139,12 @@ class DataDependentBranch(Rule):
             about=tensor,
             help=f"{_instead(event)}, or decide outside the compiled region",
         )
+
+
+def _compared(element: Value) -> Tensor | None:
+    """The tensor that is compared where elements are: the element, or a part of a tuple."""
+    parts = element.items or () if isinstance(element, Seq) and element.kind == "tuple" else (element,)
+    return next((tensor for part in parts if (tensor := tensor_of(part)) is not None), None)
 
 
 def _asks_whether_there(test: Value, tensor: Tensor) -> bool:

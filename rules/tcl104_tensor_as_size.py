@@ -8,11 +8,11 @@ from typing import Final
 from tclint.events import Call, Event, Operation, Store, Subscript
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Effect, Finding, Fix, Severity
-from tclint.rules._windows import narrowed, window
+from tclint.rules._windows import narrowed, picked, window
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import CONSTANT, FOLDED, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, tensor_of
+from tclint.values import CONSTANT, FOLDED, NAMED, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, tensor_of
 
 _SIZES: Final = facts.places("takes sizes")
 _COUNTS: Final = facts.named("counts to a number while it is traced")
@@ -38,13 +38,15 @@ class TensorAsSize(Rule):
             return x * keep
 
     Fix: a static upper bound and a mask; or pass the integer in from outside. `--unsafe-fixes` selects by an index where
-    a slice begins at the tensor and its length is known (`x[:, i : i + 2]`, `x.narrow(1, i, 2)`), and else sets
+    a slice begins at the tensor and its length is known (`x[:, i : i + 2]`, `x.narrow(1, i, 2)`) and where the tensor
+    alone is the index (`x[:, i]`), and else sets
     `capture_scalar_outputs` in the file that compiles where that keeps a size or the bound of a slice in the graph: the
     host still waits for the number, and the switch holds for the process.
     """
 
     code, name = "TCL104", "tensor-as-size"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    elsewhere = "read the integer there and pass it"
     subjects = {"subscript": (Tensor, Seq, Object)}
     graph_breaks = ("GB0033", "GB0124", "GB0059")
     calls = ("builtins.range", "builtins.slice", *_SIZES)
@@ -127,6 +129,8 @@ class TensorAsSize(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Subscript) and (found := window(event)) is not None:
             return found
+        if "0-d tensor" in finding.message and isinstance(event, Subscript) and isinstance(event.receiver, Tensor):
+            return picked(event)
         if isinstance(event, Call) and event.method == "narrow" and (found := narrowed(event)) is not None:
             return found
         return switch_on(event, _SWITCH) if self._cured(event) else None
@@ -155,7 +159,8 @@ def _slice_bound(value: Value) -> Tensor | None:
         for item in value.items:
             tensor = tensor_of(item)
             if tensor is not None and not tensor.is_known_number:
-                return tensor
+                # `x[:limit]` is written for a limit that may be None, and nobody knows whether it is.
+                return tensor if isinstance(item, Tensor) else tensor.with_(conf=NAMED)
             if isinstance(item, Scalar) and item.source == "random":
                 # Dynamo draws Python's random numbers inside the graph, as tensors.
                 return Tensor(PROVEN, "i", 0, 0, item.origin)

@@ -14,6 +14,7 @@ from tclint.rules import _language
 from tclint.rules._spellings import counted, own_name
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts, features
+from tclint.values import ARRAY, Const, Object, Scalar, tensor_of
 
 # A property is made while a class is defined, and that is what breaks the graph. Tensors are others' business.
 _NAMES: Final = tuple(
@@ -28,6 +29,9 @@ _OF_CLASSES: Final = tuple(
 # Attributes of the standard library that are classes: an instance's methods break as well.
 _OBJECTS: Final = facts.named("makes objects whose methods break")
 
+# What other libraries do in Python that Dynamo traces into, and cannot trace.
+_INSIDE: Final = facts.named("breaks the graph in its own code")
+
 _OF_PROCESS: Final = facts.named("is done to the process, not to the values")
 
 _CONSTANT: Final = facts.named("gives the same answer to the same arguments")
@@ -39,6 +43,8 @@ class SkippedCall(Rule):
     `time.time()`, `datetime.now()`, `os.getpid()`, `uuid.uuid4()`, `hashlib.md5()`, `pickle.dumps()`, `importlib`,
     `inspect.stack()`, locks, queues, `copy.copy` … are marked as skipped: the graph ends, Python runs the call, another
     graph begins. Which calls do was measured by compiling each on every torch from 2.4 on; `target-torch` chooses.
+    Some transforms of torchvision and torchaudio (`Normalize`, `MelSpectrogram`, `Resample`, the random ones) are traced into,
+    and ask tensors for their values on the way.
 
     Bad::
 
@@ -55,13 +61,14 @@ class SkippedCall(Rule):
     Fix: move the call to the caller or to `__init__`; wrap a kernel of your own with `torch.library.custom_op`.
     `--unsafe-fixes` computes it once, in `__init__` or at the top of the file, where all arguments are constants or
     attributes set once; what is only noted down in an attribute nobody reads goes under an `is_compiling()` guard,
-    and so does what is done to the process alone (`gc.collect()`, `atexit.register`). A module that `__init__` hands to
+    and so does what is done to the process or the disk alone (`gc.collect()`, `os.makedirs("out")`). A module that `__init__` hands to
     TorchScript stays as it is.
     Wrong where the answer changes while the program runs.
     """
 
     code, name = "TCL110", "skipped-call"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    elsewhere = "call it there and pass what it gives"
     graph_breaks = ("GB0007", "GB0008", "GB0147", "GB0156", "GB0059", "GB0142", "GB4695", "GB0357")
     general = True
     by_facts = True
@@ -69,12 +76,16 @@ class SkippedCall(Rule):
         *_NAMES,
         *_OF_CLASSES,
         *(p + "*" for p in _OBJECTS),
+        *_INSIDE,
         "re.Pattern.finditer",
         "torch.jit.ScriptModule.__call__",
     )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
+        if name in _INSIDE:
+            yield from self._inside(event)
+            return
         if _language.of_call(event) in features.table().features:
             return  # asked of an object of the program: TCL120 knows on which releases
         verdict = self.verdict(event)
@@ -92,9 +103,22 @@ class SkippedCall(Rule):
             help="call it outside the compiled region",
         )
 
+    def _inside(self, event: Call) -> Iterator[Finding]:
+        """A call of a library whose code breaks the graph where it gets tensors."""
+        given = (*event.args, *event.keywords.values())
+        tensor = next((t for value in given if (t := tensor_of(value)) is not None), None)
+        if tensor is not None and not tensor.flags & ARRAY:
+            yield self.finding(
+                event,
+                f"Dynamo traces into `{event.name.removesuffix('.__call__')}`, whose code breaks the graph{whole_frame(event)}",
+                about=tensor,
+                graph_breaks=(),
+                help="call it outside the compiled region, on the batch before it is handed to the model",
+            )
+
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
-        if event.name in _OF_PROCESS:
+        if event.name in _OF_PROCESS or _only_done(event):
             return skip_while_compiling(event, event.node, "it is not done")
         if event.name == "torch.jit.ScriptModule.__call__":
             return _unscripted(event)
@@ -104,6 +128,18 @@ class SkippedCall(Rule):
             return skip_unread_store(event, event.node)
         note = "the value is the one at start-up: wrong where it changes while the program runs"
         return compute_once(event, note) or (counted(event) if event.name.startswith("bisect.") else None)
+
+
+def _only_done(event: Call) -> bool:
+    """Whether a function of a module, or a lock, is asked to do something that gives nothing to anybody.
+
+    With numbers and texts alone: another argument may be what is changed.
+    """
+    given = (*event.args, *event.keywords.values())
+    owner = event.receiver
+    lock = isinstance(owner, Object) and owner.name.startswith(("threading.", "multiprocessing."))
+    taken = not isinstance(Place(event).parent, ast.Expr)
+    return (owner is None or lock) and not taken and all(isinstance(value, (Const, Scalar)) for value in given)
 
 
 def _unscripted(event: Call) -> Fix | None:

@@ -70,6 +70,10 @@ class TensorCopy(Rule):
         value = event.args[0]
         if event.name == "dataclasses.asdict":
             return fields_of(event) if isinstance(value, Instance) else None
+        if event.name == "copy.copy" and _is_container(value):
+            place = Place(event)
+            edit = place.replace(node, f"{place.atom(node.args[0])}.copy()")
+            return Fix("call its own copy()", Applicability.SAFE, (edit,), "")
         if not isinstance(value, Tensor) or event.name not in ("copy.deepcopy", "copy.copy"):
             return None
         place = Place(event)

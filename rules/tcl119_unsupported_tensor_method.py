@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Attribute, Branch, Call, Event, Operation, Return, Store
-from tclint.fixes.recipes import functional_form, skip_while_compiling
+from tclint.fixes.recipes import functional_form, plain_while_compiling, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _language
 from tclint.rules._storage import fresh_memory, other_half, there_and_back
@@ -169,8 +169,9 @@ class UnsupportedTensorMethod(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Call) and event.method in facts.methods("changes the dimensions in place"):
             return functional_form(event)
-        if isinstance(event, Call) and event.method == "share_memory_":
-            return skip_while_compiling(event, event.node, "the storage is not moved to shared memory")
+        if isinstance(event, Call) and event.name in facts.named("moves memory and leaves the values"):
+            what = "the storage stays where it is"
+            return skip_while_compiling(event, event.node, what) or plain_while_compiling(event, what)
         if isinstance(event, Call) and event.name in facts.named("asks where memory lies"):
             return skip_while_compiling(event, event.node, "the answer is no")
         if isinstance(event, Store):

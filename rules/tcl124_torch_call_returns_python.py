@@ -50,11 +50,12 @@ class TorchCallReturnsPython(Rule):
             return x + torch.rand_like(x)  # the caller seeds
 
     Fix: ask, or seed, outside the region. `--unsafe-fixes` asks once at start-up where the answer does not change, and
-    guards what is only noted down. A question for inference mode is then asked in eager runs alone.
+    guards what is only noted down or done to the device (`torch.cuda.synchronize()`). A question for inference mode is then asked in eager runs alone.
     """
 
     code, name = "TCL124", "torch-call-returns-python"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    elsewhere = "ask there and pass the answer"
     graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0363", "GB7650", "GB0107", "GB0055")
     general = True
     owns = ("Tensor.is_inference",)
@@ -101,6 +102,8 @@ class TorchCallReturnsPython(Rule):
         assert isinstance(event, Call)
         if event.name in _DRAWS:
             return None
+        if event.name in facts.named("is done to the device, not to the values"):
+            return skip_while_compiling(event, event.node, "it is not done")
         if event.name in _QUESTIONS:
             return skip_while_compiling(event, event.node, "the answer is no: wrong where they run in inference mode")
         if not event.name.startswith(_CONSTANT):

@@ -9,6 +9,7 @@ from tclint.events import Call, Event, Store
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.rules._masks import widened
 from tclint.ruleset.rule import Rule
 from tclint.values import Seq, Tensor, parts_of, tensor_of
 
@@ -34,8 +35,8 @@ class BoolMaskAssign(Rule):
             return x.masked_scatter(mask, image).sum()
 
     Fix: `masked_fill` for a scalar; `masked_scatter`, or cumsum + gather + `torch.where`, for a tensor. The gather form
-    loses the check that there are as many values as trues in the mask. `--unsafe-fixes` writes `masked_scatter_` where
-    the dimensions are known: wrong where the value is broadcast.
+    loses the check that there are as many values as trues in the mask. `--unsafe-fixes` writes `masked_scatter_`: wrong
+    where the value is broadcast.
     """
 
     code, name = "TCL302", "bool-mask-assign"
@@ -79,11 +80,18 @@ class BoolMaskAssign(Rule):
         mask = tensor_of(event.index) if event.index is not None else None
         if not isinstance(target, ast.Subscript) or mask is None or not isinstance(receiver, Tensor):
             return form
-        missing = receiver.ndim - mask.ndim
-        if isinstance(target.slice, ast.Tuple) or -1 in (receiver.ndim, mask.ndim) or missing not in (0, 1):
-            return form
         place = Place(event)
-        where = place.argument(target.slice) if not missing else f"{place.atom(target.slice)}.unsqueeze(-1)"
+        if isinstance(target.slice, ast.Tuple):
+            return form
+        missing = receiver.ndim - mask.ndim
+        if -1 not in (receiver.ndim, mask.ndim):
+            if missing not in (0, 1):
+                return form
+            where = place.argument(target.slice) if not missing else f"{place.atom(target.slice)}.unsqueeze(-1)"
+        else:
+            where = widened(place, target.slice, target.value)
+            if not where:
+                return form
         text = f"{place.atom(target.value)}.masked_scatter_({where}, {place.argument(node.value)})"
         note = (
             "wrong where the value is broadcast; fewer values than trues in the mask is no longer an error everywhere"

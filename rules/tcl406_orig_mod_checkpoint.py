@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Call, ModuleEvent
-from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Call, Event, ModuleEvent
+from tclint.fixes.places import Place
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import calls, scope, site_in_place
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import ancestors, text
@@ -44,7 +45,7 @@ class OrigModCheckpoint(Rule):
 
     Fix: `model.compile()`, which changes no keys; or save from the uncompiled model. Cutting `_orig_mod.` out of
     the keys afterwards works with `removeprefix` or `replace`; `lstrip("_orig_mod.")` also eats the first letters
-    of the names.
+    of the names. `--unsafe-fixes` saves from `_orig_mod`.
 
     Ignore it where the same wrapper always loads what it saved.
     """
@@ -127,6 +128,17 @@ class OrigModCheckpoint(Rule):
                     confidence=Confidence.LOW,
                     help="compile with `model.compile()`",
                 )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        """`compiled._orig_mod.state_dict()`: the model that was compiled, with its own keys."""
+        node = event.node
+        func = node.func if isinstance(event, Call) and isinstance(node, ast.Call) else None
+        if not isinstance(func, ast.Attribute) or not isinstance(func.value, (ast.Name, ast.Attribute)):
+            return None
+        place = Place(event)
+        note = "wrong where checkpoints with the prefix are read elsewhere, or where the model may not be compiled"
+        edit = place.insert_after(func.value, "._orig_mod")
+        return Fix("go through the uncompiled model", Applicability.UNSAFE, (edit,), note)
 
 
 def _is_plain(event: Call, node: ast.expr) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import ModuleEvent
-from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Event, ModuleEvent
+from tclint.fixes.places import Place, node_at
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.program import dynamo_config
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
@@ -35,7 +36,7 @@ class RaisedRecompileLimit(Rule):
         torch._dynamo.config.error_on_recompile = True  # while looking for the cause
 
     Fix: run with `TORCH_LOGS=recompiles` and remove the cause: mark the size dynamic, pad, or make the value a
-    tensor.
+    tensor. `--unsafe-fixes` takes the statement out: wrong where that many programs are meant.
 
     Ignore it where the number of programs is known and bounded, such as one for each of sixteen buckets.
     """
@@ -60,6 +61,16 @@ class RaisedRecompileLimit(Rule):
                     confidence=Confidence.HIGH,
                     help="find the guard that fails with TORCH_LOGS=recompiles",
                 )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        """Without the statement, the limit is what it was."""
+        node = node_at(event, finding.span, ast.Assign)
+        if node is None:
+            return None
+        place = Place(event, node)
+        edit = place.remove(node)
+        note = "past the limit a function runs eagerly, and Dynamo says so: wrong where that many programs are meant"
+        return Fix("leave the limit as it is", Applicability.UNSAFE, (edit,), note) if edit is not None else None
 
 
 def _saved(tree: ast.Module, aliases: set[str]) -> set[str]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from typing import Final
 
-from tclint.events import Compile, CompiledCall, ModuleEvent
-from tclint.model.finding import Confidence, Effect, Finding, Label, Severity
+from tclint.events import Compile, CompiledCall, Event, ModuleEvent
+from tclint.fixes.places import Place
+from tclint.fixes.recipes import quoted
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Label, Severity
 from tclint.ruleset.rule import Rule
 from tclint.values import CompileSite, Const, Dict, Tensor, Value, uses_cudagraphs
+
+# A mode, and what is left of it without CUDA graphs.
+_PLAIN: Final = {"reduce-overhead": "default", "max-autotune": "max-autotune-no-cudagraphs"}
 
 
 class ReduceOverheadDynamic(Rule):
@@ -38,7 +45,7 @@ class ReduceOverheadDynamic(Rule):
                 f(x)
 
     Fix: pad to one size or a few buckets and drop `dynamic`, or keep dynamic shapes and the default mode
-    (`mode="max-autotune-no-cudagraphs"` for autotuning).
+    (`mode="max-autotune-no-cudagraphs"` for autotuning). `--unsafe-fixes` writes the mode without CUDA graphs.
 
     Ignore it where only a handful of sizes ever occur.
     """
@@ -76,6 +83,21 @@ class ReduceOverheadDynamic(Rule):
         for key, compiled in self._sites.items():
             if key[0] == event.module.path and key not in self._called:
                 yield self._finding(compiled, "dynamic=True")
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        """The mode without CUDA graphs, at the site."""
+        site = event.callee.site if isinstance(event, CompiledCall) else None
+        path, line = (site.path, site.line) if isinstance(site, CompileSite) else (event.module.path, finding.line)
+        if path != event.module.path:
+            return None
+        for call in (n for n in ast.walk(event.module.tree) if isinstance(n, ast.Call) and n.lineno == line):
+            mode = next((k.value for k in call.keywords if k.arg == "mode"), None)
+            plain = _PLAIN.get(mode.value) if isinstance(mode, ast.Constant) and isinstance(mode.value, str) else None
+            if mode is not None and plain is not None and any(k.arg == "dynamic" for k in call.keywords):
+                edit = Place(event, mode).replace(mode, quoted(plain))
+                note = "every kernel is launched by itself: slower where few sizes occur and kernels are small"
+                return Fix(f'use mode="{plain}"', Applicability.UNSAFE, (edit,), note)
+        return None
 
     def _finding(self, event: Compile | CompiledCall, what: str, labels: tuple[Label, ...] = ()) -> Finding:
         return self.finding(

@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from tclint.program import Class, Function, Module
 
 
+def _builds(frame: Frame | None) -> bool:
+    """Whether a constructor runs because an object is made, not because somebody calls it once more."""
+    while frame is not None and frame.function is not None and frame.function.name == "__init__":
+        call = frame.call_node
+        func = call.func if isinstance(call, ast.Call) else None
+        if not (isinstance(func, ast.Attribute) and func.attr == "__init__"):
+            return call is not None
+        frame = frame.parent
+    return False
+
+
 class Event:
     """Something that happened at a node of a function."""
 
@@ -66,8 +77,7 @@ class Event:
     @property
     def constructing(self) -> bool:
         """Whether an object is being made: the event happens in its constructor."""
-        function = self.frame.function
-        return self.frame.constructing or (function is not None and function.name == "__init__")
+        return self.frame.constructing or _builds(self.frame)
 
     @property
     def unlikely(self) -> bool:

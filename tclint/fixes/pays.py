@@ -40,7 +40,12 @@ def unpaid(
     expected = Counter(_moved(finding, moved) for finding in left)
     surplus = [finding for finding in after if not _taken(expected, _place(finding))]
     # What a change did not touch it may have carried along, further than the difference of the lines tells.
-    return [_blame(hazard, chosen, moved) for hazard in surplus if not _taken(missing, _scope(hazard))]
+    surplus = [hazard for hazard in surplus if not _taken(missing, _scope(hazard))]
+    if any(fixed.fix is not None and fixed.fix.switch is not None for fixed in chosen):
+        # A switch reaches functions that nobody wanted to change: there a break may go from one line to the next.
+        gone = Counter({(path, "", function): count for (path, _, function), count in missing.items()})
+        surplus = [hazard for hazard in surplus if not _taken(gone, (hazard.path, "", hazard.function))]
+    return [_blame(hazard, chosen, moved) for hazard in surplus]
 
 
 def _blame(hazard: Finding, chosen: Sequence[Finding], moved: Mapping[str, Moved]) -> Unpaid:
@@ -50,6 +55,7 @@ def _blame(hazard: Finding, chosen: Sequence[Finding], moved: Mapping[str, Moved
     why = f"line {hazard.line} would have {hazard.code} then: {hazard.message}"
     here = tuple(fixed for fixed in chosen if fixed.path == hazard.path)
     near = tuple(fixed for fixed in here if fixed.function == hazard.function)
+    near = near or tuple(fixed for fixed in chosen if fixed.fix is not None and fixed.fix.switch is not None)
     if hazard.path not in moved:
         why = f"{hazard.path} {why}"
     return Unpaid(near or here or tuple(chosen), why)

@@ -187,7 +187,13 @@ class Place:
         block, _ = found
         if len(block) == 1:
             return self.replace(statement, "pass")
-        return Edit(self.path, Span(statement.lineno, 1, (statement.end_lineno or statement.lineno) + 1, 1), "")
+        after = (statement.end_lineno or statement.lineno) + 1
+        if self._is_empty(statement.lineno - 1) and self._is_empty(after) and after < len(self.lines):
+            after += 1  # one empty line is enough
+        return Edit(self.path, Span(statement.lineno, 1, after, 1), "")
+
+    def _is_empty(self, line: int) -> bool:
+        return 1 <= line <= len(self.lines) and not self.lines[line - 1].strip()
 
     def remove_definition(self, node: FunctionNode) -> Edit | None:
         """A function with its decorators and the empty lines above it; None where its block would be left empty."""

@@ -10,7 +10,7 @@ from tclint.values import Instance, Object
 if TYPE_CHECKING:
     from tclint.fixes.places import Place
 
-# Functions and methods that return a fresh value, have no side effect and are defined for every input of the right shape.
+# Functions and methods that return a fresh value, made of others or of sizes, have no side effect and are defined for every input of the right shape.
 PURE: Final = frozenset(
     "abs absolute add amax amin all any argmax argmin asin atan atan2 bool broadcast_to cat ceil chunk clamp clamp_max "
     "clamp_min clone contiguous cos cosh count_nonzero cumprod cumsum detach diag diagonal div double einsum eq erf exp "
@@ -19,7 +19,8 @@ PURE: Final = frozenset(
     "logsumexp long lt masked_fill matmul max maximum mean median min minimum mish mm movedim mul nan_to_num ne neg norm "
     "normalize numel ones_like permute pow prod reciprocal relu relu6 remainder reshape roll round rsqrt selu sigmoid sign "
     "silu sin sinh size softmax softplus softsign sqrt square squeeze stack std sub sum tan tanh tile to transpose tril "
-    "triu true_divide trunc type_as unbind unflatten unsqueeze var view view_as where zeros_like dim elu celu".split()
+    "triu true_divide trunc type_as unbind unflatten unsqueeze var view view_as where zeros_like dim elu celu zeros ones "
+    "full arange eye linspace tensor as_tensor new_zeros new_ones new_full new_tensor".split()
 )
 # Modules whose call changes nothing but its result. Not dropout, not batch norm.
 PURE_MODULES: Final = frozenset(
@@ -109,13 +110,16 @@ def has_effects(node: ast.AST, top: bool = False) -> bool:
     """Whether leaving the arguments of a call out would leave out more than the call."""
     return any(
         isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom))
-        or (
-            isinstance(n, ast.Attribute) and n.attr in ("pop", "popleft", "popitem", "append", "update", "add_", "step")
-        )
-        or (isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in ("next", "setattr", "exec"))
+        or (isinstance(n, ast.Call) and _changes_something(n.func))
         for n in ast.walk(node)
         if not (top and n is node)
     )
+
+
+def _changes_something(func: ast.expr) -> bool:
+    if isinstance(func, ast.Attribute):
+        return func.attr in ("pop", "popleft", "popitem", "append", "update", "add_", "step")
+    return isinstance(func, ast.Name) and func.id in ("next", "setattr", "exec")
 
 
 def only_logs(statement: ast.stmt) -> bool:

@@ -43,8 +43,14 @@ def skip_while_compiling(event: Event, node: ast.AST, what: str) -> Fix | None:
         test = f"not {name}.compiler.is_compiling() and {place.source(statement.test)}"
         edit = place.replace(statement.test, test)
         return Fix(title, Applicability.UNSAFE, (*imports, edit), note)
-    if not (isinstance(statement, ast.Expr) and same(statement.value, node)) or has_effects(node, top=True):
+    if not isinstance(statement, ast.Expr) or has_effects(node, top=True):
         return None
+    if not same(statement.value, node):
+        # `flag and print(x)`, `print(x) if flag else None`
+        if not _is_last_said(statement.value, node) or has_effects(statement.value):
+            return None
+        rebuilt = _guarded(place, statement, name)
+        return Fix(title, Applicability.UNSAFE, (*imports, rebuilt), note) if rebuilt is not None else None
     outer = place.chain[-2] if len(place.chain) > 1 else None
     if isinstance(outer, ast.If) and not outer.orelse and all(only_logs(s) for s in outer.body):
         # The whole `if` is there to say something: one guard for all of it.
@@ -57,6 +63,33 @@ def skip_while_compiling(event: Event, node: ast.AST, what: str) -> Fix | None:
         return Fix(title, Applicability.UNSAFE, (*imports, edit), note)
     rebuilt = _guarded(place, statement, name)
     return Fix(title, Applicability.UNSAFE, (*imports, rebuilt), note) if rebuilt is not None else None
+
+
+def _is_last_said(value: ast.expr, node: ast.AST) -> bool:
+    """Whether an expression is there for a call alone, under a condition."""
+    if isinstance(value, ast.BoolOp):
+        return same(value.values[-1], node) and not any(
+            isinstance(n, ast.Call) for v in value.values[:-1] for n in ast.walk(v)
+        )
+    if not isinstance(value, ast.IfExp) or any(isinstance(n, ast.Call) for n in ast.walk(value.test)):
+        return False
+    said, other = (value.body, value.orelse) if same(value.body, node) else (value.orelse, value.body)
+    return same(said, node) and isinstance(other, ast.Constant)
+
+
+def plain_while_compiling(event: Event, what: str) -> Fix | None:
+    """`x if torch.compiler.is_compiling() else x.pin_memory()`: a method that changes where values lie, not the values."""
+    place = Place(event)
+    node = place.node
+    torch = place.importing("torch")
+    owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if torch is None or not isinstance(owner, (ast.Name, ast.Attribute)):
+        return None
+    text = f"{place.source(owner)} if {torch[0]}.compiler.is_compiling() else {place.source(node)}"
+    if not isinstance(place.parent, (ast.Assign, ast.Return)):
+        text = f"({text})"
+    note = f"in compiled runs {what}"
+    return Fix("do it in eager runs only", Applicability.UNSAFE, (*torch[1], place.replace(node, text)), note)
 
 
 def remove_statement(
@@ -226,10 +259,14 @@ def functional_form(event: Event) -> Fix | None:
         text = f"{name} = {name} {SIGNS[type(node.op)]} {place.operand(node.value)}"
         return Fix(title, Applicability.UNSAFE, (place.replace(node, text),), note)
     statement = place.statement
-    if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr) or not same(statement.value, node):
-        return None
-    func = node.func
+    func = node.func if isinstance(node, ast.Call) else None
     if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name) or func.attr in _NO_TWIN:
+        return None
+    if isinstance(statement, ast.Return) and statement.value is not None and same(statement.value, node):
+        arguments = place.source(node)[len(place.source(func)) :]
+        text = f"{place.source(func.value)}.{func.attr.rstrip('_')}{arguments}"
+        return Fix(title, Applicability.UNSAFE, (place.replace(node, text),), note)
+    if not isinstance(statement, ast.Expr) or not same(statement.value, node):
         return None
     name, method = func.value.id, func.attr.rstrip("_")
     arguments = place.source(node)[len(place.source(func)) :]

@@ -10,7 +10,7 @@ from tclint import events
 from tclint.interpreter import execute, hints, parameters, wrappers
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions.calls import arguments
-from tclint.interpreter.frame import Env, Frame
+from tclint.interpreter.frame import RARE, Env, Frame
 from tclint.interpreter.models import torch_wrappers
 from tclint.interpreter.modes import enter_mode
 from tclint.interpreter.state import Remembered
@@ -18,6 +18,7 @@ from tclint.program import Class, Function
 from tclint.sources.tree import nodes
 from tclint.values import (
     NONE,
+    TRUE,
     UNKNOWN,
     Compiled,
     External,
@@ -229,6 +230,8 @@ class Functions:
     ) -> Value:
         """Interpret a function in an environment of bound parameters, or remember what it gave."""
         function = value.function
+        if region is not None and frame is not None and frame.rare:
+            env = {**env, RARE: TRUE}  # what only an unusual run calls, only an unusual run does
         memo = self._memo
         graphs = self._interp.graph_memory
         region_key = region.key if region is not None else None

@@ -17,7 +17,7 @@ from tclint.values.place import rebind
 from tclint.values.scalar import INT, SIZE, Scalar
 from tclint.values.types import SEQUENCE_TYPES
 from tclint.values.union import first_containing, join, join_all
-from tclint.values.value import NUMBER, SEQUENCE, UNKNOWN, Value
+from tclint.values.value import NUMBER, SEQUENCE, TENSOR, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -113,6 +113,8 @@ class Seq(Value):
         open_ended: bool = False,
     ) -> Value:
         result, changed = self.method(frame, node, name, args)
+        if name == "sort" and "key" in keywords and frame.region is not None:
+            compare_keys(frame, node, self.element(), keywords["key"])
         frame.interp.emitter.call(frame, node, f"list.{name}", args, keywords, self, result)
         owner = _OWNERS.get(self.kind)
         if owner is not None:  # a class of its own, with facts of its own
@@ -395,3 +397,14 @@ def _constants(value: Value) -> tuple[object, ...] | None:
 
 def _size(tensor: str, dim: int) -> Scalar:
     return Scalar("int", "size", NOWHERE, (tensor, dim))
+
+
+def compare_keys(frame: Frame, node: ast.AST, element: Value, key: Value) -> None:
+    """`items.sort(key=…)` and its like in compiled code: a key is asked for each element, and they are compared."""
+    asked = key.call(frame, node, [element], {})
+    parts = asked.items or () if isinstance(asked, Seq) else (asked,)
+    told = next((part for part in parts if part.rank == TENSOR), None)
+    if told is not None:
+        func = node.func if isinstance(node, ast.Call) else None
+        name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else "sorted"
+        frame.interp.emitter.branch(frame, node, told, name)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from tclint.interpreter.evaluate import evaluate, handles
+from tclint.interpreter.expressions import unturned
 from tclint.interpreter.expressions.refinement import refine
-from tclint.interpreter.frame import Env, Frame, join_env
+from tclint.interpreter.frame import RARE, Env, Frame, join_env
 from tclint.values import (
     BOOL,
     FALSE,
@@ -53,7 +54,17 @@ def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | Non
     then = None if certain is False else dict(frame.env)
     otherwise = None if certain is True else dict(frame.env)
     refine(frame, node, then, otherwise)
+    if certain is None:
+        _mark_unusual(frame, node, then, otherwise)
     return then, otherwise, value
+
+
+def _mark_unusual(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env | None) -> None:
+    """What stands behind a switch that nobody in sight turns runs where somebody else does."""
+    usual = unturned.usual(frame, node)
+    unusual = None if usual is None else otherwise if usual else then
+    if unusual is not None:
+        unusual[RARE] = TRUE
 
 
 def _by_default(value: Value) -> bool | None:

@@ -36,7 +36,11 @@ def _subscript(frame: Frame, node: ast.Subscript) -> Value:
 def subscript(frame: Frame, node: ast.AST, receiver: Value, index: Value) -> Value:
     """The value of `receiver[index]`, told to the rules for each thing that the receiver may be."""
     if type(receiver) is Union:
-        return join_all([subscript(frame, node, o, index) for o in receiver.options if not is_none(o)])
+        options = [o for o in receiver.options if not is_none(o)]
+        if isinstance(index, Tensor) and any(o is UNKNOWN or type(o) is Tensor for o in options):
+            # Who indexes with a tensor indexes a tensor, not the tuple that it might be as well.
+            options = [o for o in options if not isinstance(o, Seq)]
+        return join_all([subscript(frame, node, o, index) for o in options])
     if receiver is UNKNOWN and _is_mask(index):
         receiver = Tensor(USED, "", -1, 0, frame.origin(node))
     result = receiver.item(frame, node, index)

@@ -14,6 +14,7 @@ from tclint.interpreter.models import (
     texts,
     tokenizers,
     torch_library,
+    transforms,
     versions,
 )
 from tclint.values.library import MODELS
@@ -35,5 +36,6 @@ __all__ = [
     "texts",
     "tokenizers",
     "torch_library",
+    "transforms",
     "versions",
 ]

@@ -9,7 +9,7 @@ from typing import Final
 from tclint import events
 from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import failing
+from tclint.interpreter.models import failing, sort_keys
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.interpreter.models.identity import identity
@@ -261,14 +261,10 @@ def _same_items(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> 
 
 
 def _ask_key(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> None:
-    """`sorted(items, key=…)` asks for every key before it compares any; `max` holds the best one so far."""
     key = keywords.get("key")
-    if key is None or not args or frame.region is not None:
-        return
-    items = (_items(frame, node, args[0]) or ())[:_LISTED] or [args[0].iterate(frame, node)]
-    asked = join_all([key.call(frame, node, [item], {}) for item in items])
-    place = next((k.value for k in node.keywords if k.arg == "key"), node) if isinstance(node, ast.Call) else node
-    frame.interp.emitter.emit(events.Store, frame, place, "comprehension", UNKNOWN, "", asked, None, False, None)
+    if key is not None and args:
+        known = () if frame.region is not None else (_items(frame, node, args[0]) or ())[:_LISTED]
+        sort_keys.ask(frame, node, key, known or [args[0].iterate(frame, node)])
 
 
 def _extreme(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:

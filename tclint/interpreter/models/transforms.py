@@ -1,0 +1,36 @@
+"""Transforms of torchvision and torchaudio: what they make of a tensor is one."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import objects
+from tclint.interpreter.models.functions import Args, Keywords, instance, is_class, library
+from tclint.torch_facts import facts
+from tclint.values import UNKNOWN, Object, Tensor, Value, tensor_of
+
+_TRANSFORMS: Final = facts.named("gives a tensor for a tensor")
+_CALL: Final = ".__call__"
+
+
+def _result(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    given = next((tensor for value in (*args, *keywords.values()) if (tensor := tensor_of(value)) is not None), None)
+    return Tensor(given.conf, "", -1, 0, frame.origin(node)) if given is not None else UNKNOWN
+
+
+def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    if is_class(name):
+        return instance(frame, node, name, args, keywords, open_ended)
+    return _result(frame, node, args, keywords) if name in _TRANSFORMS else UNKNOWN
+
+
+def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    result = _result(frame, node, args, keywords)
+    frame.interp.emitter.call(frame, node, func.name + _CALL, args, keywords, func, result)
+    return result
+
+
+library(sorted({name.partition(".")[0] for name in _TRANSFORMS}), _function)
+objects.register(*(name.removesuffix(_CALL) for name in _TRANSFORMS if name.endswith(_CALL)), call=_call)

@@ -1,0 +1,38 @@
+"""Transforms of torchvision and torchaudio in compiled code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tclint.api import lint
+
+PROGRAM = """\
+import torchaudio
+import torchvision.transforms.functional as TF
+from torch import nn
+from torchvision import transforms
+
+
+class Net(nn.Module):
+    def __init__(self, rate):
+        super().__init__()
+        self.mel = torchaudio.transforms.MelSpectrogram(rate)
+        self.norm = transforms.Normalize([0.5], [0.5])
+        self.cut = transforms.CenterCrop(16)
+        self.layers = nn.Sequential(transforms.Normalize([0.5], [0.5]), nn.Linear(3, 3))
+
+    def forward(self, waveform, images, other):
+        mel = self.mel(waveform)
+        images = self.norm(images)
+        images = self.cut(images)
+        images = TF.normalize(TF.resize(images, [8, 8]), mean=[0.5], std=[0.5])
+        known = TF.normalize(other.path, mean=[0.5], std=[0.5])
+        return self.layers(images), mel, known
+"""
+
+
+def test_the_transforms_whose_code_breaks_are_named_where_they_get_tensors(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(PROGRAM)
+    report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
+    assert [(f.line, f.code) for f in report.findings] == [(n, "TCL110") for n in (16, 17, 19, 21)]
+    assert "`torchaudio.transforms.MelSpectrogram`" in report.findings[0].message
