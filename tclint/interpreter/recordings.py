@@ -224,7 +224,7 @@ class Recordings:
         recorded.warmed = {made: self._changed[made] for made in recorded.changes if made in self._changed}
 
     def _library(self, deed: Deed) -> None:
-        cold = self._open and not self._set_up and not deed.frame.doubtful and not is_part(deed.frame.root)
+        cold = deed.of and self._open and not self._set_up and not deed.frame.doubtful and not is_part(deed.frame.root)
         self._set_up = True
         recorded = self._recorded.get(self._open[-1]) if cold else None
         if recorded is not None and recorded.begun is not None:
