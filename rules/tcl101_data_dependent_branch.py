@@ -51,6 +51,7 @@ class DataDependentBranch(Rule):
 
     code, name = "TCL101", "data-dependent-branch"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    elsewhere = "decide there and pass a flag, or call one of two functions"
     subjects = {"branch": (Tensor, Union, Scalar)}
     graph_breaks = ("GB0170", "GB0124", "GB0207")
     calls = ("builtins.bool", "builtins.sorted", "list.remove", "list.index", "list.count", "list.sort")

@@ -50,6 +50,7 @@ class ScalarExtraction(Rule):
 
     code, name = "TCL103", "scalar-extraction"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    elsewhere = "read it there and pass the number"
     graph_breaks = ("GB0124", "GB0033", "GB0109", "GB0213")
     calls = (*facts.named("reads a value out of a tensor"), *causal.MODULES)
     owns = (

@@ -46,6 +46,7 @@ class TensorAsSize(Rule):
 
     code, name = "TCL104", "tensor-as-size"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
+    elsewhere = "read the integer there and pass it"
     subjects = {"subscript": (Tensor, Seq, Object)}
     graph_breaks = ("GB0033", "GB0124", "GB0059")
     calls = ("builtins.range", "builtins.slice", *_SIZES)

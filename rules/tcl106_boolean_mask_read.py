@@ -11,6 +11,7 @@ from tclint.fixes.places import Place
 from tclint.fixes.purity import pure
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.rules._masks import differs, fits, widened
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import same
 from tclint.values import NAMED, USED, Tensor, Value, parts_of, tensor_of
@@ -63,23 +64,24 @@ class BooleanMaskRead(Rule):
         torch = place.importing("torch")
         if torch is None:
             return None
+        assert isinstance(event, (Subscript, Store))
+        receiver, mask = event.receiver, tensor_of(event.index) if event.index is not None else None
+        if not isinstance(receiver, Tensor):
+            return None
         if isinstance(event, Store) or isinstance(place.parent, ast.AugAssign):
-            return _added(place, torch[0])
-        assert isinstance(event, Subscript)
-        if (found := _stored(place, torch[0])) is not None:
+            return _added(place, torch[0], mask, receiver)
+        if (found := _stored(place, torch[0], mask, receiver)) is not None:
             return found
         node = place.node
-        receiver, mask = event.receiver, tensor_of(event.index)
-        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Tuple) or not isinstance(receiver, Tensor):
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Tuple) or differs(mask, receiver):
             return None
-        if mask is None or (mask.ndim != receiver.ndim and -1 not in (mask.ndim, receiver.ndim)):
-            return None
-        made = _reduced(place, node, torch[0]) or _loss(place, node, torch[0])
+        wide = place.argument(node.slice)
+        if not fits(place, node.slice, node.value, mask, receiver):
+            wide = widened(place, node.slice, node.value)
+        made = (_reduced(place, node, torch[0], wide) or _loss(place, node, torch[0], wide)) if wide else None
         if made is None:
             return None
-        note = (
-            "wrong where the mask has fewer dimensions than the tensor; no true in the mask still gives nan for a mean"
-        )
+        note = "no true in the mask still gives nan for a mean"
         return Fix("select with torch.where", Applicability.UNSAFE, (*torch[1], place.replace(*made)), note)
 
     def _masked(self, event: Event, index: Value, what: str) -> Iterator[Finding]:
@@ -102,7 +104,15 @@ class BooleanMaskRead(Rule):
 _LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits")
 
 
-def _reduced(place: Place, node: ast.Subscript, torch: str) -> tuple[ast.AST, str] | None:
+def _count(place: Place, node: ast.Subscript, wide: str) -> str:
+    """How many elements a mask selects: its trues, times what each stands for where it has fewer dimensions."""
+    trues = f"{place.operand(node.slice)}.sum()"
+    if wide == place.argument(node.slice):
+        return trues
+    return f"({trues} * ({place.source(node.value)}.numel() // {place.source(node.slice)}.numel()))"
+
+
+def _reduced(place: Place, node: ast.Subscript, torch: str, wide: str) -> tuple[ast.AST, str] | None:
     """`x[mask].sum()` and `x[mask].mean()`."""
     if (
         len(place.chain) < 2
@@ -115,16 +125,16 @@ def _reduced(place: Place, node: ast.Subscript, torch: str) -> tuple[ast.AST, st
         return None
     if not pure(place, node.slice):
         return None
-    text = f"{torch}.where({place.argument(node.slice)}, {place.argument(node.value)}, 0).sum()"
+    text = f"{torch}.where({wide}, {place.argument(node.value)}, 0).sum()"
     if method.attr == "mean":
         # A quotient binds less than what may stand around the call.
-        text = f"({text} / {place.operand(node.slice)}.sum())"
+        text = f"({text} / {_count(place, node, wide)})"
         if isinstance(place.chain[-3], (ast.Assign, ast.Return)):
             text = text[1:-1]
     return call, text
 
 
-def _loss(place: Place, node: ast.Subscript, torch: str) -> tuple[ast.AST, str] | None:
+def _loss(place: Place, node: ast.Subscript, torch: str, wide: str) -> tuple[ast.AST, str] | None:
     """`F.mse_loss(pred[mask], target[mask])`."""
     call = place.parent
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in _LOSSES:
@@ -135,13 +145,12 @@ def _loss(place: Place, node: ast.Subscript, torch: str) -> tuple[ast.AST, str] 
     if len(masks) != 1 or not pure(place, node.slice):
         return None
     sides = ", ".join(place.source(a.value) for a in call.args if isinstance(a, ast.Subscript))
-    mask = place.operand(node.slice)
     each = f'{place.source(call.func)}({sides}, reduction="none")'
-    text = f"{torch}.where({place.argument(node.slice)}, {each}, 0).sum() / {mask}.sum()"
+    text = f"{torch}.where({wide}, {each}, 0).sum() / {_count(place, node, wide)}"
     return call, text if isinstance(place.chain[-2], (ast.Assign, ast.Return)) else f"({text})"
 
 
-def _added(place: Place, torch: str) -> Fix | None:
+def _added(place: Place, torch: str, known: Tensor | None, receiver: Tensor) -> Fix | None:
     """`x[mask] += 1`."""
     node = place.statement
     if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Subscript):
@@ -157,12 +166,16 @@ def _added(place: Place, torch: str) -> Fix | None:
     ):
         return None
     name, mask = target.value.id, place.argument(target.slice)
+    if not fits(place, target.slice, target.value, known, receiver):
+        mask = widened(place, target.slice, target.value)
+    if not mask or differs(known, receiver):
+        return None
     text = f"{name} = {torch}.where({mask}, {name} {sign} {place.source(node.value)}, {name})"
-    note = "the tensor is no longer changed in place; the mask must have its shape"
+    note = "the tensor is no longer changed in place"
     return Fix("select with torch.where", Applicability.UNSAFE, (place.replace(node, text),), note)
 
 
-def _stored(place: Place, torch: str) -> Fix | None:
+def _stored(place: Place, torch: str, known: Tensor | None, receiver: Tensor) -> Fix | None:
     """`z = torch.where(mask, x * 2, z)` for `z[mask] = x[mask] * 2`."""
     node = place.statement
     target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
@@ -176,11 +189,12 @@ def _stored(place: Place, torch: str) -> Fix | None:
     if isinstance(mask, (ast.Tuple, ast.Slice)) or not pure(place, mask) or place.importing("torch") != (torch, ()):
         return None
     value = _unmasked(node.value, ast.dump(mask))
-    if value is None or not pure(place, value):
+    read = place.node.value if isinstance(place.node, ast.Subscript) else mask
+    if value is None or not pure(place, value) or not fits(place, mask, read, known, receiver):
         return None
     name = target.value.id
     text = f"{name} = {torch}.where({place.argument(mask)}, {ast.unparse(value)}, {name})"
-    note = "both sides are computed, and the tensor is no longer changed in place; the mask must have its shape"
+    note = "both sides are computed, and the tensor is no longer changed in place"
     return Fix("select with torch.where", Applicability.UNSAFE, (place.replace(node, text),), note)
 
 

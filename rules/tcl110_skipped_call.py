@@ -68,6 +68,7 @@ class SkippedCall(Rule):
 
     code, name = "TCL110", "skipped-call"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    elsewhere = "call it there and pass what it gives"
     graph_breaks = ("GB0007", "GB0008", "GB0147", "GB0156", "GB0059", "GB0142", "GB4695", "GB0357")
     general = True
     by_facts = True

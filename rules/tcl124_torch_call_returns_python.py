@@ -55,6 +55,7 @@ class TorchCallReturnsPython(Rule):
 
     code, name = "TCL124", "torch-call-returns-python"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
+    elsewhere = "ask there and pass the answer"
     graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0363", "GB7650", "GB0107", "GB0055")
     general = True
     owns = ("Tensor.is_inference",)

@@ -71,6 +71,9 @@ class IntAttributeMutation(Rule):
         if not (isinstance(event.value, Scalar) and event.value.type in ("int", "float", "number")):
             return
         node = event.node
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+            if event.ask.of_scope(_read_as_they_are).get(node.value.id) == {event.name}:
+                return  # what it was before is put back
         reads_itself = event.augmented or (
             isinstance(node, ast.Assign) and _comes_from(event, node.value) and event.value.source in ("attr", "size")
         )
@@ -164,6 +167,18 @@ def _computed(root: ast.AST) -> dict[str, set[str]]:
                 assert isinstance(node, ast.Assign)
                 attributes = {part.attr for part in nodes(node.value) if isinstance(part, ast.Attribute)}
                 found.setdefault(target.id, set()).update(attributes)
+    return found
+
+
+def _read_as_they_are(root: ast.AST) -> dict[str, set[str]]:
+    """By name, the attributes that are bound to it and nothing else; an empty text where it is something else."""
+    found: dict[str, set[str]] = {}
+    for node in nodes(root):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            attr = node.value.attr if isinstance(node.value, ast.Attribute) else ""
+            found.setdefault(node.targets[0].id, set()).add(attr)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            found.setdefault(node.target.id, set()).add("")
     return found
 
 

@@ -9,6 +9,7 @@ from tclint.events import Call, Event, Store
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.rules._masks import widened
 from tclint.ruleset.rule import Rule
 from tclint.values import Seq, Tensor, parts_of, tensor_of
 
@@ -88,7 +89,7 @@ class BoolMaskAssign(Rule):
                 return form
             where = place.argument(target.slice) if not missing else f"{place.atom(target.slice)}.unsqueeze(-1)"
         else:
-            where = _widened(place, target)
+            where = widened(place, target.slice, target.value)
             if not where:
                 return form
         text = f"{place.atom(target.value)}.masked_scatter_({where}, {place.argument(node.value)})"
@@ -110,12 +111,3 @@ class BoolMaskAssign(Rule):
             about=mask,
             help="use masked_scatter, or cumsum + gather + torch.where",
         )
-
-
-def _widened(place: Place, target: ast.Subscript) -> str:
-    """A mask with as many dimensions as what it selects from, however many these are; empty where names are missing."""
-    mask, owner = target.slice, target.value
-    if not isinstance(mask, (ast.Name, ast.Attribute)) or not isinstance(owner, (ast.Name, ast.Attribute)):
-        return ""
-    name = place.source(mask)
-    return f"{name}.reshape(*{name}.shape, *[1] * ({place.source(owner)}.ndim - {name}.ndim))"

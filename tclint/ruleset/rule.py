@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from tclint.events import Call, Event, span_of
@@ -40,6 +41,7 @@ class Rule:
     `subjects` narrows other events to those about values of some types: `{"subscript": (Tensor,)}`.
     `by_facts`: which of its calls break the graph is asked of the facts, so it may differ between releases of torch.
     `triggers` are byte strings; `on_module` sees only files that contain one of them.
+    `elsewhere` is what the caller can do where no change at the line helps: the help then names the calls, and says it.
     """
 
     code: ClassVar[str] = ""
@@ -56,6 +58,7 @@ class Rule:
     subjects: ClassVar[Mapping[str, tuple[type[Value], ...]]] = {}
     triggers: ClassVar[tuple[bytes, ...]] = ()
     by_facts: ClassVar[bool] = False
+    elsewhere: ClassVar[str] = ""
 
     def __init__(self) -> None:
         self.target = releases.NEWEST
@@ -129,6 +132,14 @@ class Rule:
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         """A repair for a finding of this rule, if there is one."""
         return None
+
+    def told_of_callers(self, finding: Finding, event: Event, fix: Fix | None) -> Finding:
+        """The finding; where nothing at the line helps, its help names the calls, where something can be done."""
+        helped = fix is not None and (fix.edits or fix.switch)
+        places = event.evidence.places if self.elsewhere and not helped and event.evidence is not None else ""
+        if not places:
+            return finding
+        return replace(finding, help=f"{finding.help}: the compiled function is {places}; {self.elsewhere}")
 
     def restart(self) -> None:
         """Be as new. A rule that collects things while it looks keeps them no longer than one part of a run."""

@@ -383,7 +383,7 @@ class PartRunner:
                 dispatcher.crashed(rule, finding.path, finding.span.line, error)
                 return finding
             self._fixes[key] = fix
-        return replace(finding, fix=fix) if fix is not None else finding
+        return replace(rule.told_of_callers(finding, event, fix), fix=fix)
 
 
 def place_of(function: Function) -> FunctionPlace:

@@ -58,3 +58,14 @@ def test_only_a_tensor_is_waited_for(tmp_path: Path) -> None:
     read = [f for f in lint(["m.py"], cwd=str(tmp_path), isolated=True).findings if f.code == "TCL103"]
     said = {f.span.column: ("device" in f.message, "capture_scalar_outputs" in f.help, f.fix is not None) for f in read}
     assert [each for _, each in sorted(said.items())] == [(False, False, False)] * 2 + [(True, True, True)]
+
+
+def test_where_nothing_on_the_line_helps_the_help_names_the_callers_side(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(
+        "import torch\n\n\n@torch.compile\ndef f(x):\n    while x.norm() > 1:\n        x = x / 2\n    return x\n\n\n"
+        "@torch.compile\ndef g(x):\n    if x.sum() > 0:\n        x = x + 1\n    return x\n\n\n"
+        "def main():\n    for x in (torch.ones(3), torch.zeros(3)):\n        f(x)\n        g(x)\n\n\nmain()\n"
+    )
+    helps = {f.line: f.help for f in lint(["m.py"], cwd=str(tmp_path), isolated=True).findings if f.code == "TCL101"}
+    assert "called at m.py:20; decide there" in helps[6]
+    assert "called at" not in helps[13], "a change at the line helps"

@@ -32,7 +32,7 @@ def register(frame: Frame, node: ast.AST, module: Value, method: str, args: Args
 
 def run(frame: Frame, node: ast.AST, module: Value, args: Args, result: Value) -> None:
     """What the hooks of a module do while it is captured."""
-    if not frame.capturing or frame.region is not None:
+    if not frame.capturing and frame.region is None:
         return
     recordings = frame.interp.recordings
     for hook in recordings.hooks(owner_of(module), "before"):

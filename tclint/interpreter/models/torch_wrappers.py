@@ -200,6 +200,8 @@ def _call_context_manager(
     frame.interp.emitter.call(frame, node, f"{func.name}.__call__", args, keywords, func, UNKNOWN)
     if frame.region is None and func.args is not None and not open_ended:
         return Object("contextlib.context", frame.origin(node), "", Partial(func.args, tuple(args), dict(keywords)))
+    if frame.region is not None and isinstance(func.args, FunctionValue):
+        func.args.call(frame, node, args, keywords)  # what the generator does is done where it is entered and left
     return Object("contextlib.context", frame.origin(node), "", func.args)
 
 
