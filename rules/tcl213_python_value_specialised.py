@@ -215,8 +215,8 @@ class PythonValueSpecialised(Rule):
         code: ast.AST | None = target_of(event)
         if isinstance(event.target, FunctionValue) and isinstance(event.target.function.node, ast.FunctionDef):
             code = event.target.function.node
-        if code is None:
-            return
+        if code is None or isinstance(code, (ast.Name, ast.Attribute)):
+            return  # functions that are handed in have a code each
         names = {part.id for part in ast.walk(code) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
         factory = self._factories.setdefault((event.module.path, function.qualname), _Factory(event, code, names))
         factory.seen({name: held for name in names if (held := event.ask.local(name)) is not None})

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from tclint.interpreter.frame import Frame
+from tclint.program import Module
+from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import Const, Value
 
@@ -26,3 +28,25 @@ def use(frame: Frame, node: ast.AST, name: str, given: Iterable[Value] = ()) -> 
         given = tuple(given)
         if not given or not all(isinstance(value, Const) for value in given):
             frame.interp.recordings.use_library(frame, node, "")
+
+
+def begins(node: ast.AST) -> ast.AST | None:
+    """`torch.cuda.graph(g)` of a `with`, `g.capture_begin()`."""
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return node.items[0].context_expr
+    func = node.func if isinstance(node, ast.Call) else None
+    return node if isinstance(func, ast.Attribute) and func.attr == "capture_begin" else None
+
+
+def is_part(root: Frame) -> bool:
+    """Whether the walk began in a function that others call: what they have done before is not in sight."""
+    return root.function is not None and root.function.name in root.module.index(_called)
+
+
+def _called(module: Module) -> frozenset[str]:
+    """The names of what a file calls, functions and methods."""
+    called = (node.func for node in nodes(module.tree) if isinstance(node, ast.Call))
+    named = (
+        f.attr if isinstance(f, ast.Attribute) else f.id for f in called if isinstance(f, (ast.Attribute, ast.Name))
+    )
+    return frozenset(named)

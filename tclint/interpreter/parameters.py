@@ -143,7 +143,7 @@ def bind(
         elif isinstance(value, (Dict, Seq)):
             value = _filled(interp, function, node, value)
         else:
-            value = _surer(interp, function, node, known, _agreed(interp, function, node, value))
+            value = _surer(interp, function, node, known, _agreed(interp, function, node, value, open_ended))
         env[name] = value
     if len(plain) > len(known.nodes):
         rest = plain[len(known.nodes) :]
@@ -155,7 +155,9 @@ def bind(
         else:
             value = UNKNOWN
         env[node.arg] = (
-            _agreed(interp, function, node, value) if value is not UNKNOWN else _evidence(interp, function, node, known)
+            _agreed(interp, function, node, value, open_ended)
+            if value is not UNKNOWN
+            else _evidence(interp, function, node, known)
         )
     if known.vararg:
         env[known.vararg] = Seq("tuple", None, star) if star is not None else Seq("tuple", tuple(rest), UNKNOWN, "args")
@@ -225,11 +227,12 @@ def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signat
     return Union(tuple([surer if o is tensor else o for o in value.options])) if isinstance(value, Union) else surer
 
 
-def _agreed(interp: Interpreter, function: Function, node: ast.arg, value: Value) -> Value:
+def _agreed(interp: Interpreter, function: Function, node: ast.arg, value: Value, open_ended: bool) -> Value:
     """An argument of which the caller believes, without proof, that it is a tensor: not where the annotation says `int`.
 
-    Words are never tensors, whatever the caller shows; numbers may be, where torch itself made them. Of alternatives a
-    list is none where the annotation says `Tensor`.
+    Words are never tensors, whatever the caller shows; numbers may be, where torch itself made them and the caller says what
+    goes where: `*args` that go through a wrapper of several functions do not. Of alternatives a list is none where the
+    annotation says `Tensor`.
     """
     if isinstance(value, Union) and node.annotation is not None and hints.is_tensor(node.annotation):
         rest = [o for o in value.options if not (isinstance(o, Seq) and o.kind in ("list", "tuple"))]
@@ -238,7 +241,8 @@ def _agreed(interp: Interpreter, function: Function, node: ast.arg, value: Value
     if tensor is None or node.annotation is None:
         return value
     promised = hints.python_only(node.annotation)
-    if not promised or (tensor.conf == PROVEN and isinstance(value, Tensor) and promised != {"str"}):
+    proven = tensor.conf == PROVEN and isinstance(value, Tensor) and not open_ended
+    if not promised or proven and promised != {"str"}:
         return value
     return hints.evaluate(interp, function.module, node.annotation, Origin(node.lineno, node))
 

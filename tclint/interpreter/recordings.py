@@ -14,6 +14,7 @@ from typing import Final, Literal, NamedTuple
 from tclint import events
 from tclint.interpreter.bindings import Place, owner_of, root_of
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.handles import begins, is_part
 from tclint.program import Module
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
@@ -204,7 +205,7 @@ class Recordings:
         getattr(self, f"_{deed.kind}")(deed)
 
     def _capture(self, deed: Deed) -> None:
-        self._recorded[deed.of] = Recorded(deed.frame, _begins(deed.node), modes=dict(self._modes))
+        self._recorded[deed.of] = Recorded(deed.frame, begins(deed.node), modes=dict(self._modes))
         if deed.of not in self._open:  # begun in both arms of an `if` it is one capture
             self._open.append(deed.of)
         self._captures += 1
@@ -223,7 +224,7 @@ class Recordings:
         recorded.warmed = {made: self._changed[made] for made in recorded.changes if made in self._changed}
 
     def _library(self, deed: Deed) -> None:
-        cold = self._open and not self._set_up and not deed.frame.doubtful
+        cold = self._open and not self._set_up and not deed.frame.doubtful and not is_part(deed.frame.root)
         self._set_up = True
         recorded = self._recorded.get(self._open[-1]) if cold else None
         if recorded is not None and recorded.begun is not None:
@@ -387,14 +388,6 @@ class Recordings:
             return ""  # a graph holds what a function did, and reads no function
         named = place.kind == "name" and bound.frame.function is recorded.frame.function
         return "input" if named or tensor_of(bound.value) is not None else ""
-
-
-def _begins(node: ast.AST) -> ast.AST | None:
-    """`torch.cuda.graph(g)` of a `with`, `g.capture_begin()`."""
-    if isinstance(node, (ast.With, ast.AsyncWith)):
-        return node.items[0].context_expr
-    func = node.func if isinstance(node, ast.Call) else None
-    return node if isinstance(func, ast.Attribute) and func.attr == "capture_begin" else None
 
 
 def _is_function(value: Value) -> bool:

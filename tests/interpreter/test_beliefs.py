@@ -115,3 +115,12 @@ def test_no_tensor_equals_none_or_a_word(word: Value) -> None:
     doubtful = Union((Tensor(PROVEN), UNKNOWN))
     assert compare(frame, ast.parse("0").body[0], "Eq", doubtful, word) is BOOL
     assert compare(frame, ast.parse("0").body[0], "NotEq", word, doubtful) is BOOL
+
+
+def test_a_flag_is_no_tensor_where_a_wrapper_hands_over_whatever_it_got() -> None:
+    interp = interpreter(a="def f(x, several: bool, *, last: int = 0):\n    return several\n")
+    proven = Tensor(PROVEN)
+    f = function(interp, "f")
+    assert believed(parameters.bind(interp, f, [proven, proven], {"last": proven}, False)["several"]) == PROVEN
+    env = parameters.bind(interp, f, [proven, proven], {"last": proven}, True)
+    assert (believed(env["x"]), env["several"].python_type, env["last"].python_type) == (PROVEN, "bool", "int")
