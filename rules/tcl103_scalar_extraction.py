@@ -15,8 +15,8 @@ from tclint.rules._conditions import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
-from tclint.torch_facts import facts
-from tclint.values import ARRAY, Seq, Tensor, tensor_of
+from tclint.torch_facts import causal, facts
+from tclint.values import ARRAY, NONE, Seq, Tensor, tensor_of
 
 _SWITCH: Final = "capture_scalar_outputs"
 
@@ -52,7 +52,7 @@ class ScalarExtraction(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
     elsewhere = "read it there and pass the number"
     graph_breaks = ("GB0124", "GB0033", "GB0109", "GB0213")
-    calls = facts.named("reads a value out of a tensor")
+    calls = (*facts.named("reads a value out of a tensor"), *causal.MODULES)
     owns = (
         *(name for name in calls if name.startswith("Tensor.") or name in asked.breaking_with("GB0033")),
         "torch._check*",
@@ -60,6 +60,9 @@ class ScalarExtraction(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
+        if name in causal.MODULES:
+            yield from self._causal(event)
+            return
         if self.captured(event, _SWITCH) and _is_read(event):
             return
         if name.startswith("?."):
@@ -87,10 +90,26 @@ class ScalarExtraction(Rule):
         short = name.removeprefix("builtins.")
         yield self._finding(event, tensor, f"`{short}` of a tensor")
 
+    def _causal(self, event: Call) -> Iterator[Finding]:
+        """A module that finds out by itself whether its mask is the causal one."""
+        for asked_of in causal.MODULES[event.name]:
+            at = asked_of.position
+            mask = event.args[at] if at < len(event.args) else event.keywords.get(asked_of.keyword)
+            told = event.keywords.get(asked_of.unless)
+            if isinstance(mask, Tensor) and (told is None or told is NONE) and not self.captured(event, _SWITCH):
+                module = event.name.removeprefix("torch.").removesuffix(".forward")
+                yield self.finding(
+                    event,
+                    f"`{module}` asks `{asked_of.keyword}` whether it is causal; Dynamo breaks the graph there{whole_frame(event)}",
+                    about=mask,
+                    help=f"say it: `{asked_of.unless}=True`, or `False` for another mask",
+                )
+                return
+
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
         node = event.node
-        if not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call) or event.name in causal.MODULES:
             return None
         switched = _is_read(event) and _of_tensor(event)
         return self._on_the_line(event, node) or (switch_on(event, _SWITCH) if switched else None)

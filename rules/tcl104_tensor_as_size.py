@@ -13,6 +13,7 @@ from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.values import CONSTANT, FOLDED, NAMED, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, tensor_of
+from tclint.values.constant import is_none
 
 _SIZES: Final = facts.places("takes sizes")
 _COUNTS: Final = facts.named("counts to a number while it is traced")
@@ -160,7 +161,7 @@ def _slice_bound(value: Value) -> Tensor | None:
             tensor = tensor_of(item)
             if tensor is not None and not tensor.is_known_number:
                 # `x[:limit]` is written for a limit that may be None, and nobody knows whether it is.
-                return tensor if isinstance(item, Tensor) else tensor.with_(conf=NAMED)
+                return tensor.with_(conf=NAMED) if any(map(is_none, item.options)) else tensor
             if isinstance(item, Scalar) and item.source == "random":
                 # Dynamo draws Python's random numbers inside the graph, as tensors.
                 return Tensor(PROVEN, "i", 0, 0, item.origin)

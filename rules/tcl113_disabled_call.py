@@ -39,7 +39,8 @@ class DisabledCall(Rule):
 
     Fix: keep the disabled part in the eager caller and compile a tensor-only core; or make it a
     `torch.library.custom_op`. `--unsafe-fixes` removes a deliberate `graph_break()`, and the decorator of a disabled
-    function in whose code there is no other hazard: wrong where it works around a compiler fault.
+    function in whose code there is no other hazard, unless a comment gives the reason: wrong where it works around a
+    compiler fault.
 
     Ignore it where the break is what you want.
     """
@@ -95,7 +96,7 @@ def _enabled(event: Call) -> Fix | None:
         return None
     decorator = found[0]
     first, last = decorator.lineno, decorator.end_lineno or decorator.lineno
-    if not place.lines[first - 1].lstrip().startswith("@"):
+    if not place.lines[first - 1].lstrip().startswith("@") or place.is_explained(first, last):
         return None
     edit = Edit(place.path, Span(first, 1, last + 1, 1), "")
     note = "somebody put it there for a reason: wrong where the function cannot be traced, or only works in eager mode"

@@ -36,7 +36,8 @@ class RaisedRecompileLimit(Rule):
         torch._dynamo.config.error_on_recompile = True  # while looking for the cause
 
     Fix: run with `TORCH_LOGS=recompiles` and remove the cause: mark the size dynamic, pad, or make the value a
-    tensor. `--unsafe-fixes` takes the statement out: wrong where that many programs are meant.
+    tensor. `--unsafe-fixes` takes the statement out, unless a comment beside it gives the reason: wrong where that many
+    programs are meant.
 
     Ignore it where the number of programs is known and bounded, such as one for each of sixteen buckets.
     """
@@ -68,6 +69,8 @@ class RaisedRecompileLimit(Rule):
         if node is None:
             return None
         place = Place(event, node)
+        if place.is_explained(node.lineno, node.end_lineno or node.lineno):
+            return None
         edit = place.remove(node)
         note = "past the limit a function runs eagerly, and Dynamo says so: wrong where that many programs are meant"
         return Fix("leave the limit as it is", Applicability.UNSAFE, (edit,), note) if edit is not None else None

@@ -13,6 +13,7 @@ from tclint.values import FunctionValue, Value
 if TYPE_CHECKING:
     from tclint.events.queries import Frame
 
+_LOOPS: Final = frozenset(("for", "while"))
 _NOT_RESUMED: Final = frozenset(("for", "while", "with", "try"))
 
 
@@ -24,6 +25,10 @@ class Break:
     line: int
     eager: bool
     """Whether that function runs eagerly as a whole: a break in a block cannot be resumed."""
+    sure: bool = False
+    """Whether every run gets to the break."""
+    hides: bool = False
+    """Whether every run of that function is eager because of a break in what it calls: nothing else breaks in it."""
 
 
 class GraphBreak(Event):
@@ -60,8 +65,12 @@ def runs_eagerly(blocks: Sequence[str]) -> bool:
     return not _NOT_RESUMED.isdisjoint(blocks)
 
 
-def seen_from(frame: Frame, at: Break) -> Break:
-    """A break as the caller of `frame` sees it, after all that were seen in it before."""
+def seen_from(frame: Frame, at: Break, called: bool = False) -> Break:
+    """A break as the caller of `frame` sees it, after all that were seen in it before; `called` where it is in a callee."""
     before = frame.broken
-    eager = runs_eagerly(frame.blocks) or (before is not None and before.eager)
-    return Break(at.path, at.line, eager) if before is None else Break(before.path, before.line, eager)
+    here = runs_eagerly(frame.blocks)
+    sure = at.sure and not frame.maybe
+    hides = called and sure and not _LOOPS.isdisjoint(frame.blocks)  # out of some `with` blocks Dynamo does resume
+    if before is None:
+        return Break(at.path, at.line, here, sure, hides)
+    return Break(before.path, before.line, here or before.eager, before.sure or sure, hides or before.hides)

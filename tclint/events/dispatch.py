@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tclint.events.broken import Break, GraphBreak, seen_from
@@ -92,7 +93,8 @@ class Dispatcher:
     def dispatch(self, handlers: Sequence[tuple[Rule, Handler]], event: Event) -> None:
         for rule, handler in handlers:
             try:
-                for finding in handler(event) or ():
+                for told in handler(event) or ():
+                    finding = _behind(told, event)
                     self.record(finding, rule, event)
                     if finding.effect is Effect.GRAPH_BREAK and event.compiled:
                         self.broke(finding, event)
@@ -111,7 +113,7 @@ class Dispatcher:
         if finding.confidence is Confidence.LOW or (site is not None and site.fullgraph is True):
             return
         frame = event.frame
-        at = Break(finding.path, finding.span.line, False)
+        at = Break(finding.path, finding.span.line, False, finding.confidence is Confidence.HIGH)
         frame.broken = seen_from(frame, at)
         handlers = self.handlers(GraphBreak, frame.region, None)
         if handlers:
@@ -123,6 +125,16 @@ class Dispatcher:
             self._crashed.add((rule.code, path))
             what = f"rule {rule.code} failed here: {type(error).__name__}: {error}; the other rules went on"
             self.problems.append(Problem(path, line, CRASHED, what))
+
+
+def _behind(finding: Finding, event: Event) -> Finding:
+    """A break that nobody meets: the function was left to eager mode before, in a loop around a call that breaks."""
+    before = event.frame.broken if event.compiled and finding.effect is Effect.GRAPH_BREAK else None
+    if before is None or not before.hides:
+        return finding
+    where = f"line {before.line}" if before.path == finding.path else f"{before.path}:{before.line}"
+    words = f"{finding.message}; behind the break at {where}, which leaves this function to eager mode"
+    return replace(finding, message=words, confidence=Confidence.LOW)
 
 
 def _named(name: str, patterns: Iterable[str]) -> bool:

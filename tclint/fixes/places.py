@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
+_OF_COMPILER: Final = re.compile(r"compil|dynamo|graph|eager|limit", re.IGNORECASE)
 _DEEPEST: Final = 100
 """How deep a statement may nest for libcst to be asked: its parser ends the process where the stack does."""
 
@@ -137,6 +138,14 @@ class Place:
         )
         rest = after.strip()
         return not before.strip() and (not rest or rest.startswith("#"))
+
+    def is_explained(self, first: int, last: int) -> bool:
+        """Whether a comment right above some lines, or at their end, speaks of the compiler: it gives the reason."""
+        above = first - 1
+        while above > 0 and self.lines[above - 1].lstrip().startswith("#"):
+            above -= 1
+        comments = [*self.lines[above : first - 1], *(line.partition("#")[2] for line in self.lines[first - 1 : last])]
+        return any(_OF_COMPILER.search(comment) for comment in comments)
 
     # -- edits ------------------------------------------------------------------------------------------------
 

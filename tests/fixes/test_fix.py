@@ -708,3 +708,11 @@ def test_one_change_is_suggested_for_the_findings_that_it_cures(tmp_path: Path) 
     (found,) = suggestions(opened(tmp_path, ["model.py", "train.py"]).lint().findings)
     assert (found.switch.path, [finding.line for finding in found.cures]) == ("train.py", [7, 8])
     assert "the host still waits" in found.price
+
+
+def test_what_a_comment_explains_is_not_taken_out() -> None:
+    limit = b"torch._dynamo.config.cache_size_limit = 64\n"
+    plain = b"import torch\n\n" + limit
+    told = b"import torch\n\n# One program for each of sixty buckets:\n# a higher limit is meant.\n" + limit
+    assert limit not in result(fixed(plain, "TCL408", unsafe=True))
+    assert result(fixed(told, "TCL408", unsafe=True)) == told

@@ -36,3 +36,33 @@ def test_the_transforms_whose_code_breaks_are_named_where_they_get_tensors(tmp_p
     report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
     assert [(f.line, f.code) for f in report.findings] == [(n, "TCL110") for n in (16, 17, 19, 21)]
     assert "`torchaudio.transforms.MelSpectrogram`" in report.findings[0].message
+
+
+MASKED = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2), 2)
+        self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2), 2)
+
+    def forward(self, x, memory, mask=None):
+        causal = torch.triu(x.new_ones(5, 5), 1)
+        a = self.encoder(x, mask=causal)
+        b = self.encoder(x, causal)
+        c = self.decoder(tgt=x, memory=memory, tgt_mask=causal)
+        d = self.encoder(x, mask=causal, is_causal=True)
+        e = self.encoder(x, mask)
+        f = self.encoder(x, src_key_padding_mask=causal)
+        return a, b, c, d, e, f
+"""
+
+
+def test_a_transformer_that_is_not_told_reads_its_mask(tmp_path: Path) -> None:
+    """Dynamo breaks in torch's own code (GB0124); asked on 2.4, 2.11 and 2.13."""
+    (tmp_path / "m.py").write_text(MASKED)
+    report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
+    assert [(f.line, f.code) for f in report.findings] == [(n, "TCL103") for n in (13, 14, 15)]
