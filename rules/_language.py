@@ -290,7 +290,8 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
     if base and not event.ask.is_nn_module(cls):
         yield f"object of a class below {base}"
     if isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Subscript):
-        yield "class with type arguments"
+        if isinstance(event.ask.evaluate(event.node.func.value), ClassValue):  # and not a class out of a dict
+            yield "class with type arguments"
     meta = _metaclass(event, event.function)
     if meta is not None and _has(event, Instance(meta.cls), "__call__"):
         yield "__call__ of a metaclass"
