@@ -15,6 +15,7 @@ from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import hooks, modules, tokenizers
+from tclint.interpreter.uses import use_of
 from tclint.program import Class, Function
 from tclint.values import (
     ARRAY,
@@ -308,7 +309,8 @@ class Objects:
             method = ancestor.methods.get(name)
             if method is not None:
                 if self._interp.classes.method_kind(method) == "property" and isinstance(instance, Instance):
-                    self._emitter.feature(frame, node, "property of super()")
+                    if (used := use_of(frame, node)) is not None:
+                        self._emitter.feature(*used, "property of super()")
                     return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
                 return self._interp.functions.value(method).bound_to(instance)
         return UNKNOWN
