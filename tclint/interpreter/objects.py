@@ -13,9 +13,9 @@ from tclint import events
 from tclint.interpreter import parameters
 from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.first_use import use_of
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import hooks, modules, tokenizers
-from tclint.interpreter.uses import use_of
 from tclint.program import Class, Function
 from tclint.values import (
     ARRAY,
