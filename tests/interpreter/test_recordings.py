@@ -15,4 +15,4 @@ def test_a_capture_that_is_begun_in_both_arms_of_an_if_is_one() -> None:
     recordings = Recordings()
     frame = cast(Any, SimpleNamespace(region=None))
     recordings.repeat([Deed(kind, "g", UNKNOWN, frame, ast.Pass()) for kind in ("capture", "capture", "lose", "run")])
-    assert recordings.seen == (2, 0, 0)
+    assert recordings.seen == (2, 0, 0, False)
