@@ -61,7 +61,8 @@ class Recorded:
     ran: set[Hashable] = field(default_factory=set)
     """The modules whose parameters it reads."""
     made: set[ast.AST] = field(default_factory=set)
-    """The calls that make a tensor within the capture: every replay makes it anew."""
+    """The calls that make a tensor, of those within the capture, or of one that it writes before anything else: every replay
+    makes it anew."""
     changes: dict[ast.AST, Deed] = field(default_factory=dict)
     """The tensors that every replay changes, starting from what they hold."""
     warmed: dict[ast.AST, Deed] = field(default_factory=dict)
@@ -289,6 +290,9 @@ class Recordings:
             self._changed.pop(made, None)
             for recorded in self._recorded.values():
                 recorded.warmed.pop(made, None)
+        for recorded in self._capturing():
+            if made not in recorded.changes and isinstance(deed.node, ast.Call):
+                recorded.made.add(made)  # `copy_` and the like: what it held before does not matter
 
     def _change(self, deed: Deed) -> None:
         made: ast.AST = deed.of  # type: ignore[assignment]

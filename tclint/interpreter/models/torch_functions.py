@@ -160,6 +160,8 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         written, given = keywords["out"], next((each.value for each in node.keywords if each.arg == "out"), None)
         if isinstance(written, Tensor) and any(each and in_pieces(each) for each in (given, written.origin.node)):
             frame.interp.emitter.feature(frame, node, "out= that does not lie in one piece")
+        if isinstance(written, Tensor) and given is not None:
+            frame.interp.recordings.write(frame, given, node, keeps=False)
     result = _function(frame, node, name, args, keywords)
     if isinstance(result, Tensor) and result.conf != PROVEN and result.origin.node is node:
         # Whatever it was given: what torch computes is a tensor.
