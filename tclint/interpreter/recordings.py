@@ -35,7 +35,7 @@ class Deed(NamedTuple):
     """Something that eager code does to a graph, or to what a graph may have read."""
 
     kind: str
-    """`capture`, `end`, `read`, `run`, `bind`, `mode`, `write`, `change`, `backward`, `step`, `rate`, `drop`, `use`, `replay`,
+    """`capture`, `end`, `read`, `run`, `bind`, `mode`, `write`, `change`, `touch`, `backward`, `step`, `rate`, `drop`, `use`, `replay`,
     `lose`; `hook` and `unhook`; `fork` and `join`; `library`"""
     of: Hashable
     """The graph, the place, the module, the tensor or the stream."""
@@ -198,8 +198,12 @@ class Recordings:
         if frame.region is not None or not (self._recorded or _near_capture(frame)):
             return
         tensor = root_of(frame, node)
-        if tensor is not None and tensor.origin.node is not None:
-            self.do("change" if keeps else "write", tensor.origin.node, frame, call, tensor)
+        made = tensor.origin.node if tensor is not None else None
+        if made is None:
+            return
+        # Decided here and not where a remembered call does it again: that makes nothing, and its frame is of another day.
+        aside = self._open and (frame.doubtful or all(made in each.made for each in self._capturing()))
+        self.do("touch" if keeps and aside else "change" if keeps else "write", made, frame, call, tensor or UNKNOWN)
 
     def _do(self, deed: Deed) -> None:
         self._log.append(deed)
@@ -300,8 +304,10 @@ class Recordings:
         if not self._open:
             self._changed.setdefault(made, deed)
         for recorded in self._capturing():
-            if made not in recorded.made and not deed.frame.doubtful:
-                recorded.changes.setdefault(made, deed)
+            recorded.changes.setdefault(made, deed)
+
+    def _touch(self, deed: Deed) -> None:
+        self._written.add(deed.of)  # type: ignore[arg-type]
 
     def _backward(self, deed: Deed) -> None:
         for recorded in self._capturing():
