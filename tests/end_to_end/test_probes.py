@@ -15,7 +15,7 @@ ANSWERS = json.loads((ROOT / "benchmarks" / "probes.json").read_text(encoding="u
 # `1 in x` is asked of a list as well as of a tensor, and nothing but its name calls this one a tensor.
 MISSED = {
     "classes": {"sorted_o", "getattribute_o", "err", "err_shape"},
-    "containers": {"template", "sort_tuple_t", "in_if"},
+    "containers": {"template", "in_if"},
     "stdlib": {
         *("uniform_from", "inspect_sig", "tb", "callable_", "template"),
     },
