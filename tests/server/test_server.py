@@ -281,29 +281,29 @@ def test_quick_fix_gives_what_fix_gives(editor: Editor) -> None:
     assert "tclint" not in path.read_text()
 
 
-MASKED = """\
+DRAWN = """\
+import random
+
 import torch
 
 
 @torch.compile
-def f(x, y):
-    mask = x > 0
-    x[mask] = y
-    return x
+def f(x):
+    return x * random.gauss(0, 1)
 
 
-f(torch.ones(3), torch.ones(3))
+f(torch.ones(3))
 """
 
 
 def test_fixes_to_make_by_hand_are_not_offered(editor: Editor) -> None:
     editor.start()
-    found = editor.open("masked.py", MASKED)
-    (written,) = [d for d in found if d["code"] == "TCL302"]
-    report = api.lint(["masked.py"], cwd=(Project(editor.root).write({"masked.py": MASKED})).root)
-    assert [f.fix.applicability for f in report.findings if f.code == "TCL302" and f.fix] == [Applicability.DISPLAY]
-    titles = [a["title"] for a in editor.actions("masked.py", written["range"]) if "TCL302" in a["title"]]
-    assert titles == ["TCL302: ignore here"]
+    found = editor.open("drawn.py", DRAWN)
+    (written,) = [d for d in found if d["code"] == "TCL109"]
+    report = api.lint(["drawn.py"], cwd=(Project(editor.root).write({"drawn.py": DRAWN})).root)
+    assert [f.fix.applicability for f in report.findings if f.code == "TCL109" and f.fix] == [Applicability.DISPLAY]
+    titles = [a["title"] for a in editor.actions("drawn.py", written["range"]) if "TCL109" in a["title"]]
+    assert titles == ["TCL109: ignore here"]
 
 
 def test_unsafe_fixes_are_labelled(editor: Editor) -> None:
