@@ -196,12 +196,10 @@ class UnsupportedPython(Rule):
 
     def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
         if isinstance(event.function, ClassValue):
-            cls = event.function.cls
-            base = event.ask.external_base(cls)
-            node = cls.node
-            if base.startswith("pydantic.") or any(_pydantic(event, d) for d in node.decorator_list):
+            base = event.ask.external_base(event.function.cls)
+            if _is_pydantic(event):
                 yield self._finding(event, "a pydantic model is built")
-            elif base.endswith(".TypedDict") and any(k.arg == "total" for k in node.keywords):
+            elif _is_partial_dict(event):
                 yield self._finding(event, "a TypedDict with optional keys is built")
             elif base == "torch.Tensor" and event.args and tensor_of(event.args[0]) is None:
                 yield self._finding(event, "a tensor subclass is built from sizes")
@@ -238,8 +236,8 @@ class UnsupportedPython(Rule):
             return skip_unread_store(event, event.node) if isinstance(event.receiver, FunctionValue) else None
         if isinstance(event, Define):
             return class_of_file(event)
-        if isinstance(event, ProgramCall) and "pydantic" not in finding.message:
-            return _as_dict(event) if "TypedDict" in finding.message else plain_class(event)
+        if isinstance(event, ProgramCall) and not _is_pydantic(event):
+            return _as_dict(event) if _is_partial_dict(event) else plain_class(event)
         if (found := plain_property(event)) is not None:
             return found
         if isinstance(event, (Call, ProgramCall, Operation)) and isinstance(event.node, ast.expr):
@@ -257,6 +255,23 @@ class UnsupportedPython(Rule):
             confidence=Confidence.HIGH,
             help="use plain Python numbers, lists and tensors in the region",
         )
+
+
+def _is_pydantic(event: ProgramCall) -> bool:
+    """Whether a model of pydantic is built."""
+    if not isinstance(event.function, ClassValue):
+        return False
+    cls = event.function.cls
+    based = event.ask.external_base(cls).startswith("pydantic.")
+    return based or any(_pydantic(event, decorator) for decorator in cls.node.decorator_list)
+
+
+def _is_partial_dict(event: ProgramCall) -> bool:
+    """Whether a `TypedDict` is built that says which of its keys must be there."""
+    if not isinstance(event.function, ClassValue):
+        return False
+    cls = event.function.cls
+    return event.ask.external_base(cls).endswith(".TypedDict") and any(k.arg == "total" for k in cls.node.keywords)
 
 
 def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:

@@ -209,6 +209,7 @@ class Session:
             return self._run()
 
     def _run(self) -> Diagnosis:
+        """Task by task."""
         chosen = [each for each in DIAGNOSTICS if each.name in self.options.names]
         tasks = self._begun(schedule(chosen, self._parts, self.options.quick))
         try:
@@ -326,6 +327,7 @@ class Session:
         gathered.running = part
         together = bool(self.beside)
         if task in self.beside:
+            # Taken out when it has answered, and not before: whoever is stopped here collects what is in there.
             status, words, result = self.beside[task].result()
             del self.beside[task]
         else:

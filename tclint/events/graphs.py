@@ -66,8 +66,8 @@ class Refused(Event):
     """torch raises: in a capture, or in a call of what was captured.
 
     `why` says what is wrong. A module has `hooks`, `autocast` is in force with its cache, samples are `numbers`, a
-    parameter is `unused`, a call has other `sizes` than the sample, or `keywords`; a stream is `unjoined` when a capture ends; a library is called
-    for the first time in a capture that is `cold`.
+    parameter is `unused`, a call has other `sizes` than the sample, or `keywords`; a stream is `unjoined` when a capture
+    ends; a library is called for the first time in a capture that is `cold`.
     """
 
     __slots__ = ("about", "why")

@@ -32,9 +32,18 @@ _DEEPEST: Final = 100
 
 
 @functools.lru_cache(maxsize=4)  # fixes come file by file, some look at a second one
-def _lines(path: str, data: bytes) -> list[str]:
+def lines_of(path: str, data: bytes) -> list[str]:
     text = decode(path, data)
     return _NEWLINE.split(text) if "\r" in text else text.split("\n")
+
+
+def inserted(path: str, lines: Sequence[str], line: int, text: str) -> Edit:
+    """A whole new line before `line`; one beyond the last line goes to the end of the file."""
+    if line > len(lines):
+        last = len(lines)
+        end = len(lines[-1]) + 1
+        return Edit(path, Span(last, end, last, end), f"\n{text}")
+    return Edit(path, Span(line, 1, line, 1), f"{text}\n")
 
 
 class Place:
@@ -47,7 +56,7 @@ class Place:
         self.node: Any = node if node is not None else event.node
         self.chain = ancestors(self.module.tree, self.node)
         """What encloses the node, outermost first."""
-        self.lines = _lines(self.path, self.module.data)
+        self.lines = lines_of(self.path, self.module.data)
 
     # -- around the node --------------------------------------------------------------------------------------
 
@@ -181,12 +190,7 @@ class Place:
         return self.insert_after(node, text) if is_atom(node) else self.replace(node, f"({self.source(node)}){text}")
 
     def insert_line(self, line: int, text: str) -> Edit:
-        """A whole new line before `line`; one beyond the last line goes to the end of the file."""
-        if line > len(self.lines):
-            last = len(self.lines)
-            end = len(self.lines[-1]) + 1
-            return Edit(self.path, Span(last, end, last, end), f"\n{text}")
-        return Edit(self.path, Span(line, 1, line, 1), f"{text}\n")
+        return inserted(self.path, self.lines, line, text)
 
     def remove(self, statement: ast.stmt) -> Edit | None:
         """A statement and its line; `pass` where nothing else is left in its block."""

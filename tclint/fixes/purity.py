@@ -10,7 +10,8 @@ from tclint.values import Instance, Object
 if TYPE_CHECKING:
     from tclint.fixes.places import Place
 
-# Functions and methods that return a fresh value, made of others or of sizes, have no side effect and are defined for every input of the right shape.
+# Functions and methods that return a fresh value, made of others or of sizes, have no side effect and are defined for every
+# input of the right shape.
 PURE: Final = frozenset(
     "abs absolute add amax amin all any argmax argmin asin atan atan2 bool broadcast_to cat ceil chunk clamp clamp_max "
     "clamp_min clone contiguous cos cosh count_nonzero cumprod cumsum detach diag diagonal div double einsum eq erf exp "

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.imports import after_imports
-from tclint.model.finding import Applicability, Edit, Finding, Fix, Span, Switch
-from tclint.sources.text import decode
+from tclint.fixes.places import inserted, lines_of
+from tclint.model.finding import Applicability, Edit, Finding, Fix, Switch
+from tclint.sources.text import Unparsable, parse
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -35,7 +34,7 @@ def switch_on(event: Event, setting: str) -> Fix | None:
     if site is not None and site.path != module.path:
         title = f"set torch._dynamo.config.{setting} = True before {site.path}:{site.line}"
         return Fix(title, Applicability.DISPLAY, (), _PRICE, Switch(setting, site.path))
-    made = _edit(module.path, decode(module.path, module.data), module.tree, setting)
+    made = _edit(module.path, module.data, module.tree, setting)
     if made is None:
         return None
     line, edit = made
@@ -64,16 +63,14 @@ def resolved(findings: Iterable[Finding], text: Callable[[str], bytes | None]) -
 
 def _elsewhere(switch: Switch, data: bytes) -> Edit | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    made = _edit(switch.path, decode(switch.path, data), tree, switch.setting)
+        tree = parse(switch.path, data)
+    except (Unparsable, RecursionError):
+        return None  # told where the file is read
+    made = _edit(switch.path, data, tree, switch.setting)
     return made[1] if made is not None else None
 
 
-def _edit(path: str, text: str, tree: ast.Module, setting: str) -> tuple[str, Edit] | None:
+def _edit(path: str, data: bytes, tree: ast.Module, setting: str) -> tuple[str, Edit] | None:
     """The line that sets the switch, and where it goes: behind the imports of a file that imports torch."""
     body = tree.body
     at = after_imports(body)
@@ -91,11 +88,7 @@ def _edit(path: str, text: str, tree: ast.Module, setting: str) -> tuple[str, Ed
     end = last.end_lineno or last.lineno
     if following and following[0].lineno <= end:
         return None  # `import torch; x = 1`
-    lines = re.split(r"\r\n|\r|\n", text)
-    if end >= len(lines):
-        column = len(lines[-1]) + 1
-        return line, Edit(path, Span(len(lines), column, len(lines), column), f"\n{new}")
-    return line, Edit(path, Span(end + 1, 1, end + 1, 1), f"{new}\n")
+    return line, inserted(path, lines_of(path, data), end + 1, new)
 
 
 def _torch(body: Sequence[ast.stmt]) -> str | None:

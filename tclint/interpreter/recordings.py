@@ -35,8 +35,8 @@ class Deed(NamedTuple):
     """Something that eager code does to a graph, or to what a graph may have read."""
 
     kind: str
-    """`capture`, `end`, `read`, `run`, `bind`, `mode`, `write`, `change`, `touch`, `backward`, `step`, `rate`, `drop`, `use`, `replay`,
-    `lose`; `hook` and `unhook`; `fork` and `join`; `library`"""
+    """`capture`, `end`, `read`, `run`, `bind`, `mode`, `write`, `change`, `touch`, `backward`, `step`, `rate`, `drop`, `use`,
+    `replay`, `lose`; `hook` and `unhook`; `fork` and `join`; `library`"""
     of: Hashable
     """The graph, the place, the module, the tensor or the stream."""
     value: Value

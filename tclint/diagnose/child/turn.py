@@ -17,8 +17,10 @@ class Turn:
         """`path`: the file; empty: there is nobody else. `ahead`: alone from now on, until the process ends."""
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) if path else -1
         self._alone = ahead
-        if ahead:
-            self._lock(exclusive=True)
+        if ahead and path:
+            import fcntl
+
+            fcntl.flock(self._file, fcntl.LOCK_EX)
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
@@ -37,18 +39,11 @@ class Turn:
         if self._alone or self._file < 0:
             yield
             return
-        self._lock(exclusive)
-        try:
-            yield
-        finally:
-            import fcntl
-
-            fcntl.flock(self._file, fcntl.LOCK_UN)
-
-    def _lock(self, exclusive: bool) -> None:
-        if self._file < 0:
-            return
         # Not on every system; there are only turns where there is CUDA and cores to count.
         import fcntl
 
         fcntl.flock(self._file, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)

@@ -31,7 +31,7 @@ def register(frame: Frame, node: ast.AST, module: Value, method: str, args: Args
 
 
 def run(frame: Frame, node: ast.AST, module: Value, args: Args, result: Value) -> None:
-    """What the hooks of a module do while it is captured."""
+    """What the hooks of a module do while it is captured, or compiled."""
     if not frame.capturing and frame.region is None:
         return
     recordings = frame.interp.recordings
