@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.model.finding import RANK, Confidence, Effect, Finding, Severity, Span
@@ -170,21 +171,20 @@ class Assembly:
 
 def _with_copies(findings: list[Finding], copies: dict[int, tuple[str, int, int] | None]) -> list[Finding]:
     """Name the other places where the same function stands with the same finding: a fix is needed there too."""
-    places: dict[tuple[Any, ...], list[Finding]] = {}
-    for finding in findings:
+    places: dict[tuple[Any, ...], dict[str, list[Finding]]] = {}
+    for finding in sorted(findings, key=lambda f: f.sort_key):
         copy = copies.get(id(finding))
         if copy is not None:
-            places.setdefault((finding.code, *copy), []).append(finding)
+            places.setdefault((finding.code, *copy), {}).setdefault(finding.path, []).append(finding)
     result = []
     for finding in findings:
         copy = copies.get(id(finding))
-        others = (
-            [f for f in places.get((finding.code, *copy), ()) if f.path != finding.path] if copy is not None else []
-        )
-        if others:
-            shown = tuple(f"{f.path}:{f.span.line}" for f in sorted(others, key=lambda f: f.sort_key)[:3])
-            more = (f"and {len(others) - 3} more",) if len(others) > 3 else ()
-            finding = replace(finding, same_as=(*shown, *more))
+        by_file = places[(finding.code, *copy)] if copy is not None else {}
+        if len(by_file) > 1:
+            elsewhere = (f for path, found in by_file.items() if path != finding.path for f in found)
+            shown = tuple(f"{f.path}:{f.span.line}" for f in islice(elsewhere, 3))
+            rest = sum(map(len, by_file.values())) - len(by_file[finding.path]) - len(shown)
+            finding = replace(finding, same_as=(*shown, *((f"and {rest} more",) if rest else ())))
         result.append(finding)
     return result
 
