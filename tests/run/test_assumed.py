@@ -336,21 +336,20 @@ def test_what_a_test_compiles_for_itself_is_no_evidence_for_the_program(project:
     source = """
         import torch
 
-        class Mixer:
-            def mix(self, x, mask):
-                return x * mask.to(x.device)
+        def mix(x, mask):
+            return x * mask.to(x.device)
 
-            def fast(self, x, mask):
-                mixed = torch.compile(self.mix, mode="reduce-overhead")
-                return mixed(x, mask)
+        def fast(x, mask):
+            mixed = torch.compile(mix, mode="reduce-overhead")
+            return mixed(x, mask)
     """
     own = """
         import torch
-        from prog import Mixer
+        from prog import mix
 
         def test_mix():
-            mix = torch.compile(Mixer().mix)
-            mix(torch.ones(4), torch.ones(4))
+            mixed = torch.compile(mix)
+            mixed(torch.ones(4), torch.ones(4))
     """
     report = project.write({"prog.py": source, "test_prog.py": own}).lint()
     assert [f.line for f in report.findings if f.path == "prog.py"] == []
