@@ -366,7 +366,7 @@ def test_a_variable_that_only_a_test_sets_is_no_change(project: Project) -> None
     """
     sets = "import os\nos.environ['SCALE'] = '2'\n"
     assert shown(project.write({"prog.py": source, "test_prog.py": sets}).lint()) == []
-    assert shown(project.write({"main.py": sets}).lint()) == ["prog.py:7 TCL502"]
+    assert shown(project.write({"main.py": sets}).lint()) == ["prog.py:6 TCL502"]
 
 
 def test_a_site_with_one_target_in_sight_is_resolved(project: Project) -> None:
