@@ -308,6 +308,7 @@ class PartRunner:
         interp = self.main
         frame = Frame(interp, module, None, {}, None)
         interp.account.begin(module.path)
+        interp.graph_memory.open()
         interp.graph_memory.begin()
         interp.heap.begin()
         interp.recordings.begin()
