@@ -46,7 +46,7 @@ def test_with_calls_that_were_seen() -> None:
     interp = interpreter(a=NET)
     forward, net = function(interp, "Net.forward"), Instance(cls(interp, "Net"))
     seen: list[Arguments] = [((Tensor(), Const(1)), {}), ((Tensor(), Const(2)), {"flag": Const("on")})]
-    interp.learned.calls_seen[net.key] = seen
+    interp.learned.calls_seen[net.key] = {(): seen}
     x, n, _ = entered(interp.entries.with_calls(forward, net, None, net))
     assert isinstance(x, Tensor)
     assert x.flags & INPUT
@@ -58,7 +58,7 @@ def test_with_calls_that_were_seen() -> None:
 def test_calls_of_which_nothing_is_known_do_not_count_beside_others() -> None:
     interp = interpreter(a=NET)
     forward, net = function(interp, "Net.forward"), Instance(cls(interp, "Net"))
-    interp.learned.calls_seen[net.key] = [((UNKNOWN, UNKNOWN), {}), ((Tensor(), Const("s")), {})]
+    interp.learned.calls_seen[net.key] = {(): [((UNKNOWN, UNKNOWN), {}), ((Tensor(), Const("s")), {})]}
     _, n, _ = entered(interp.entries.with_calls(forward, net, None, net))
     assert isinstance(n, Const)
     assert n.value == "s"
