@@ -27,8 +27,8 @@ from tclint.model.report import Problem
 from tclint.program import Class, Function, FunctionPlace, Module, Program
 from tclint.ruleset.rule import Rule
 from tclint.run import knowledge
+from tclint.run.compiles import is_external, is_some_module, receiver_of, roots_of, why_nothing
 from tclint.run.results import Entered, EnteredFile, Found, Result, Root, SitePlace, Sites
-from tclint.run.targets import is_external, is_some_module, receiver_of, roots_of, why_nothing
 from tclint.sources import glance
 from tclint.sources.text import TOO_DEEP
 from tclint.torch_facts import facts
