@@ -309,6 +309,7 @@ class Evidence:
         """What is written of one kind."""
         yield from (place for place in self._written if place[0] == kind)
 
+    @cached_property
     def resets(self) -> list[Write]:
         """The calls that throw programs away which are then asked for again. Where something is compiled in between, a
         measurement starts afresh."""
