@@ -85,9 +85,12 @@ class Entries:
         return self._run(function, env, region)
 
     def _codes(self, target: Value, site: CompileSite | None) -> list[Code]:
-        """What the calls that speak for an entry are counted by: those of its site, without one those of any."""
+        """What the calls that speak for an entry are counted by: those of its site, without one those of any.
+
+        Where one of several things is compiled, nobody knows which of the calls are whose.
+        """
         if site is not None:
-            return [code_of(target, site)]
+            return [code_of(target, site)] if target.is_code else []
         return [(target.key, how) for how in self._interp.learned.calls_seen.get(target.key, ())]
 
     def _is_method(self, function: Function, seen: Sequence[Arguments]) -> bool:
