@@ -108,8 +108,9 @@ def _of_contexts(given: Partial) -> str | None:
     values = (*given.args, *given.keywords.values())
     if any(tensor_of(each) is not None for each in values):
         return "checkpoint with a context_fn that holds a tensor"
-    bound = any(isinstance(each, FunctionValue) and isinstance(each.bound, Instance) for each in values)
-    return "checkpoint with a context_fn that holds a method" if bound else None
+    functions = [each for each in values if isinstance(each, FunctionValue)]
+    what = "a method" if any(isinstance(each.bound, Instance) for each in functions) else "a function"
+    return f"checkpoint with a context_fn that holds {what}" if functions else None
 
 
 def _is_held(event: Event, node: ast.expr) -> bool:

@@ -160,7 +160,8 @@ class UnsupportedPython(Rule):
             yield self._finding(event, words)
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
-        if _opaque(event.left) or _opaque(event.right):
+        hashed = event.operator in ("key", "member", "In", "NotIn")
+        if _opaque(event.right) or (_opaque(event.left) and not hashed):
             yield self._finding(event, "an operator on a C object")
         else:
             yield from self._of_language(event, _language.of_operation(event))
