@@ -18,8 +18,9 @@ from tclint.values import FunctionValue, tensor_of
 class AssertOnTensor(Rule):
     """`assert` on a tensor stays in the graph only with a plain condition and a constant message.
 
-    `assert (ids >= 0).all(), "negative id"` becomes an asynchronous check in the graph. With an f-string as the message,
-    or with `not`, `and`, `or` in the condition (TCL101), Dynamo ends the graph.
+    `assert (ids >= 0).all(), "negative id"` becomes an asynchronous check in the graph, and so does the last operand of
+    `and` and `or`. With an f-string as the message, or with a tensor under `not` or as an earlier operand (TCL101), Dynamo
+    ends the graph.
 
     Bad::
 

@@ -9,6 +9,7 @@ from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Program
 from tclint.ruleset.rule import Rule
+from tclint.sources.roles import is_test
 from tclint.values import Const
 
 
@@ -35,8 +36,8 @@ class EnvReadInRegion(Rule):
     Fix: read the variable once outside, in `__init__` or at import, and pass it on; or `os.environ.get`, which is
     guarded.
 
-    Where nothing in the program sets the variable the confidence is low. Versions: 2.9 and later (2.6 guarded
-    `os.getenv`).
+    Where nothing in the program but its tests sets the variable the confidence is low. Versions: 2.9 and later (2.6
+    guarded `os.getenv`).
     """
 
     code, name = "TCL502", "env-read-in-region"
@@ -47,7 +48,9 @@ class EnvReadInRegion(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         variable = event.arg(0, "key")
         name = variable.value if isinstance(variable, Const) and isinstance(variable.value, str) else ""
-        changes = bool(name) and name.encode() in event.ask.of_program(_variables_set)
+        # What a test sets is another run: it reads the variable before it compiles.
+        by_program = event.ask.of_program(_variables_set).get(name.encode())
+        changes = by_program is True or (by_program is False and is_test(event.module.path))
         yield self.finding(
             event,
             f"`os.getenv({name!r})` is read once, at compile time" + ("; the program changes it" if changes else ""),
@@ -61,6 +64,12 @@ _QUOTED = rb"""["']([^"'\n]+)["']"""
 _SETTING = re.compile(rb"environ\[\s*" + _QUOTED + rb"\s*\]\s*=[^=]|(?:setdefault|setenv|putenv)\(\s*" + _QUOTED)
 
 
-def _variables_set(program: Program) -> set[bytes]:
-    """The variables that some file of the program sets."""
-    return {match[1] or match[2] for module in program.modules for match in _SETTING.finditer(module.data)}
+def _variables_set(program: Program) -> dict[bytes, bool]:
+    """The variables that some file of the program sets, and whether another file than a test does."""
+    found: dict[bytes, bool] = {}
+    for module in program.modules:
+        tests = is_test(module.path)
+        for match in _SETTING.finditer(module.data):
+            name = match[1] or match[2]
+            found[name] = found.get(name, False) or not tests
+    return found

@@ -44,6 +44,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.rules",),
     ("tclint.run.suppress",),
     ("tclint.run.knowledge",),
+    ("tclint.run.compiles",),
     ("tclint.run.results",),
     ("tclint.run.reading", "tclint.run.links", "tclint.run.memo"),
     ("tclint.run.parts",),

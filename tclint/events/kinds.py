@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tclint.events.queries import Queries
 from tclint.model.finding import Span
-from tclint.sources.roles import is_test
-from tclint.values import Compiled, CompileSite, Const, Evidence, Tensor, Value
+from tclint.values import Compiled, CompileSite, Evidence, Tensor, Value
 from tclint.values.compiled import code_of
 
 if TYPE_CHECKING:
@@ -388,7 +387,7 @@ class Enter(Event):
 class Compile(Event):
     """A compile site."""
 
-    __slots__ = ("keywords", "positional", "target")
+    __slots__ = ("begun", "keywords", "positional", "target")
     kind = "compile"
 
     def __init__(
@@ -398,23 +397,22 @@ class Compile(Event):
         target: Value,
         keywords: Mapping[str, Value],
         positional: int,
+        site: CompileSite,
     ) -> None:
         super().__init__(frame, node)
         self.target = target
         self.keywords = keywords
         self.positional = positional
+        self.begun = site
+        """The site that this is; `site` is the one of the region around it."""
 
     @property
     def evidence(self) -> Evidence | None:
         """What is known of the calls of what is compiled here."""
-        given = self.keywords.get("dynamic")
-        target = self.target
+        target, site = self.target, self.begun
         while isinstance(target, Compiled):
             target = target.target
-        code = code_of(target, self.frame.module.path, getattr(self.node, "lineno", 0))
-        dynamic = given.value if isinstance(given, Const) else None
-        path = self.frame.module.path
-        return self.frame.interp.account.evidence(code, dynamic, is_test(path), path)
+        return self.frame.interp.account.evidence(code_of(target, site), site.dynamic, site.test, site.path)
 
 
 class ModuleEvent(Event):
@@ -471,7 +469,10 @@ def _characters(module: Module, line: int, offset: int) -> int:
 
 
 def subject(value: Value) -> Tensor | None:
-    """The tensor a rule speaks about: the value itself, or the tensor option of a union."""
-    from tclint.values import tensor_of
+    """The tensor a rule speaks about: the value itself, or the tensor option of a union.
 
-    return tensor_of(value)
+    What may as well be a number is unknown: a finding about it is told at low confidence only.
+    """
+    from tclint.values import spoken_of
+
+    return spoken_of(value)

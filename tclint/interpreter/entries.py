@@ -23,6 +23,7 @@ from tclint.values import (
     Value,
     join_all,
 )
+from tclint.values.compiled import Code, code_of
 from tclint.values.moments import Call
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ class Entries:
 
     def with_calls(self, function: Function, receiver: Value | None, site: CompileSite | None, target: Value) -> Value:
         """Interpret the entry of a region with what eager code was seen to pass, or else with its signature."""
-        seen: Sequence[Arguments] = self._interp.learned.calls_seen.get(target.key, ())
+        codes = self._codes(target, site)
+        calls_seen = self._interp.learned.calls_seen
+        seen: Sequence[Arguments] = [c for runs, how in codes for c in calls_seen.get(runs, {}).get(how, ())]
         # A function interpreted on its own passes on arguments nobody knows: no evidence where real calls are in sight.
         known = [c for c in seen if not any(v is UNKNOWN for v in (*c[0], *c[1].values()))]
         seen = known or seen
@@ -66,7 +69,7 @@ class Entries:
             receiver = Instance(function.cls)
         bound = [receiver] if receiver is not None else []
         envs = [parameters.bind(self._interp, function, [*bound, *args], keywords, False) for args, keywords in seen]
-        region = Region(site, self._evidence(function, bound, site, target), assuming=assuming)
+        region = Region(site, self._evidence(function, bound, site, codes), assuming=assuming)
         env: Env = dict(zip(parameters.signature(function).names, bound, strict=False))
         by_signature = parameters.entry(self._interp, function, receiver, region=region)
         for name in envs[0]:
@@ -81,6 +84,15 @@ class Entries:
             return self.by_signature(function, receiver, region)
         return self._run(function, env, region)
 
+    def _codes(self, target: Value, site: CompileSite | None) -> list[Code]:
+        """What the calls that speak for an entry are counted by: those of its site, without one those of any.
+
+        Where one of several things is compiled, nobody knows which of the calls are whose.
+        """
+        if site is not None:
+            return [code_of(target, site)] if target.is_code else []
+        return [(target.key, how) for how in self._interp.learned.calls_seen.get(target.key, ())]
+
     def _is_method(self, function: Function, seen: Sequence[Arguments]) -> bool:
         """Whether a compiled method (`@torch.compile` in a class) is called on its objects."""
         if function.cls is None or self._interp.classes.method_kind(function):
@@ -88,17 +100,18 @@ class Entries:
         return not any(args and isinstance(args[0], Instance) and args[0].cls is function.cls for args, _ in seen)
 
     def _evidence(
-        self, function: Function, bound: Sequence[Value], site: CompileSite | None, target: Value
+        self, function: Function, bound: Sequence[Value], site: CompileSite | None, codes: Sequence[Code]
     ) -> Evidence | None:
         """The walk through the program whose calls of a target cost most."""
         names = {*parameters.signature(function).names[len(bound) :], *parameters.variadic(function)}
         found: list[Evidence] = []
-        for walk in self._interp.account.walks(target.key, site is not None and site.test):
-            calls = (m for m in walk if isinstance(m, Call) and m.callee == target.key)
-            envs = (parameters.bind(self._interp, function, [*bound, *c.args], c.keywords, False) for c in calls)
-            rows = [{name: value for name, value in env.items() if name in names} for env in envs]
-            dynamic, settings = (site.dynamic, site.settings) if site is not None else (None, frozenset[str]())
-            found.append(Evidence(target.key, walk, rows, dynamic, settings))
+        dynamic, settings = (site.dynamic, site.settings) if site is not None else (None, frozenset[str]())
+        for code in codes:
+            for walk in self._interp.account.walks(code, site is not None and site.test):
+                calls = (m for m in walk if isinstance(m, Call) and m.callee == code)
+                envs = (parameters.bind(self._interp, function, [*bound, *c.args], c.keywords, False) for c in calls)
+                rows = [{name: value for name, value in env.items() if name in names} for env in envs]
+                found.append(Evidence(code, walk, rows, dynamic, settings))
         return max(found, key=lambda each: each.weight, default=None)
 
     def by_signature(

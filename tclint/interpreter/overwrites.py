@@ -20,6 +20,7 @@ from tclint.values import (
     OWNED,
     PENDING,
     PROVEN,
+    REPLAYED,
     STALE,
     STATIC_OUT,
     UNKNOWN,
@@ -43,6 +44,8 @@ class Effect(NamedTuple):
 
 Held = Mapping[tuple[object, str], Value]
 _MAX_EFFECTS: Final = 8
+_READ: Final = STATIC_OUT | REPLAYED | STALE
+"""What a reader finds changed."""
 
 
 class GraphMemory:
@@ -68,6 +71,10 @@ class GraphMemory:
         self._trained: CompileSite | None = None
         self._filled = False
         """Whether parameters hold gradients that the program made: backward passes add to these in place."""
+
+    def open(self) -> None:
+        """Another file: nothing of what its names hold was overwritten yet."""
+        self._overwriting.clear()
 
     def begin(self) -> None:
         """Another entry into the program."""
@@ -259,7 +266,7 @@ class GraphMemory:
 
 def read(frame: Frame, node: ast.AST, name: str, value: Value) -> Value:
     """Eager code reads what a name (or `self.name`) holds: told to the rules where a graph has overwritten it."""
-    if not frame.interp.graph_memory.runs:
+    if not frame.interp.graph_memory.runs or value.contains(_READ) is None:
         return value
     if holds_graph(value):
         return as_handle(value)

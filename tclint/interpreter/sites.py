@@ -38,6 +38,7 @@ from tclint.values import (
     Value,
     uses_cudagraphs,
 )
+from tclint.values.compiled import Code
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -66,6 +67,7 @@ class CompileSites:
         self._interp = interp
         self._learned = interp.learned
         self._emitter = interp.emitter
+        self._known = {(target.key, id(site)) for target, site in interp.learned.targets}
         self._graphed: dict[tuple[ast.AST | None, Value | None], CompileSite] = {}
         """By the call that made them and what they run, the sites of graphed callables."""
         patterns = interp.options.cudagraph_callables
@@ -100,9 +102,11 @@ class CompileSites:
         site = self._site(frame, node, keywords, decorator)
         while isinstance(target, Compiled):
             target = target.target
-        self._emitter.emit(events.Compile, frame, node, args[0] if args else target, keywords, len(args))
+        self._emitter.emit(events.Compile, frame, node, args[0] if args else target, keywords, len(args), site)
         self._interp.account.compiled(frame, node)
-        if not any(t.key == target.key and s is site for t, s in self._learned.targets):
+        known = (target.key, id(site))
+        if known not in self._known:
+            self._known.add(known)
             self._learned.targets.append((target, site))
         return Compiled(target, site)
 
@@ -197,10 +201,11 @@ class CompileSites:
             interp.account.paused -= 1
             interp.graph_memory.paused -= 1
 
-    def note_call(self, target: Value, code: Any, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+    def note_call(self, target: Value, code: Code, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         """Remember how eager code calls a compiled callable: evidence for what its arguments are and how they vary."""
-        self._learned.callees[code] = target
-        seen = self._learned.calls_seen.setdefault(code, [])
+        runs, cache = code
+        self._learned.callees[runs] = target
+        seen = self._learned.calls_seen.setdefault(runs, {}).setdefault(cache, [])
         if len(seen) < _MAX_CALLS_SEEN:
             seen.append((tuple(args), dict(keywords)))
 

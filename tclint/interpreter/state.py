@@ -69,8 +69,8 @@ class SiteKnowledge:
     """What is compiled, and where."""
     compiled_instances: dict[Any, CompileSite] = field(default_factory=dict)
     """Objects compiled in place (`model.compile()`), by their keys."""
-    calls_seen: dict[Any, list[Arguments]] = field(default_factory=dict)
-    """How compiled callables are called, by their keys."""
+    calls_seen: dict[Any, dict[Any, list[Arguments]]] = field(default_factory=dict)
+    """How compiled callables are called, by what runs and by the cache of its programs that the call goes through."""
     walks: dict[Any, list[Moment]] = field(default_factory=dict)
     """What happened, moment by moment, by the entry from which it was walked."""
     made_with: dict[tuple[str, str, str], dict[tuple[str, str], dict[Any, str]]] = field(default_factory=dict)
@@ -100,7 +100,9 @@ class SiteKnowledge:
             sites=dict(self.sites),
             targets=list(self.targets),
             compiled_instances=dict(self.compiled_instances),
-            calls_seen={key: list(seen) for key, seen in self.calls_seen.items()},
+            calls_seen={
+                key: {how: list(calls) for how, calls in seen.items()} for key, seen in self.calls_seen.items()
+            },
             walks={key: list(walk) for key, walk in self.walks.items()},
             made_with={key: dict(made) for key, made in self.made_with.items()},
             counted=set(self.counted),

@@ -138,7 +138,7 @@ def _if(frame: Frame, node: ast.If) -> None:
         left |= frame.dead
         frame.dead = False
     memory.join(ends)
-    if undecided and any(isinstance(part, ast.Mod) for part in ast.walk(node.test)):
+    if undecided and memory.gradients != gradients and any(isinstance(n, ast.Mod) for n in ast.walk(node.test)):
         memory.keep_gradients(gradients)  # `if step % 4 == 0:` is surely not taken in every turn
     if not left:
         # Where one arm returns, what follows is the other arm.

@@ -27,23 +27,18 @@ from tclint.model.report import Problem
 from tclint.program import Class, Function, FunctionPlace, Module, Program
 from tclint.ruleset.rule import Rule
 from tclint.run import knowledge
+from tclint.run.compiles import is_external, is_some_module, receiver_of, roots_of, why_nothing
 from tclint.run.results import Entered, EnteredFile, Found, Result, Root, SitePlace, Sites
 from tclint.sources import glance
 from tclint.sources.text import TOO_DEEP
 from tclint.torch_facts import facts
 from tclint.values import (
-    ClassValue,
-    Compiled,
     CompileSite,
     External,
     FunctionValue,
     Instance,
-    Object,
     Partial,
     Region,
-    Seq,
-    Tensor,
-    Union,
     Value,
 )
 
@@ -258,7 +253,7 @@ class PartRunner:
         why: dict[SitePlace, str] = {}
         based: list[str] = []
         for target, site in list(interp.learned.targets):
-            roots = list(_roots_of(interp, target))
+            roots = list(roots_of(interp, target))
             for function, receiver in roots:
                 with interp.results.guarded(function):
                     interp.entries.with_calls(function, receiver, site, target)
@@ -266,7 +261,7 @@ class PartRunner:
             if roots:
                 resolved.add(place)
             else:
-                why.setdefault(place, _reason(target))
+                why.setdefault(place, why_nothing(target))
             models = [f for f, _ in roots if f.cls is not None and interp.classes.is_nn_module(f.cls)]
             if any(f.is_abstract and f.name == "forward" for f in models) and not site.test:
                 based.append(site.path)  # a model known by its base class alone may be any of those below it
@@ -275,9 +270,9 @@ class PartRunner:
                     precise.append(site.path)
                 if isinstance(target, FunctionValue):
                     partly += map(place_of, models)
-            elif not roots and not site.decorator and not site.test and not _external(target):
+            elif not roots and not site.decorator and not site.test and not is_external(target):
                 lost.append(site)
-                if _some_module(target):
+                if is_some_module(target):
                     handed.add((site.path, site.line))
         # A site with one target in sight and another that is not is resolved: what is seen is compiled there.
         lost = [site for site in lost if (site.path, site.line) not in resolved]
@@ -308,6 +303,7 @@ class PartRunner:
         interp = self.main
         frame = Frame(interp, module, None, {}, None)
         interp.account.begin(module.path)
+        interp.graph_memory.open()
         interp.graph_memory.begin()
         interp.heap.begin()
         interp.recordings.begin()
@@ -330,7 +326,7 @@ class PartRunner:
                     interp.graph_memory.begin()
                     interp.heap.begin()
                     interp.recordings.begin()
-                    interp.entries.by_signature(function, _receiver(interp, function), None)
+                    interp.entries.by_signature(function, receiver_of(interp, function), None)
 
     # -- results ------------------------------------------------------------------------------------------------
 
@@ -419,43 +415,6 @@ def _digest(function: Function) -> str:
     return hashlib.sha1(b"\n".join(line.strip() for line in text.rstrip().split(b"\n"))).hexdigest()
 
 
-def _receiver(interp: Interpreter, function: Function) -> Value | None:
-    if function.cls is None:
-        return None
-    kind = interp.classes.method_kind(function)
-    if kind == "static":
-        return None
-    return ClassValue(function.cls) if kind == "class" else Instance(function.cls)
-
-
-def _roots_of(interp: Interpreter, target: Value) -> Iterator[tuple[Function, Value | None]]:
-    """The functions that compiling a value compiles."""
-    if isinstance(target, FunctionValue):
-        interp.learned.closures[target.function] = target.closure
-        # A method that is compiled in the body of its class is bound to some object of it later.
-        yield target.function, target.bound if target.bound is not None else _receiver(interp, target.function)
-    elif isinstance(target, Instance):
-        method = interp.classes.find_method(target.cls, "forward") or interp.classes.find_method(target.cls, "__call__")
-        if method is not None:
-            yield method, target
-    elif isinstance(target, ClassValue):
-        method = interp.classes.find_method(target.cls, "forward")
-        if method is not None:
-            yield method, Instance(target.cls)
-    elif isinstance(target, Compiled):
-        yield from _roots_of(interp, target.target)
-    elif isinstance(target, Partial):
-        yield from _roots_of(interp, target.func)
-    elif isinstance(target, Object) and target.args is not None:
-        yield from _roots_of(interp, target.args)
-    elif isinstance(target, Seq):
-        for item in target.items if target.items is not None else (target.elem,):
-            yield from _roots_of(interp, item)
-    elif isinstance(target, Union):
-        for option in target.options:
-            yield from _roots_of(interp, option)
-
-
 def _mode(site: CompileSite) -> str:
     if site.options:
         return "options"
@@ -469,29 +428,6 @@ def _compiles_later(interp: Interpreter, value: Value) -> bool:
         and isinstance(value.func, External)
         and interp.compile_sites.is_compile_function(value.func.name)
     )
-
-
-def _some_module(target: Value) -> bool:
-    """Whether all that is known of a target is that it is a module, whichever."""
-    return any(isinstance(option, Object) and option.name == "torch.nn.Module" for option in target.options)
-
-
-def _reason(target: Value) -> str:
-    """Why nothing of the program is compiled by a site."""
-    if isinstance(target, External):
-        return f"`{target.name}` is outside the program"
-    if _some_module(target):
-        return "which module it compiles cannot be read"
-    if isinstance(target, Instance):
-        return f"`{target.cls.name}` has no forward that can be read"
-    return "what it compiles is outside the program" if _external(target) else "what it compiles cannot be read"
-
-
-def _external(target: Value) -> bool:
-    """A target outside the program says nothing about the program's own modules."""
-    if _some_module(target):
-        return False
-    return isinstance(target, (External, Tensor)) or (isinstance(target, Object) and target.args is None)
 
 
 def source_of(module: Module, node: ast.AST) -> bytes:

@@ -12,8 +12,9 @@ from typing import Final, NamedTuple
 # A file can only hold a root if one of these is in it; everything else is read when a root leads there.
 COMPILES: Final = (
     rb"(?<!\bre)\.compile\b|import compile\b|\bcompile as\b|(?<![\w.])compile\(|@compile\b|_dynamo\.optimize|mark_unbacked"
-    rb"|cudagraph|CUDAGraph|graphed_callables"
+    rb"|cudagraph_mark|cudagraphs\b|\bCUDAGraph\b|graphed_callables"
 )
+_CAPTURES: Final = re.compile(rb"\bCUDAGraph\b|graphed_callables|mark_unbacked")
 # Looking for each plain text first is far faster than one large pattern.
 _PARTS: Final = [(re.compile(p), re.sub(rb"\(\?.*?\)|\\b|\\", b"", p)) for p in COMPILES.split(b"|")]
 _FORWARD: Final = re.compile(rb"def forward\b")
@@ -61,7 +62,7 @@ def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Se
         root=forward and _FORWARD.search(data) is not None,
         forward=forward,
         compiles=compiling,
-        asks=b"CUDAGraph" in data or b"graphed_callables" in data or b"mark_unbacked" in data,
+        asks=compiling and _CAPTURES.search(data) is not None,
         comments=b"tclint:" in data or b"noqa" in data,
         built=_built(data) if forward or classes else frozenset(),
         classes=classes,

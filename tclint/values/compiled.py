@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tclint.values.library import MODELS
@@ -11,21 +11,27 @@ from tclint.values.value import UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.values.region import CompileSite
+
+
+Code = tuple[Hashable, tuple[Any, ...]]
+"""What runs, and the cache of its programs (`CompileSite.cache`)."""
 
 
 class Compiled(Value):
     """What `torch.compile` returned: the callable and its compile site.
 
-    `code` is what calls are counted by: a compiled method is one code for all objects that it is called on.
+    `code` is what calls are counted by: a compiled method is one code for all objects that it is called on, and for all
+    sites that compile it alike.
     """
 
     __slots__ = ("code", "key", "site", "target")
     is_code = True
 
-    def __init__(self, target: Value, site: Any, code: Any = None) -> None:
+    def __init__(self, target: Value, site: CompileSite, code: Code | None = None) -> None:
         self.target = target
         self.site = site
-        self.code = code_of(target, site.path, site.line) if code is None else code
+        self.code = code_of(target, site) if code is None else code
         self.key = ("K", target.key, site.key)
 
     def __repr__(self) -> str:
@@ -75,9 +81,9 @@ class Compiled(Value):
         return Compiled(self.target.bound_to(receiver), self.site, self.code)
 
 
-def code_of(target: Value, path: str, line: int) -> Any:
-    """What the calls of something that is compiled at a place are counted by.
+def code_of(target: Value, site: CompileSite) -> Code:
+    """What the calls of something that is compiled at a site are counted by: what runs, and how it is compiled.
 
     Objects of classes outside the program look alike: where they are compiled tells them apart.
     """
-    return target.key if target.is_code else (target.key, path, line)
+    return (target.key if target.is_code else (target.key, site.path, site.line), site.cache)

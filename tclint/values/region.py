@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,6 +43,16 @@ class CompileSite:
     @property
     def key(self) -> tuple[Any, ...]:
         return (self.path, self.line, self.cudagraphs)
+
+    @cached_property
+    def cache(self) -> tuple[Any, ...]:
+        """Sites that compile a function alike share the programs of its code; `fullgraph` makes no others.
+
+        What a test compiles, no run of the program meets.
+        """
+        mode, backend = self.mode or "default", self.backend or "inductor"
+        options = tuple(sorted((name, str(value)) for name, value in (self.options or {}).items()))
+        return (str(mode), str(backend), str(self.dynamic), options, self.cudagraphs, self.alone, self.test)
 
 
 @dataclass(frozen=True)

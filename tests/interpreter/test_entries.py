@@ -5,7 +5,21 @@ from __future__ import annotations
 from small_programs import cls, function, given, interpreter
 
 from tclint.interpreter.state import Arguments
-from tclint.values import INPUT, UNKNOWN, Const, Instance, Region, Scalar, Seq, Tensor, Value
+from tclint.values import (
+    INPUT,
+    UNKNOWN,
+    CompileSite,
+    Const,
+    Instance,
+    Object,
+    Region,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+    join,
+)
+from tclint.values.compiled import code_of
 
 NET = """
     import torch
@@ -46,7 +60,7 @@ def test_with_calls_that_were_seen() -> None:
     interp = interpreter(a=NET)
     forward, net = function(interp, "Net.forward"), Instance(cls(interp, "Net"))
     seen: list[Arguments] = [((Tensor(), Const(1)), {}), ((Tensor(), Const(2)), {"flag": Const("on")})]
-    interp.learned.calls_seen[net.key] = seen
+    interp.learned.calls_seen[net.key] = {(): seen}
     x, n, _ = entered(interp.entries.with_calls(forward, net, None, net))
     assert isinstance(x, Tensor)
     assert x.flags & INPUT
@@ -58,8 +72,23 @@ def test_with_calls_that_were_seen() -> None:
 def test_calls_of_which_nothing_is_known_do_not_count_beside_others() -> None:
     interp = interpreter(a=NET)
     forward, net = function(interp, "Net.forward"), Instance(cls(interp, "Net"))
-    interp.learned.calls_seen[net.key] = [((UNKNOWN, UNKNOWN), {}), ((Tensor(), Const("s")), {})]
+    interp.learned.calls_seen[net.key] = {(): [((UNKNOWN, UNKNOWN), {}), ((Tensor(), Const("s")), {})]}
     _, n, _ = entered(interp.entries.with_calls(forward, net, None, net))
+    assert isinstance(n, Const)
+    assert n.value == "s"
+
+
+def test_calls_of_one_of_several_things_speak_for_none_of_them() -> None:
+    interp = interpreter(a=NET)
+    forward, net = function(interp, "Net.forward"), Instance(cls(interp, "Net"))
+    site, either = CompileSite("a.py", 1, "torch.compile"), join(net, Object("somebody's"))
+    runs, how = code_of(either, site)
+    interp.learned.calls_seen[runs] = {how: [((Tensor(), Const("s")), {})]}
+    _, n, _ = entered(interp.entries.with_calls(forward, net, site, either))
+    assert not isinstance(n, Const)
+    runs, how = code_of(net, site)
+    interp.learned.calls_seen[runs] = {how: [((Tensor(), Const("s")), {})], (): [((Tensor(), Const("t")), {})]}
+    _, n, _ = entered(interp.entries.with_calls(forward, net, site, net))
     assert isinstance(n, Const)
     assert n.value == "s"
 

@@ -332,6 +332,43 @@ def test_what_tests_call_is_no_evidence_for_the_program(project: Project) -> Non
     assert [f.code for f in project.lint().findings] == ["TCL206"]
 
 
+def test_what_a_test_compiles_for_itself_is_no_evidence_for_the_program(project: Project) -> None:
+    source = """
+        import torch
+
+        def mix(x, mask):
+            return x * mask.to(x.device)
+
+        def fast(x, mask):
+            mixed = torch.compile(mix, mode="reduce-overhead")
+            return mixed(x, mask)
+    """
+    own = """
+        import torch
+        from prog import mix
+
+        def test_mix():
+            mixed = torch.compile(mix)
+            mixed(torch.ones(4), torch.ones(4))
+    """
+    report = project.write({"prog.py": source, "test_prog.py": own}).lint()
+    assert [f.line for f in report.findings if f.path == "prog.py"] == []
+
+
+def test_a_variable_that_only_a_test_sets_is_no_change(project: Project) -> None:
+    source = """
+        import os
+        import torch
+
+        @torch.compile
+        def f(x):
+            return x * float(os.getenv("SCALE", "1"))
+    """
+    sets = "import os\nos.environ['SCALE'] = '2'\n"
+    assert shown(project.write({"prog.py": source, "test_prog.py": sets}).lint()) == []
+    assert shown(project.write({"main.py": sets}).lint()) == ["prog.py:6 TCL502"]
+
+
 def test_a_site_with_one_target_in_sight_is_resolved(project: Project) -> None:
     train = """
         import torch

@@ -16,6 +16,7 @@ from tclint.values import (
     Seq,
     Value,
     join_all,
+    tensor_of,
 )
 from tclint.values.scalar import ENVIRONMENT
 
@@ -122,12 +123,31 @@ def _if_exp(frame: Frame, node: ast.IfExp) -> Value:
 
 
 def assert_test(frame: Frame, node: ast.Assert) -> Value:
-    """Evaluate an assert's condition; a plain tensor in it is no branch (Dynamo turns it into an async assert)."""
-    test = node.test
-    if type(test) is ast.BoolOp or (type(test) is ast.UnaryOp and type(test.op) is ast.Not):
-        then, _ = branch(frame, test, "assert")
-        if then is not None:
-            frame.env = then
+    """Evaluate an assert's condition. What fails straight into the raise is no branch: of a tensor there Dynamo makes an
+    async assert. That is the whole condition, and of `and` and `or` the last operand."""
+    return _last_test(frame, node.test)
+
+
+def _last_test(frame: Frame, test: ast.expr) -> Value:
+    if type(test) is ast.BoolOp:
+        conjunction = type(test.op) is ast.And
+        stopped: Env | None = None
+        for operand in test.values[:-1]:
+            then, otherwise = branch(frame, operand, "assert")
+            go, stop = (then, otherwise) if conjunction else (otherwise, then)
+            if not conjunction:
+                stopped = join_env(stopped, stop)
+            if go is None:
+                frame.env = stopped if stopped is not None else frame.env
+                return BOOL
+            frame.env = go
+        value = _last_test(frame, test.values[-1])
+        frame.env = join_env(frame.env, stopped) or frame.env
+        return value if tensor_of(value) is not None else BOOL
+    if type(test) is ast.UnaryOp and type(test.op) is ast.Not:
+        holds, _ = branch(frame, test, "assert")
+        if holds is not None:
+            frame.env = holds
         return BOOL
     value = evaluate(frame, test)
     then = dict(frame.env)

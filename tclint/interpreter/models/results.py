@@ -10,6 +10,7 @@ from tclint.torch_facts.dtypes import letter_of
 from tclint.values import (
     ARRAY,
     BOOL,
+    DATA_SIZED,
     FLOAT,
     INT,
     NONE,
@@ -165,10 +166,14 @@ def of_kind(
 
 
 def numbers_of(tensor: Tensor, origin: Origin) -> Value:
-    """What `tolist()` gives: a list of numbers for each dimension, of numbers where that is not known."""
+    """What `tolist()` gives: a list of numbers for each dimension, of numbers where that is not known.
+
+    The numbers are read out of the tensor. How many there are its shape says.
+    """
     numbers: Value = Scalar("number", "data", origin)
+    length = "data" if tensor.flags & DATA_SIZED else tensor.length_source
     for _ in range(tensor.ndim if tensor.ndim >= 0 else 1):
-        numbers = Seq("list", None, numbers, "data")
+        numbers = Seq("list", None, numbers, length)
     return numbers
 
 
