@@ -13,7 +13,7 @@ from tclint.rules._conditions import DRAWN
 from tclint.rules._truths import contains_fix, without_bool
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
-from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, tensor_of
+from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, spoken_of
 from tclint.values.constant import is_none
 
 
@@ -62,7 +62,7 @@ class DataDependentBranch(Rule):
         self._tests: dict[str, dict[tuple[int, int, int, int], str]] = {}
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
-        tensor = tensor_of(event.test)
+        tensor = spoken_of(event.test)
         if isinstance(event.test, Scalar) and event.test.source == "random":
             # Dynamo draws Python's random numbers inside the graph, as tensors.
             tensor = Tensor(PROVEN, origin=event.test.origin)
@@ -85,7 +85,7 @@ class DataDependentBranch(Rule):
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if event.operator not in ("In", "NotIn"):
             return
-        left, right = tensor_of(event.left), tensor_of(event.right)
+        left, right = spoken_of(event.left), spoken_of(event.right)
         if left is not None and isinstance(event.right, Seq) and event.right.kind != "set":
             if event.right.element().python_type == "str":
                 return  # no tensor equals a word: nothing looks at its values
@@ -95,13 +95,13 @@ class DataDependentBranch(Rule):
                 return  # what is asked for a key is a dict, whatever the annotation says of an argument
             yield self._finding(event, right, "`in` on a tensor asks for its values")
         elif isinstance(event.right, Seq) and isinstance(event.right.element(), Tensor) and event.right.kind != "set":
-            element = tensor_of(event.right.element())
+            element = spoken_of(event.right.element())
             if element is not None and isinstance(event.left, Tensor):
                 yield self._finding(event, element, "`in` compares tensors")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "builtins.bool":
-            tensor = tensor_of(event.args[0]) if event.args else None
+            tensor = spoken_of(event.args[0]) if event.args else None
             if tensor is not None:
                 yield self._finding(event, tensor, "`bool()` of a tensor")
             return
@@ -114,7 +114,7 @@ class DataDependentBranch(Rule):
             return
         element = _compared(values.element())
         if element is not None and (
-            event.name in ("builtins.sorted", "list.sort") or tensor_of(event.args[0] if event.args else values)
+            event.name in ("builtins.sorted", "list.sort") or spoken_of(event.args[0] if event.args else values)
         ):
             yield self._finding(event, element, f"`{event.method}` compares tensors")
 
@@ -122,7 +122,7 @@ class DataDependentBranch(Rule):
         if isinstance(event, Operation):
             return contains_fix(event) if isinstance(event.right, Tensor) or _of_numbers(event.right) else None
         if isinstance(event, Call):
-            tensor = tensor_of(event.args[0]) if event.args else None
+            tensor = spoken_of(event.args[0]) if event.args else None
             return without_bool(event, tensor.dtype) if event.name == "builtins.bool" and tensor is not None else None
         assert isinstance(event, Branch)
         if isinstance(event.test, Scalar) and event.test.source == "data":
@@ -145,7 +145,7 @@ class DataDependentBranch(Rule):
 def _compared(element: Value) -> Tensor | None:
     """The tensor that is compared where elements are: the element, or a part of a tuple."""
     parts = element.items or () if isinstance(element, Seq) and element.kind == "tuple" else (element,)
-    return next((tensor for part in parts if (tensor := tensor_of(part)) is not None), None)
+    return next((tensor for part in parts if (tensor := spoken_of(part)) is not None), None)
 
 
 def _asks_whether_there(test: Value, tensor: Tensor) -> bool:
@@ -160,7 +160,7 @@ def _of_numbers(value: Value) -> bool:
 
 
 def _may_be_number(value: Value) -> bool:
-    return tensor_of(value) is not None or value.python_type not in ("", "str")
+    return spoken_of(value) is not None or value.python_type not in ("", "str")
 
 
 def _instead(event: Branch | Operation | Call) -> str:
@@ -174,7 +174,7 @@ def _source(event: Branch | Operation | Call, tensor: Tensor) -> str:
     line = getattr(event.node, "lineno", 0)
     for node in ast.walk(event.node):
         if isinstance(node, ast.Name):
-            held = tensor_of(event.ask.local(node.id) or UNKNOWN)
+            held = spoken_of(event.ask.local(node.id) or UNKNOWN)
             if held is not None and held.origin.line and held.origin.line != line:
                 text = held.origin.text()
                 if text and not text.startswith(node.id):

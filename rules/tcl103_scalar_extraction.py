@@ -16,7 +16,7 @@ from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import causal, facts
-from tclint.values import ARRAY, NONE, Seq, Tensor, tensor_of
+from tclint.values import ARRAY, NONE, Seq, Tensor, spoken_of
 
 _SWITCH: Final = "capture_scalar_outputs"
 
@@ -71,7 +71,7 @@ class ScalarExtraction(Rule):
             yield self._finding(event, None, f"`.{event.method}()`", Confidence.MEDIUM)
             return
         if name.startswith(("Tensor.", "ndarray.")):
-            receiver = tensor_of(event.receiver) if event.receiver else None
+            receiver = spoken_of(event.receiver) if event.receiver else None
             verdict = self.verdict(event) if name.startswith("Tensor.") else None
             traced = verdict.breaks if verdict is not None else "always"
             if traced != "never" and (receiver is None or not receiver.is_known_number):
@@ -80,9 +80,9 @@ class ScalarExtraction(Rule):
                 yield self._finding(event, receiver, f"`.{event.method}()`", unsure)
             return
         values = [*event.args, *event.keywords.values()]
-        tensor = next((t for v in values if (t := tensor_of(v)) is not None), None)
+        tensor = next((t for v in values if (t := spoken_of(v)) is not None), None)
         if tensor is None and name in ("math.prod", "math.fsum") and values and isinstance(values[0], Seq):
-            tensor = tensor_of(values[0].element())
+            tensor = spoken_of(values[0].element())
         if tensor is None or tensor.is_known_number:
             return
         if name == "builtins.round" or (name.startswith("math.") and isinstance(event.result, Seq)):
@@ -119,7 +119,7 @@ class ScalarExtraction(Rule):
         if event.method == "item" and isinstance(node.func, ast.Attribute) and not node.args:
             return keep_tensor(event, node.func.value) or skip_unread_store(event, node)
         if name in ("builtins.int", "builtins.float") and len(node.args) == 1:
-            tensor = tensor_of(event.args[0]) if event.args else None
+            tensor = spoken_of(event.args[0]) if event.args else None
             if tensor is not None and tensor.flags & ARRAY:
                 return numpy_on_sizes(event, node) or keep_tensor(event, node.args[0])
             suffix = ".long()" if name == "builtins.int" and (tensor is None or tensor.dtype != "i") else ""
@@ -151,7 +151,7 @@ def _is_read(event: Call) -> bool:
 def _of_tensor(event: Call) -> bool:
     """Whether it is a tensor that is read, on a device that may be waited for. `tolist` of what is unknown may be numpy's."""
     value = event.args[0] if event.args else event.receiver
-    tensor = tensor_of(value) if value is not None else None
+    tensor = spoken_of(value) if value is not None else None
     if event.name.startswith("ndarray.") or (tensor is None and event.method == "tolist"):
         return False
     return tensor is None or not tensor.flags & ARRAY

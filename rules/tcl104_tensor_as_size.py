@@ -12,7 +12,7 @@ from tclint.rules._windows import narrowed, picked, window
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import CONSTANT, FOLDED, NAMED, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, tensor_of
+from tclint.values import CONSTANT, FOLDED, NAMED, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, spoken_of
 from tclint.values.constant import is_none
 
 _SIZES: Final = facts.places("takes sizes")
@@ -62,7 +62,7 @@ class TensorAsSize(Rule):
 
     def _index(self, event: Event, receiver: Value, index: Value) -> Iterator[Finding]:
         if isinstance(receiver, Seq) or type(receiver).__name__ == "Object":
-            position = tensor_of(index)
+            position = spoken_of(index)
             if position is not None and not isinstance(receiver, Tensor):
                 if (
                     position.dtype == "f"
@@ -91,7 +91,7 @@ class TensorAsSize(Rule):
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if event.operator == "repeat":
-            tensor = tensor_of(event.right)
+            tensor = spoken_of(event.right)
             if tensor is None and self._kept(event):
                 tensor = _read_number(event.right)
             if tensor is not None and not tensor.is_known_number:
@@ -100,7 +100,7 @@ class TensorAsSize(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
         if name in ("builtins.range", "builtins.slice"):
-            tensor = next((t for a in event.args if (t := tensor_of(a)) is not None), None)
+            tensor = next((t for a in event.args if (t := spoken_of(a)) is not None), None)
             if tensor is not None:
                 yield self._finding(event, tensor, f"`{name[9:]}()` of a tensor")
             elif name == "builtins.range" and self._kept(event) and (kept := _read_number(*event.args)) is not None:
@@ -158,7 +158,7 @@ class TensorAsSize(Rule):
 def _slice_bound(value: Value) -> Tensor | None:
     if isinstance(value, Seq) and value.kind == "slice" and value.items is not None:
         for item in value.items:
-            tensor = tensor_of(item)
+            tensor = spoken_of(item)
             if tensor is not None and not tensor.is_known_number:
                 # `x[:limit]` is written for a limit that may be None, and nobody knows whether it is.
                 return tensor.with_(conf=NAMED) if any(map(is_none, item.options)) else tensor
@@ -181,9 +181,9 @@ def _is_read(bounds: Value) -> bool:
 
 
 def _inner(value: Value) -> Tensor | None:
-    tensor = tensor_of(value)
+    tensor = spoken_of(value)
     if tensor is not None:
         return tensor
     if isinstance(value, Seq) and value.items is not None and value.kind in ("tuple", "list"):
-        return next((t for item in value.items if (t := tensor_of(item)) is not None), None)
+        return next((t for item in value.items if (t := spoken_of(item)) is not None), None)
     return None

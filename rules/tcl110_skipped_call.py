@@ -92,6 +92,8 @@ class SkippedCall(Rule):
         if verdict is not None and (verdict.breaks != "always" or verdict.reads_tensor):
             return
         short = name.removeprefix("builtins.")
+        if isinstance(event.receiver, Object) and event.receiver.kind == "elsewhere":
+            short = short.removesuffix(".__call__")  # it is called by the name it has in the program
         raised = verdict.raises if verdict is not None else ""
         skipped = f"`{short}` is skipped by Dynamo; the graph breaks here{whole_frame(event)}"
         yield self.finding(

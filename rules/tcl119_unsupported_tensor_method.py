@@ -15,7 +15,7 @@ from tclint.rules._storage import fresh_memory, other_half, there_and_back
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import INPUT, PARAMETER, SPARSE, ClassValue, External, Scalar, Tensor, Value, tensor_of
+from tclint.values import INPUT, PARAMETER, RAW, SPARSE, ClassValue, External, Scalar, Tensor, Value, tensor_of
 
 # Up to some release the graph ends where the id is asked for; from then on where something is done with it.
 _ID: Final = "id() of a tensor"
@@ -23,6 +23,8 @@ _IDS: Final = {"id as a key": "GB4501", "id that is kept": "GB4501", "order of i
 _NAMES: Final = tuple(name for name in asked.breaking_somewhere() if name.startswith("Tensor."))
 # A shape follows values: TCL105 says it. A pointer is nothing until it is compared.
 _SHAPE: Final = "GB0036"
+# An input as it was handed in: a view of one is a tensor of the region.
+_ITSELF: Final = INPUT | RAW
 _OF_SPARSE: Final = facts.named("reads a part of a sparse tensor")
 
 
@@ -100,8 +102,8 @@ class UnsupportedTensorMethod(Rule):
         if verdict is not None:
             if verdict.breaks != "always" or verdict.id == _SHAPE:
                 return
-            if verdict.only_on_input and (tensor is None or not tensor.flags & INPUT or tensor.flags & PARAMETER):
-                return
+            if verdict.only_on_input and (tensor is None or tensor.flags & (_ITSELF | PARAMETER) != _ITSELF):
+                return  # made in the region, also as a view of an input
         yield self._finding(event, f"`.{method}()`", tensor, self.span(event))
 
     def _becomes_plain(self, event: Call) -> bool:

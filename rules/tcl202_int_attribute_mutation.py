@@ -74,6 +74,8 @@ class IntAttributeMutation(Rule):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             if event.ask.of_scope(_read_as_they_are).get(node.value.id) == {event.name}:
                 return  # what it was before is put back
+            if node.value.id in event.ask.of_scope(_searched_for):
+                return  # the next call begins with what was found
         reads_itself = event.augmented or (
             isinstance(node, ast.Assign) and _comes_from(event, node.value) and event.value.source in ("attr", "size")
         )
@@ -168,6 +170,17 @@ def _computed(root: ast.AST) -> dict[str, set[str]]:
                 attributes = {part.attr for part in nodes(node.value) if isinstance(part, ast.Attribute)}
                 found.setdefault(target.id, set()).update(attributes)
     return found
+
+
+def _searched_for(root: ast.AST) -> frozenset[str]:
+    """The names that a `while` changes until they pass its test: from a number that passes, nothing is changed."""
+    found: set[str] = set()
+    for node in nodes(root):
+        if isinstance(node, ast.While):
+            asked = {part.id for part in nodes(node.test) if isinstance(part, ast.Name)}
+            changed = (n.target for n in nodes(node) if isinstance(n, ast.AugAssign))
+            found.update(target.id for target in changed if isinstance(target, ast.Name) and target.id in asked)
+    return frozenset(found)
 
 
 def _read_as_they_are(root: ast.AST) -> dict[str, set[str]]:

@@ -14,7 +14,8 @@ from tclint.sources.tree import ancestors, nodes, text
 from tclint.torch_facts import facts
 from tclint.values import HOST, Const, Scalar, Tensor
 
-_MOVES = facts.named("moves a tensor to a device")
+# What is read on the host at once belongs there, and what is sent to a device gets there.
+_MOVES = (*facts.named("moves a tensor to a device"), *facts.named("keeps a tensor on the host"))
 
 
 class HostTensorInRegion(Rule):
@@ -38,7 +39,7 @@ class HostTensorInRegion(Rule):
     Fix: `device=x.device`; a buffer made in `__init__`; `math.sqrt(n)` instead of `torch.sqrt(torch.tensor(n))`.
     `--unsafe-fixes` adds `device=`: wrong where the tensor is meant to stay on the CPU.
 
-    A tensor that is moved (`.to(x.device)`) is not flagged. Where no CUDA device is in sight the confidence is low.
+    A tensor that is moved (`.to(x.device)`), or read on the host (`.numpy()`), is not flagged. Where no CUDA device is in sight the confidence is low.
     In a region with CUDA graphs Inductor skips the graph for some of them: TCL304.
     """
 
@@ -88,7 +89,7 @@ class HostTensorInRegion(Rule):
         return Confidence.MEDIUM if _uses_cuda(event) else Confidence.LOW
 
     def _moved(self, event: Call, root: ast.AST, node: ast.Call) -> bool:
-        """Whether the tensor is sent to a device: at once, or later under its name."""
+        """Whether the tensor is sent to a device, or read on the host: at once, or later under its name."""
         chain = ancestors(root, node)
         names: set[str] = set()
         for outer in reversed(chain):

@@ -469,7 +469,10 @@ def _characters(module: Module, line: int, offset: int) -> int:
 
 
 def subject(value: Value) -> Tensor | None:
-    """The tensor a rule speaks about: the value itself, or the tensor option of a union."""
-    from tclint.values import tensor_of
+    """The tensor a rule speaks about: the value itself, or the tensor option of a union.
 
-    return tensor_of(value)
+    What may as well be a number is unknown: a finding about it is told at low confidence only.
+    """
+    from tclint.values import spoken_of
+
+    return spoken_of(value)

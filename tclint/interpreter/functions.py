@@ -16,6 +16,7 @@ from tclint.interpreter.modes import enter_mode
 from tclint.interpreter.state import Remembered
 from tclint.program import Class, Function
 from tclint.sources.tree import nodes
+from tclint.torch_facts import facts
 from tclint.values import (
     NONE,
     TRUE,
@@ -37,6 +38,8 @@ from tclint.values import (
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
+_ELSEWHERE: Final = frozenset(facts.named("makes a program of another compiler"))
+_OPAQUE: Final = frozenset({"disabled", "elsewhere"})
 _MAX_DEPTH: Final = 40
 _MAX_EAGER_DEPTH: Final = 10
 _MAX_INIT_DEPTH: Final = 2
@@ -93,6 +96,8 @@ class Functions:
                 return torch_wrappers.custom_op(frame, decorator, value)
             if func.name == "contextlib.contextmanager":
                 return Object(func.name, frame.origin(decorator), "", value)
+            if func.name in _ELSEWHERE:
+                return Object(func.name, frame.origin(decorator), "elsewhere")
             if func.name == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args:
                 inner = evaluate(frame, decorator.args[0])
                 if isinstance(inner, External) and self._compiles(inner):
@@ -102,7 +107,7 @@ class Functions:
             return self._compile(frame, decorator, func.func, value, dict(func.keywords))
         elif isinstance(func, Union):
             ways = [self._wrapped(frame, decorator, option, value) for option in func.options]
-            return next((way for way in ways if isinstance(way, Object) and way.kind == "disabled"), value)
+            return next((way for way in ways if isinstance(way, Object) and way.kind in _OPAQUE), value)
         elif isinstance(func, FunctionValue):
             disabled = wrappers.disables(self._interp.names.frame(func.function.module), func.function)
             if disabled is not None:

@@ -21,6 +21,8 @@ class Site:
     """As in `Finding`."""
     unresolved: str = ""
     """Why nothing of the program is known to be compiled here."""
+    beside: bool = False
+    """Whether it only stands in the same project: neither in a file that was asked about nor does it lead to one."""
 
     @property
     def place(self) -> str:

@@ -279,19 +279,29 @@ def _above(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"  its price: {each.price}"
 
 
+def _counted(report: Report, near: int) -> str:
+    """How many compile sites there are; of a project around single files, how many of them have to do with these."""
+    sites, functions = plural(len(report.sites), "compile site"), plural(report.functions, "function")
+    if near == len(report.sites):
+        return f"{sites}, reaching {functions}"
+    if not near:
+        return f"{sites} in the project; none leads here"
+    return f"{near} of the {sites} in the project {'lead' if near > 1 else 'leads'} here"
+
+
 def _reach(report: Report) -> Iterator[str]:
     torch = f" (torch {report.torch})" if report.torch else ""
     if report.assumed and not report.sites:
         yield f"no compile site in sight: every nn.Module.forward is taken as compiled{torch}"
     elif report.sites:
-        sites = plural(len(report.sites), "compile site")
-        yield f"{sites}, reaching {plural(report.functions, 'function')}{torch}:"
-        for site in report.sites[:_MAX_SITES]:
+        near = [site for site in report.sites if not site.beside]
+        yield f"{_counted(report, len(near))}{torch}{':' if near else ''}"
+        for site in near[:_MAX_SITES]:
             mode = f", mode {site.mode}" if site.mode else ""
             what = plural(site.reaches, "function") if site.reaches or not site.unresolved else site.unresolved
             yield f"  {site.place}:{site.line}  {shown(site.text)}{mode}: {what}"
-        if len(report.sites) > _MAX_SITES:
-            yield f"  ... and {len(report.sites) - _MAX_SITES} more"
+        if len(near) > _MAX_SITES:
+            yield f"  ... and {len(near) - _MAX_SITES} more"
         if report.assumed:
             unknown = [site for site in report.sites if "cannot be read" in site.unresolved]
             why = (

@@ -78,7 +78,7 @@ class Assembly:
         kept.sort(key=lambda f: f.listed)
         return Report(
             findings=tuple(kept),
-            sites=tuple(_site_rows(results)),
+            sites=tuple(_site_rows(results, self.reading.reported)),
             assumed=self.assumed,
             files=self.reading.files,
             functions=len(set().union(*(r.reached for r in results))),
@@ -189,7 +189,7 @@ def _with_copies(findings: list[Finding], copies: dict[int, tuple[str, int, int]
     return result
 
 
-def _site_rows(results: Sequence[Result]) -> Iterator[Site]:
+def _site_rows(results: Sequence[Result], reported: Container[str]) -> Iterator[Site]:
     places: dict[tuple[str, int], tuple[str, set[str]]] = {}
     reach: dict[tuple[str, int], set[FunctionPlace]] = {}
     for result in results:
@@ -206,4 +206,5 @@ def _site_rows(results: Sequence[Result]) -> Iterator[Site]:
             "|".join(shown),
             len(reach.get(place, ())),
             unresolved="" if reach.get(place) else reasons.get(place, ""),
+            beside=place[0] not in reported and not any(path in reported for path, *_ in reach.get(place, ())),
         )

@@ -64,8 +64,10 @@ def joined(told: Sequence[Told]) -> Report:
     sites: dict[tuple[str, int], Site] = {}
     for site in (site for report in reports for site in report.sites):
         known = sites.get((site.path, site.line))
-        if known is None or site.reaches > known.reaches:
-            sites[site.path, site.line] = site
+        if known is not None:
+            wider = site if site.reaches > known.reaches else known
+            site = replace(wider, beside=site.beside and known.beside)
+        sites[site.path, site.line] = site
     return Report(
         findings=tuple(sorted((f for report in reports for f in report.findings), key=lambda f: f.listed)),
         sites=tuple(sites[place] for place in sorted(sites)),

@@ -45,7 +45,7 @@ from tclint.values.scalar import BOOL, COUNTED, FLOAT, INT, SIZE, STR, Scalar, s
 from tclint.values.sequence import Seq, parts_of
 from tclint.values.super_value import Super
 from tclint.values.tensor import FIXED, NAMED, PROVEN, UNBACKED, USED, Tensor, is_tensor
-from tclint.values.union import Union, join, join_all, tensor_of
+from tclint.values.union import Union, join, join_all, spoken_of, tensor_of
 from tclint.values.value import UNKNOWN, Unknown, Value
 
 CALLABLES: Final = (FunctionValue, ClassValue, Partial, Compiled, Instance, External)
@@ -121,6 +121,7 @@ __all__ = [
     "may_be_none",
     "parts_of",
     "scalar_type",
+    "spoken_of",
     "tensor_of",
     "truth",
     "uses_cudagraphs",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.timeline.guarded import Guarded
 
-_NUMBERS: Final = frozenset({"int", "float", "bool", "number"})
+NUMBERS: Final = frozenset({"int", "float", "bool", "number"})
 # A source that matters more than others: what is computed from it comes from it.
 _STRONG: Final = ("random", "size", "data")
 ADDRESSES: Final = frozenset({"pointer", "id"})
@@ -114,7 +114,7 @@ class Scalar(Value):
         source = self.source if self.source == other.source else (self.source or other.source)
         if self.type == other.type:
             return Scalar(self.type, source, self.origin if self.source else other.origin, self.ref or other.ref)
-        if self.type in _NUMBERS and other.type in _NUMBERS:
+        if self.type in NUMBERS and other.type in NUMBERS:
             return Scalar("number", source, self.origin)
         return None
 
@@ -122,7 +122,7 @@ class Scalar(Value):
         """One value that covers it and a constant of the given type."""
         if self.type == other:
             return self
-        if self.type in _NUMBERS and other in _NUMBERS:
+        if self.type in NUMBERS and other in NUMBERS:
             return Scalar("number", self.source, self.origin)
         return None
 

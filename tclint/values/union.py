@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.values.constant import Const, is_none
 from tclint.values.library import MODELS
-from tclint.values.scalar import BOOL, ENVIRONMENT, Scalar, scalar_type
-from tclint.values.tensor import Tensor
-from tclint.values.value import OBJECT, ONE_OF, UNKNOWN, Value
+from tclint.values.scalar import BOOL, ENVIRONMENT, NUMBERS, Scalar, scalar_type
+from tclint.values.tensor import NAMED, Tensor
+from tclint.values.value import NUMBER, OBJECT, ONE_OF, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -88,16 +88,24 @@ class Union(Value):
         return join_all(o.iterate(frame, node) for o in self.without_none().options)
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
-        tensor = tensor_of(left)
-        if tensor is not None:
-            return MODELS.tensors.arithmetic(frame, node, operator, tensor, right)
-        tensor = tensor_of(right)
-        return MODELS.tensors.arithmetic(frame, node, operator, tensor, left) if tensor is not None else UNKNOWN
+        tensor = spoken_of(left)
+        other = right if tensor is not None else left
+        if tensor is None:
+            tensor = spoken_of(right)
+        if tensor is None:
+            return UNKNOWN
+        result = MODELS.tensors.arithmetic(frame, node, operator, tensor, other)
+        # Beside a number, what is a tensor or a number gives either again.
+        number = _number_in(self) if other.rank == NUMBER else None
+        return join(result, number.operate(frame, node, operator, number, other)) if number is not None else result
 
     def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:
         either = tensor_of(left) or tensor_of(right)
         if either is not None:
-            return join(Tensor(either.conf, "b", either.ndim, 0, frame.origin(node)), BOOL)
+            mixed = next((n for n in map(_number_in, (left, right)) if n is not None), None)
+            sure = type(left) is Tensor or type(right) is Tensor
+            rest = BOOL if mixed is not None and not sure else UNKNOWN
+            return join(Tensor(either.conf, "b", either.ndim, 0, frame.origin(node)), rest)
         if left.rank == OBJECT or right.rank == OBJECT:
             frame.interp.emitter.operation(frame, node, operator, left, right)
         elif any(option.source == ENVIRONMENT for option in self._options):
@@ -228,6 +236,17 @@ def tensor_of(value: Value) -> Tensor | None:
             if type(option) is Tensor:
                 return option
     return None
+
+
+def spoken_of(value: Value) -> Tensor | None:
+    """The tensor that a rule may speak of: one that may as well be a number is a tensor by name only."""
+    tensor = tensor_of(value)
+    return tensor.with_(conf=NAMED) if tensor is not None and _number_in(value) is not None else tensor
+
+
+def _number_in(value: Value) -> Value | None:
+    """The option of a union that is a number of Python's, if any."""
+    return next((o for o in value.options if o.python_type in NUMBERS), None) if type(value) is Union else None
 
 
 def _compared(frame: Frame, node: ast.AST, operator: str, one: Value, other: Value) -> Value:

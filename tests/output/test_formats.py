@@ -197,6 +197,15 @@ def test_json_counts_the_assumed_apart() -> None:
     assert document["summary"]["assumed_findings"] == 1
 
 
+def test_full_lists_the_sites_that_have_to_do_with_what_was_asked() -> None:
+    here, there = REPORT.sites[0], Site("other.py", 3, "torch.compile(f)", "default", 1, beside=True)
+    text = render("full", replace(REPORT, sites=(here, there)))
+    assert "1 of the 2 compile sites in the project leads here (torch 2.13):\n  train.py:135  " in text
+    assert "other.py" not in text
+    text = render("full", replace(REPORT, sites=(there,)))
+    assert "1 compile site in the project; none leads here (torch 2.13)\n" in text
+
+
 def test_full_names_the_sites_that_nobody_could_resolve() -> None:
     lost = Site("train.py", 9, "model.compile()", "default", 0, unresolved="what it compiles cannot be read")
     text = render("full", replace(REPORT, sites=(lost,), assumed=True))

@@ -66,3 +66,30 @@ def test_a_transformer_that_is_not_told_reads_its_mask(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(MASKED)
     report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
     assert [(f.line, f.code) for f in report.findings] == [(n, "TCL103") for n in (13, 14, 15)]
+
+
+MACHINE_CODE = """\
+import torch
+from numba import njit
+from torch import nn
+
+
+@njit(cache=True)
+def root_of(parent, x):
+    while parent[x] != x:
+        x = parent[x]
+    return x
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        parent = x.detach().numpy()
+        return x + root_of(parent, 3)
+"""
+
+
+def test_a_function_that_another_compiler_takes_breaks_where_it_is_called(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(MACHINE_CODE)
+    report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
+    assert [(f.line, f.code) for f in report.findings] == [(16, "TCL110")]
+    assert "`numba.njit`" in report.findings[0].message

@@ -51,6 +51,15 @@ def test_single_files_bring_the_project_around_them(trained: Project) -> None:
     assert places(alone) == ["model.py:3 TCL108"]
 
 
+def test_a_site_is_near_where_it_stands_in_what_was_asked_about_or_leads_to_it(trained: Project) -> None:
+    trained.write({"alien.py": "import torch\n\n@torch.compile\ndef f(x):\n    return x + 1\n"})
+    for asked, near in {"model.py": ["train.py"], "train.py": ["train.py"], "alien.py": ["alien.py"]}.items():
+        report = opened(trained, asked).lint()
+        assert [site.path for site in report.sites] == ["alien.py", "train.py"]
+        assert [site.path for site in report.sites if not site.beside] == near
+    assert not any(site.beside for site in opened(trained, ".").lint().sites)
+
+
 def test_folders_bring_nothing_and_none_is_asked_for(trained: Project) -> None:
     assert [file.path for file in opened(trained, "sub").files] == ["sub/other.py"]
     lonely = opened(trained, "model.py", around=None)
