@@ -270,7 +270,9 @@ def _as_key(event: Event, value: Instance) -> str | None:
     if value.fields is not None:
         return "dataclass as a key"
     # One object looked up as itself is found by identity: its methods are asked where another one is made for it.
-    own = _has(event, value, "__hash__") and _made_here(event.node)
+    # Without an `__eq__` of its own it is compared by identity, and the key of a display with nothing as a rule.
+    shown = isinstance(event, Operation) and event.operator == "key"
+    own = not shown and all(_has(event, value, name) for name in ("__hash__", "__eq__")) and _made_here(event.node)
     return "object with __hash__ as a key" if own else "object as a key"
 
 

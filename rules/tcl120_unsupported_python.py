@@ -20,19 +20,21 @@ from tclint.events import (
     Loop,
     Operation,
     ProgramCall,
+    Return,
     Store,
     Subscript,
 )
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules import _language
+from tclint.rules import _language, _protocols
 from tclint.rules._scope import header
 from tclint.rules._spellings import class_of_file, plain_class, plain_property
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.values import (
+    UNKNOWN,
     ClassValue,
     Dict,
     External,
@@ -84,6 +86,7 @@ class UnsupportedPython(Rule):
         "program_call": (ClassValue, FunctionValue),
         "loop": (Seq, Instance, ClassValue, Object),
         "attribute": (Object,),
+        "return": (Object, Seq, type(UNKNOWN)),
     }
     graph_breaks = (
         "GB8977",
@@ -126,7 +129,7 @@ class UnsupportedPython(Rule):
             yield self._finding(event, "an element of a C object is written")
         elif event.target == "subscript":
             yield from self._of_key(event)
-        yield from self._of_language(event, _language.of_write(event))
+        yield from self._of_language(event, _language.of_write(event) or _protocols.of_store(event))
 
     def _of_key(self, event: Store | Subscript) -> Iterator[Finding]:
         name = _language.of_key(event)
@@ -158,14 +161,17 @@ class UnsupportedPython(Rule):
             yield self._finding(event, words)
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
-        if _opaque(event.left) or _opaque(event.right):
+        hashed = event.operator in ("key", "member", "In", "NotIn")
+        if _opaque(event.right) or (_opaque(event.left) and not hashed):
             yield self._finding(event, "an operator on a C object")
         else:
             yield from self._of_language(event, _language.of_operation(event))
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
-        yield from self._of_language(event, _language.of_call(event) or _language.of_exception(event))
+        known = _language.of_call(event) or _language.of_exception(event)
+        for feature in dict.fromkeys((known, _protocols.of_call(event))):
+            yield from self._of_language(event, feature)
         if name == "builtins.len":
             if event.args and _opaque(event.args[0]):
                 yield self._finding(event, "`len` of a C object")
@@ -212,6 +218,12 @@ class UnsupportedPython(Rule):
         elif isinstance(event.function, FunctionValue) and event.function.function.decorators:
             for feature in _language.of_decorators(event, event.function.function):
                 yield from self._of_language(event, feature)
+        for feature in _protocols.of_program_call(event):
+            yield from self._of_language(event, feature)
+
+    def on_return(self, event: Return) -> Iterator[Finding]:
+        for feature in _protocols.of_return(event):
+            yield from self._of_language(event, feature)
 
     def on_graph_break(self, event: GraphBreak) -> Iterator[Finding]:
         methods = {

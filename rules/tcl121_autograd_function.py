@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from tclint.events import Call, Event
 from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
+from tclint.rules import _language
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.values import INPUT, NO_GRADIENT, ClassValue, Object, Value, tensor_of
+from tclint.values import INPUT, NO_GRADIENT, ClassValue, External, Object, Value, tensor_of
 
 _CONTEXT = frozenset(
     "save_for_backward mark_dirty mark_non_differentiable set_materialize_grads save_for_forward needs_input_grad "
@@ -81,6 +82,11 @@ class AutogradFunction(Rule):
                     event, f"`{name}` of the autograd.Function is a class method, which cannot be bound"
                 )
                 return
+        gradient = any(_has_gradient(each) for each in event.args)
+        for name in ("forward", "backward") if gradient else ("forward",):
+            if _is_no_function(event, owner, name):
+                yield from self._of_language(event, "forward of a Function that is no function")
+                return
         if isinstance(event.node, ast.Call):
             names = [a.id for a in event.node.args if isinstance(a, ast.Name)]
             if len(names) != len(set(names)):
@@ -89,6 +95,13 @@ class AutogradFunction(Rule):
         forward = event.ask.method(owner.cls, "forward")
         if forward is not None and _context_escapes(forward.node):
             yield self._finding(event, "the `ctx` of this autograd.Function is stored outside")
+        elif forward is not None and gradient:
+            for name in sorted(_written(forward.node)):
+                yield from self._of_language(event, f"{name} of a ctx")
+
+    def _of_language(self, event: Event, name: str) -> Iterator[Finding]:
+        if words := _language.told(name, self.release):
+            yield self._finding(event, words)
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
@@ -118,6 +131,29 @@ def _has_gradient(value: Value) -> bool:
 def _is_class_method(node: ast.AST) -> bool:
     decorators = node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
     return any(isinstance(each, ast.Name) and each.id == "classmethod" for each in decorators)
+
+
+def _is_no_function(event: Call, owner: ClassValue, name: str) -> bool:
+    """Whether a class has an object that can be called, or a partial, where a function is expected."""
+    held = next((each for each in event.ask.mro(owner.cls) if name in each.assignments or name in each.methods), None)
+    if held is None or name in held.methods:
+        return False
+    made = getattr(held.module.node(held.assignments[name].ordinal), "value", None)
+    if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and made.func.id == "staticmethod" and made.args:
+        made = made.args[0]
+    if not isinstance(made, ast.Call) or held.module is not event.module:
+        return False
+    what = event.ask.evaluate(made.func)
+    return isinstance(what, ClassValue) or isinstance(what, External) and what.name == "functools.partial"
+
+
+def _written(node: ast.AST) -> frozenset[str]:
+    """The attributes of its first parameter that a function writes."""
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not node.args.args:
+        return frozenset()
+    found = (each for each in ast.walk(node) if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store))
+    context = node.args.args[0].arg
+    return frozenset(each.attr for each in found if isinstance(each.value, ast.Name) and each.value.id == context)
 
 
 def _context_escapes(node: ast.AST) -> bool:

@@ -38,7 +38,7 @@ class HigherOrderOp(Rule):
     code, name = "TCL126", "higher-order-op"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
     torch = ">=2.8"
-    graph_breaks = ("GB0040", "GB0041", "GB0302", "GB0311", "GB0339")
+    graph_breaks = ("GB0040", "GB0041", "GB0302", "GB0311", "GB0313", "GB0314", "GB0339")
     calls = (*facts.named("chooses between functions"), *facts.named("repeats a function"))
 
     def on_call(self, event: Call) -> Iterator[Finding]:
@@ -77,6 +77,8 @@ def _wrong(functions: Sequence[Value], operands: Value | None, chooses: bool) ->
     for node in nodes:
         if _writes(node, _parameters(node)):
             return "a function changes what it was given in place"
+    if any(_is_no_number(part) for node in nodes for each in _returned(node) for part in _parts(each)):
+        return "a function returns what is neither a tensor nor a whole number"
     if chooses and len({_structure(each) for node in nodes for each in _returned(node)} - {None}) > 1:
         return "the two functions return different structures"
     return None
@@ -115,10 +117,14 @@ def _writes(node: _FunctionNode, own: frozenset[str]) -> bool:
 
 
 def _structure(value: ast.expr) -> int | None:
-    """How many values a display holds, 0 for an operation that gives one tensor; None where that is not certain."""
+    """How many values come out: those of a display, one of an operation; None where that is not certain."""
     if isinstance(value, (ast.Tuple, ast.List)):
         return len(value.elts) if not any(isinstance(each, ast.Starred) for each in value.elts) else None
-    return 0 if isinstance(value, (ast.BinOp, ast.UnaryOp)) else None
+    return 1 if isinstance(value, (ast.BinOp, ast.UnaryOp)) else None
+
+
+def _is_no_number(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is not None and not isinstance(value.value, int)
 
 
 def _is_true(value: ast.expr) -> bool:

@@ -164,6 +164,10 @@ class Classes:
             if method is not None:
                 decorated = self._interp.functions.value(method)
                 if self.method_kind(method) == "class":
+                    if frame.region is not None and self._of_metaclass(cls, "__getattribute__"):
+                        self._interp.emitter.feature(
+                            frame, node, "method of a class whose metaclass has __getattribute__"
+                        )
                     return decorated.bound_to(ClassValue(cls))
                 return decorated
             assigned = ancestor.assignments.get(name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import collections
 import fnmatch
 import re
 from collections.abc import Mapping, Sequence
@@ -47,6 +49,8 @@ from tclint.values.value import MAX_NESTING
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
+_PLAIN: Final = {"builtins": builtins, "collections": collections}
+"""Where classes come from whose attributes can be looked up."""
 _MAX_CONSTRUCTIONS: Final = 12
 _MAX_BUILDING_DEPTH: Final = 20
 """How deep in compiled code constructors are followed."""
@@ -225,6 +229,8 @@ class Objects:
             self._emitter.feature(
                 frame, node, "method of a typing.NamedTuple" if name != "_fields" else "fields of a namedtuple"
             )
+        if frame.region is not None and self._is_asked_for(cls, order, name):
+            self._emitter.feature(frame, node, "__getattr__ that is no function")
         dynamic = attributes.get("*")
         if (
             dynamic is not None
@@ -234,6 +240,14 @@ class Objects:
         ):
             return dynamic
         return self._by_name(UNKNOWN, name, frame, node)
+
+    def _is_asked_for(self, cls: Class, order: Sequence[Class], name: str) -> bool:
+        """Whether `__getattr__ = dict.__getitem__` answers: no class of the program has the name, and no builtin below them."""
+        if not any("__getattr__" in each.assignments for each in order) or self._interp.classes.is_nn_module(cls):
+            return False
+        module, _, base = self._interp.classes.external_base(cls).rpartition(".")
+        below = _PLAIN.get(module)
+        return name[:2] != "__" and (not base or below is not None and not hasattr(getattr(below, base, None), name))
 
     def _late(self, cls: Class, name: str) -> Value | None:
         """A compiled callable that was stored in an attribute after the constructor."""

@@ -33,11 +33,17 @@ def is_int(part: Value) -> bool:
 
 
 def in_pieces(node: ast.AST) -> bool:
-    """Whether an expression is a view that does not lie in one piece: some columns of rows, or a transposed matrix."""
+    """Whether an expression is a view that does not lie in one piece: some columns of rows, every other element, a transposed matrix."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
         rows, *columns = node.slice.elts
         cut = [each for each in columns if isinstance(each, ast.Slice) and (each.lower, each.upper) != (None, None)]
         return isinstance(rows, ast.Slice) and bool(cut)
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Slice)
+        and isinstance(node.slice.step, ast.Constant)
+    ):
+        return node.slice.step.value != 1
     if isinstance(node, ast.Attribute):
         return node.attr in facts.named("is a transposed view")
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and in_pieces(node.func)

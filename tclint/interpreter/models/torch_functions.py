@@ -155,12 +155,24 @@ def _is_sized_by_values(name: str, args: Args, keywords: Keywords) -> bool:
     return len(placed) == len(args) or traits.is_sized_by_values(name, way_of(placed[1:], keywords))
 
 
+def _of_several(written: Seq) -> str:
+    """What is wrong with the tensors of `out=(a, b)`, as far as it shows where they are made."""
+    made = [each.origin.node for each in written.items or () if isinstance(each, Tensor)]
+    if any(each is not None and in_pieces(each) for each in made):
+        return "do not lie in one piece"
+    sizes = [each.args for each in made if isinstance(each, ast.Call)]
+    empty = any(len(size) == 1 and isinstance(size[0], ast.Constant) and size[0].value == 0 for size in sizes)
+    return "are of another size" if empty else ""
+
+
 def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
     """The value of a call of `torch.…`; of what eager code makes also how it lies in memory."""
     if "out" in keywords and isinstance(node, ast.Call):
         written, given = keywords["out"], next((each.value for each in node.keywords if each.arg == "out"), None)
         if isinstance(written, Tensor) and any(each and in_pieces(each) for each in (given, written.origin.node)):
             frame.interp.emitter.feature(frame, node, "out= that does not lie in one piece")
+        if isinstance(written, Seq) and (how := _of_several(written)):
+            frame.interp.emitter.feature(frame, node, f"out= with several that {how}")
         if isinstance(written, Tensor) and given is not None:
             frame.interp.recordings.write(frame, given, node, keeps=False)
     result = _function(frame, node, name, args, keywords)

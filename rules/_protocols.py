@@ -1,0 +1,222 @@
+"""Which feature of the language shows where compiled code meets what was made outside of it: an iterator, a hook's handle, an
+object written in C, a function that torch was told not to look into."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from tclint.events import Call, Event, ProgramCall, Return, Store
+from tclint.program import Function, Module
+from tclint.sources.tree import nodes
+from tclint.values import (
+    ARRAY,
+    INPUT,
+    ClassValue,
+    Const,
+    Dict,
+    External,
+    FunctionValue,
+    Instance,
+    Method,
+    Object,
+    Partial,
+    Seq,
+    Super,
+    Tensor,
+    Value,
+    tensor_of,
+)
+
+_HANDLE: Final = "torch.utils.hooks.RemovableHandle"
+_NONSTRICT: Final = "torch._dynamo.nonstrict_trace"
+_CONSTANT: Final = "torch._dynamo.assume_constant_result"
+_HOOK: Final = "hook of a tensor"
+
+
+def of_call(event: Call) -> str | None:
+    """What a call asks of a value that was made outside, or that has no way back to one."""
+    value = event.args[0] if event.args else None
+    if event.name == "builtins.next" and isinstance(value, Seq) and value.kind != "generator":
+        # A list has no next: this is an iterator over one.
+        held = isinstance(event.node, ast.Call) and _is_held(event, event.node.args[0])
+        return f"next() of a {value.kind} that is held" if held else None
+    if event.method == "send" and isinstance(event.receiver, Seq) and isinstance(event.node, ast.Call):
+        function = event.node.func
+        held = isinstance(function, ast.Attribute) and _is_held(event, function.value)
+        return "send() of a generator that is held" if held else None
+    if event.name in ("builtins.str", "builtins.repr", "builtins.hasattr", "builtins.getattr") and value is not None:
+        return _of_question(event, value)
+    if isinstance(event.receiver, Object) and event.receiver.name == _HANDLE:
+        return f"method of a {_HANDLE} that is held"
+    if event.name == "Tensor.register_hook":
+        return _of_hook(value)
+    if event.name.startswith("torch.distributed."):
+        flag = event.keywords.get("async_op")
+        return "collective with async_op" if isinstance(flag, Const) and flag.value is True else None
+    if event.name == "itertools.groupby" and "key" not in event.keywords and len(event.args) == 1:
+        tensors = isinstance(value, Seq) and tensor_of(value.element()) is not None
+        return f"{event.name} of tensors" if tensors else None
+    if event.name == "Tensor.set_" and value is not None:
+        return "set_() with a storage" if len(event.args) > 1 else "set_() with a tensor"
+    if event.method == "checkpoint" and isinstance(given := event.keywords.get("context_fn"), Partial):
+        return _of_contexts(given)
+    if event.name == _NONSTRICT and isinstance(value, FunctionValue):
+        return f"{_NONSTRICT} of a function that is made here" if value.closure is not None else None
+    if event.name.startswith("torch.Tensor.") and isinstance(value, Tensor) and value.flags & INPUT:
+        return f"{event.name} of an input"
+    return None
+
+
+def _of_question(event: Call, value: Value) -> str | None:
+    """`str()`, `repr()`, `hasattr()` or `getattr()` of what has no rule for it."""
+    if isinstance(value, Object):
+        return f"{event.method}() of a {value.name}"
+    if event.method == "repr" and isinstance(value, FunctionValue):
+        captured = value.closure or {}
+        tensors = any(tensor_of(captured[name]) is not None for name in value.function.free_names() & captured.keys())
+        return "repr() of a function with a closure" if tensors else "repr() of a function"
+    if event.method == "hasattr":
+        what = "slice" if isinstance(value, Seq) and value.kind == "slice" else ""
+        what = "super()" if isinstance(value, Super) else what
+        if isinstance(value, Method) and isinstance(value.receiver, Tensor):
+            what = "method of a tensor"
+        return f"hasattr() of a {what}" if what else None
+    if event.method == "getattr" and isinstance(value, Tensor) and value.flags & ARRAY and len(event.args) > 1:
+        name = event.args[1]
+        return f"{name.value} of an array" if isinstance(name, Const) else None
+    return None
+
+
+def _of_hook(hook: Value | None) -> str | None:
+    """What the hook of a tensor asks of the gradient, where it asks anything of how that lies in memory."""
+    node = hook.function.node if isinstance(hook, FunctionValue) else None
+    own = node.args.args[-1:] if node is not None else ()
+    if node is None or not own:
+        return None
+    for each in ast.walk(node):
+        asked = each.func if isinstance(each, ast.Call) else None
+        if isinstance(asked, ast.Attribute) and isinstance(asked.value, ast.Name) and asked.value.id == own[0].arg:
+            if asked.attr == "is_contiguous":
+                return f"{_HOOK} that asks how a gradient lies"
+    return None
+
+
+def _of_contexts(given: Partial) -> str | None:
+    """What the `context_fn` of a checkpoint brings along."""
+    values = (*given.args, *given.keywords.values())
+    if any(tensor_of(each) is not None for each in values):
+        return "checkpoint with a context_fn that holds a tensor"
+    functions = [each for each in values if isinstance(each, FunctionValue)]
+    what = "a method" if any(isinstance(each.bound, Instance) for each in functions) else "a function"
+    return f"checkpoint with a context_fn that holds {what}" if functions else None
+
+
+def _is_held(event: Event, node: ast.expr) -> bool:
+    """Whether this is an attribute that the function itself does not write: it was made in another frame."""
+    if not isinstance(node, ast.Attribute) or event.enclosing is None:
+        return False
+    return node.attr not in event.ask.of_function(_written)
+
+
+def _written(function: Function) -> frozenset[str]:
+    """The attributes that a function writes."""
+    found = (each for each in ast.walk(function.node) if isinstance(each, ast.Attribute))
+    return frozenset(each.attr for each in found if isinstance(each.ctx, ast.Store))
+
+
+def of_store(event: Store) -> str | None:
+    """A hook's handle that is kept in a global; a field of an object that is laid out in C."""
+    if event.target == "global":
+        made = getattr(event.node, "value", None)
+        if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr == "register_hook":
+            if tensor_of(event.ask.evaluate(made.func.value)) is not None:
+                return f"{_HOOK} in a global"
+    elif event.target == "attribute" and isinstance(event.receiver, Instance):
+        base = event.ask.external_base(event.receiver.cls)
+        return f"write of an attribute of an object below {base}" if base else None
+    return None
+
+
+def of_return(event: Return) -> Iterator[str]:
+    """What cannot be made again for those who called the compiled function."""
+    if not event.at_entry or event.yields or not isinstance(event.node, ast.Return):
+        return
+    for value in event.value.items or () if isinstance(event.value, Seq) else (event.value,):
+        if isinstance(value, Object) and value.name == "contextlib.context":
+            yield "return of a @contextmanager"
+    given = event.node.value
+    entered = event.ask.of_function(_entered)
+    for node in given.elts if isinstance(given, ast.Tuple) else (given,):
+        if isinstance(node, ast.Name) and node.id in entered:
+            made = event.ask.evaluate(entered[node.id])
+            if isinstance(made, External):
+                yield f"return of a {made.name}"
+
+
+def _entered(function: Function) -> Mapping[str, ast.expr]:
+    """Which names `with … as name` binds to which call's function."""
+    items = (item for each in ast.walk(function.node) if isinstance(each, ast.With) for item in each.items)
+    return {
+        item.optional_vars.id: item.context_expr.func
+        for item in items
+        if isinstance(item.optional_vars, ast.Name) and isinstance(item.context_expr, ast.Call)
+    }
+
+
+_WRITERS: Final = frozenset({"__setitem__", "__setattr__", "__delitem__"})
+
+
+def of_program_call(event: ProgramCall) -> Iterator[str]:
+    """A function of the program that is called like a protocol, or that torch was told not to look into."""
+    if not isinstance(event.function, FunctionValue):
+        return
+    function = event.function.function
+    if function.name in _WRITERS and event.function.bound is None and event.args:
+        if isinstance(event.args[0], (Dict, Seq, Tensor)):
+            yield f"{function.name} that is a function"
+    for decorator in function.decorators if function.module is event.module else ():
+        made = event.ask.evaluate(decorator)
+        if isinstance(made, External) and made.name == _NONSTRICT:
+            yield from _of_nonstrict(event, function)
+        elif isinstance(made, External) and made.name == _CONSTANT:
+            yield from _of_constant(event)
+
+
+def _of_nonstrict(event: ProgramCall, function: Function) -> Iterator[str]:
+    registered = event.ask.of_file(_registered)
+    given = event.node.args if isinstance(event.node, ast.Call) else ()
+    for value, node in zip(event.args, given, strict=False):
+        if isinstance(value, Instance) and not event.ask.is_nn_module(value.cls):
+            way = registered.get(value.cls.name)
+            if way is None:
+                yield f"function under {_NONSTRICT} with an object"
+            elif way == "register_constant" and isinstance(node, ast.Call):
+                yield f"function under {_NONSTRICT} with a constant that is made here"
+    for each in ast.walk(function.node):
+        made = each.value.func if isinstance(each, ast.Return) and isinstance(each.value, ast.Call) else None
+        if isinstance(made, ast.Name) and made.id not in registered:
+            if isinstance(event.ask.module_value(made.id, function.module), ClassValue):
+                yield f"function under {_NONSTRICT} that returns an object"
+                return
+
+
+def _of_constant(event: ProgramCall) -> Iterator[str]:
+    for value in event.args:
+        if isinstance(value, Seq):
+            held = tensor_of(value.element()) is not None
+            yield f"function under {_CONSTANT} with {'tensors in a list' if held else 'a list'}"
+
+
+def _registered(module: Module) -> Mapping[str, str]:
+    """Which classes of a file are told to torch as trees or constants, and how."""
+    if b"register_" not in module.data:
+        return {}
+    found = {}
+    for node in nodes(module.tree):
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name.startswith("register_"):
+                found[node.args[0].id] = name
+    return found
