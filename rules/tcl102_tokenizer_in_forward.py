@@ -11,13 +11,17 @@ from tclint.fixes.recipes import read_once_in_init
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import same
+from tclint.torch_facts import facts
 from tclint.values import Object
+
+# Dynamo reads what is only kept on the object.
+_PLAIN = facts.named("is a plain value of a tokenizer")
 
 
 class TokenizerInForward(Rule):
     """A tokenizer read on every step, inside the compiled region.
 
-    A fast tokenizer is an object of compiled Rust code: any attribute or call of it ends the graph, at every step, also
+    A fast tokenizer is an object of compiled Rust code: what it computes ends the graph, at every step, also
     when it sits in a helper two calls below `forward`. (A tokenizer written in plain Python may trace; nothing is gained
     by relying on it.)
 
@@ -55,7 +59,7 @@ class TokenizerInForward(Rule):
     calls = ("tokenizer.*", "builtins.len")
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
-        if isinstance(event.receiver, Object) and event.receiver.name == "tokenizer":
+        if isinstance(event.receiver, Object) and event.receiver.name == "tokenizer" and event.name not in _PLAIN:
             yield self._finding(event, f"`.{event.name}` of a tokenizer is read")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
