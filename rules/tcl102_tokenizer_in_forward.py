@@ -16,6 +16,7 @@ from tclint.values import Object
 
 # Dynamo reads what is only kept on the object.
 _PLAIN = facts.named("is a plain value of a tokenizer")
+_COMPUTED = facts.named("is computed by a tokenizer")
 
 
 class TokenizerInForward(Rule):
@@ -60,7 +61,10 @@ class TokenizerInForward(Rule):
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         if isinstance(event.receiver, Object) and event.receiver.name == "tokenizer" and event.name not in _PLAIN:
-            yield self._finding(event, f"`.{event.name}` of a tokenizer is read")
+            # Another attribute is of a class nobody has seen: a tokenizer of the project may well be plain Python.
+            known = event.name.endswith(_COMPUTED)
+            confidence = Confidence.HIGH if known else Confidence.LOW
+            yield self._finding(event, f"`.{event.name}` of a tokenizer is read", confidence)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "builtins.len":
@@ -73,11 +77,11 @@ class TokenizerInForward(Rule):
         )
         yield self._finding(event, what)
 
-    def _finding(self, event: Attribute | Call, what: str) -> Finding:
+    def _finding(self, event: Attribute | Call, what: str, confidence: Confidence = Confidence.HIGH) -> Finding:
         return self.finding(
             event,
             f"{what} on every step; Dynamo cannot trace a tokenizer{whole_frame(event)}",
-            confidence=Confidence.HIGH,
+            confidence=confidence,
             help="read what you need once in __init__ and keep the plain value",
         )
 
