@@ -3,6 +3,7 @@
     python benchmarks/repositories.py --clones DIR              lint DIR/NAME for every repository, print precision
     python benchmarks/repositories.py --clones DIR --only NAME  one of them, with every finding that has no verdict
     python benchmarks/repositories.py --clones DIR --docs       and renew the table in docs/accuracy.md
+    python benchmarks/repositories.py --clones DIR --answers A  keep in A what tclint said, and ask again only what is not there
 
 The repositories are pinned by commit and never copied here; `repositories.json` holds the verdicts: a fingerprint of each
 finding, whether it is true, true if that forward were compiled (`assumed-true`), false, or true and without cost (`no-cost`),
@@ -81,6 +82,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--only", metavar="NAME", action="append", choices=PINNED, help="this repository alone")
     parser.add_argument("--docs", action="store_true", help="renew the table in docs/accuracy.md")
+    parser.add_argument(
+        "--answers", type=Path, metavar="DIR", help="keep what tclint said there, and read what is kept"
+    )
     options = parser.parse_args(arguments)
     verdicts = read(VERDICTS)
     runs: dict[str, Run] = {}
@@ -89,7 +93,7 @@ def main(arguments: list[str] | None = None) -> int:
         if not clone.is_dir():
             print(f"{name}: not there: git clone https://github.com/{PINNED[name][0]}, commit {PINNED[name][1]}")
             continue
-        runs[name] = lint(name, clone)
+        runs[name] = lint(name, clone, options.answers)
     for line in told(runs, verdicts):
         print(line)
     if options.docs:
@@ -107,21 +111,32 @@ def read(path: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def lint(name: str, clone: Path) -> Run:
+def lint(name: str, clone: Path, answers: Path | None = None) -> Run:
     """Lint a clone with the defaults, as somebody would who has just installed tclint."""
-    document = json.loads(_tclint(clone, "--output-format", "json"))
+    document = json.loads(_answer(answers, f"{name}.json", clone, "--output-format", "json"))
     findings = document["findings"]
     names = fingerprints(findings, lambda path: (clone / path).read_text(encoding="utf-8", errors="replace"))
     linted = [
         Linted(name, f["code"], f["path"], f["line"], f["message"], f["assumed"], fingerprint)
         for f, fingerprint in zip(findings, names, strict=True)
     ]
-    blocks = _tclint(clone, "--quiet").split("\n\n")
+    blocks = _answer(answers, f"{name}.txt", clone, "--quiet").split("\n\n")
     lengths = [len(block.strip().split("\n")) for block in blocks if " TCL" in block.partition("\n")[0]]
     sites = document["summary"]["sites"]
     listed = {(site["path"], site["line"]) for site in sites}
     unresolved = sum(bool(site["unresolved"]) for site in sites)
     return Run(linted, lengths, len(listed), unresolved, [*_unlisted(clone, listed)])
+
+
+def _answer(kept: Path | None, name: str, clone: Path, *arguments: str) -> str:
+    """What tclint says of a clone, from the file where it was kept if there is one."""
+    if kept is None:
+        return _tclint(clone, *arguments)
+    file = kept / name
+    if not file.exists():
+        kept.mkdir(parents=True, exist_ok=True)
+        file.write_text(_tclint(clone, *arguments), encoding="utf-8")
+    return file.read_text(encoding="utf-8")
 
 
 def _tclint(clone: Path, *arguments: str) -> str:

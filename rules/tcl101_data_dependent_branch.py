@@ -91,8 +91,8 @@ class DataDependentBranch(Rule):
                 return  # no tensor equals a word: nothing looks at its values
             yield self._finding(event, left, "`in` compares a tensor with each element")
         elif right is not None:
-            if right.flags & INPUT and not _may_be_number(event.left):
-                return  # what is asked for a key is a dict, whatever the annotation says of an argument
+            if event.left.python_type == "str" or (right.flags & INPUT and not _may_be_number(event.left)):
+                return  # what is asked for a key is a dict, whatever else says that it is a tensor: that raises
             yield self._finding(event, right, "`in` on a tensor asks for its values")
         elif isinstance(event.right, Seq) and isinstance(event.right.element(), Tensor) and event.right.kind != "set":
             element = spoken_of(event.right.element())

@@ -11,13 +11,18 @@ from tclint.fixes.recipes import read_once_in_init
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import same
+from tclint.torch_facts import facts
 from tclint.values import Object
+
+# Dynamo reads what is only kept on the object.
+_PLAIN = facts.named("is a plain value of a tokenizer")
+_COMPUTED = facts.named("is computed by a tokenizer")
 
 
 class TokenizerInForward(Rule):
     """A tokenizer read on every step, inside the compiled region.
 
-    A fast tokenizer is an object of compiled Rust code: any attribute or call of it ends the graph, at every step, also
+    A fast tokenizer is an object of compiled Rust code: what it computes ends the graph, at every step, also
     when it sits in a helper two calls below `forward`. (A tokenizer written in plain Python may trace; nothing is gained
     by relying on it.)
 
@@ -55,8 +60,11 @@ class TokenizerInForward(Rule):
     calls = ("tokenizer.*", "builtins.len")
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
-        if isinstance(event.receiver, Object) and event.receiver.name == "tokenizer":
-            yield self._finding(event, f"`.{event.name}` of a tokenizer is read")
+        if isinstance(event.receiver, Object) and event.receiver.name == "tokenizer" and event.name not in _PLAIN:
+            # Another attribute is of a class nobody has seen: a tokenizer of the project may well be plain Python.
+            known = event.name.endswith(_COMPUTED)
+            confidence = Confidence.HIGH if known else Confidence.LOW
+            yield self._finding(event, f"`.{event.name}` of a tokenizer is read", confidence)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "builtins.len":
@@ -69,11 +77,11 @@ class TokenizerInForward(Rule):
         )
         yield self._finding(event, what)
 
-    def _finding(self, event: Attribute | Call, what: str) -> Finding:
+    def _finding(self, event: Attribute | Call, what: str, confidence: Confidence = Confidence.HIGH) -> Finding:
         return self.finding(
             event,
             f"{what} on every step; Dynamo cannot trace a tokenizer{whole_frame(event)}",
-            confidence=Confidence.HIGH,
+            confidence=confidence,
             help="read what you need once in __init__ and keep the plain value",
         )
 

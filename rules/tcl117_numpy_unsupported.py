@@ -80,7 +80,8 @@ class NumpyUnsupported(Rule):
         if verdict is None:
             # A ufunc's own methods, or what torch has no twin of.
             if name not in facts.named("is of numpy, and torch has its twin"):
-                yield self._finding(event, f"`{name}`")
+                shown = name.replace(".__getitem__", "[…]")
+                yield self._finding(event, f"`{shown}`")
             return
         if verdict.breaks == "never" or verdict.id in _DATA or name in ("numpy.allclose", "numpy.array_equal"):
             return

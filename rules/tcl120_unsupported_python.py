@@ -122,7 +122,8 @@ class UnsupportedPython(Rule):
                 yield self._finding(event, "`__class__` is written")
             elif isinstance(event.receiver, ClassValue):
                 yield from self._of_language(event, "write of an attribute of a class")
-            elif isinstance(event.receiver, FunctionValue) and event.name:
+            elif isinstance(event.receiver, FunctionValue) and event.name and event.receiver.function.parent is None:
+                # One that the region makes is its own: nobody else sees the attribute.
                 yield from self._of_language(event, "write of an attribute of a function")
         elif event.target == "subscript" and _opaque(event.receiver):
             yield self._finding(event, "an element of a C object is written")

@@ -13,7 +13,7 @@ from tclint.program import Function
 from tclint.rules._scope import of_file
 from tclint.rules._state import object_difference
 from tclint.ruleset.rule import Rule
-from tclint.sources.tree import nodes
+from tclint.sources.tree import Position, nodes, position
 from tclint.torch_facts import facts
 from tclint.values import Instance, Object, Scalar, Seq
 
@@ -100,6 +100,8 @@ class IntAttributeMutation(Rule):
         place = node.func.value
         if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and event.cls is not None:
             owner = event.ask.local(place.value.id)
+            if position(node) in event.ask.of_scope(_only_what_is_new):
+                return  # a cache: from the second time on it stays as it is
             if isinstance(owner, Instance) and place.attr in event.ask.attributes(owner):
                 yield self._finding(event, f"`{place.value.id}.{place.attr}` grows in every call")
         elif isinstance(place, ast.Name) and _outlives(event, place.id):
@@ -181,6 +183,22 @@ def _searched_for(root: ast.AST) -> frozenset[str]:
             changed = (n.target for n in nodes(node) if isinstance(n, ast.AugAssign))
             found.update(target.id for target in changed if isinstance(target, ast.Name) and target.id in asked)
     return frozenset(found)
+
+
+def _only_what_is_new(root: ast.AST) -> frozenset[Position]:
+    """The calls under an `if` that asks whether an attribute lacks something: `if key not in self.seen:`."""
+    found: set[Position] = set()
+    for node in nodes(root):
+        if isinstance(node, ast.If) and any(_lacks(part) for part in nodes(node.test)):
+            found.update(position(inner) for part in node.body for inner in nodes(part) if isinstance(inner, ast.Call))
+    return frozenset(found)
+
+
+def _lacks(node: ast.AST) -> bool:
+    return isinstance(node, ast.Compare) and any(
+        isinstance(op, ast.NotIn) and isinstance(of, ast.Attribute)
+        for op, of in zip(node.ops, node.comparators, strict=True)
+    )
 
 
 def _read_as_they_are(root: ast.AST) -> dict[str, set[str]]:

@@ -132,7 +132,12 @@ class PythonValueSpecialised(Rule):
         """What no argument costs by itself, but several do together, or what a container holds."""
         others = [n for n, values in evidence.values.items() if not all(isinstance(v, Tensor) for v in values)]
         costs = evidence.together(evidence.values)
-        blamed = [name for name in others if _guarded_part(costs.blames(name)) and not _is_joined(function, name)]
+        typed = {name for name in others if f"type({name})" in costs.blames(name)}
+        blamed = [
+            name
+            for name in others
+            if _guarded_part(costs.blames(name)) and (name in typed or not _is_joined(function, name))
+        ]
         # A list that is another length each time costs by itself: TCL206.
         blamed = [name for name in blamed if not (_are_lists(evidence.values[name]) and evidence.resized(name))]
         if not costs.hazard or not blamed or not evidence.together(others).hazard:
@@ -141,7 +146,8 @@ class PythonValueSpecialised(Rule):
         read = _first_read(function, name, evidence.values[name])
         if read is not None:
             node = read if len(blamed) == 1 else header(event.node)
-            what = f"`{name}` is guarded by what it holds, and that differs from call to call ({evidence.shown(name)})"
+            kind = "has a type that" if name in typed else "is guarded by what it holds, and that"
+            what = f"`{name}` {kind} differs from call to call ({evidence.shown(name)})"
             yield self._finding(event, what, node)
 
     def _gradients(self, event: Enter, evidence: Evidence) -> Iterator[Finding]:

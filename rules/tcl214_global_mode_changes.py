@@ -53,7 +53,7 @@ class GlobalModeChanges(Rule):
         path = event.module.path
         if evidence is None or not evidence.is_first(path, event.node):
             return
-        resets = [w for w in evidence.resets() if w.path == path]
+        resets = [w for w in evidence.resets if w.path == path]
         if resets and evidence.change(resets[0].place).hazard:
             for node in {id(write.node): write.node for write in resets}.values():
                 yield self.finding(

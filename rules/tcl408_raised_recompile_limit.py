@@ -10,7 +10,7 @@ from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.program import dynamo_config
 from tclint.ruleset.rule import Rule
-from tclint.sources.tree import text
+from tclint.sources.tree import nodes, text
 
 _DEFAULTS = {
     "cache_size_limit": 8,
@@ -49,7 +49,7 @@ class RaisedRecompileLimit(Rule):
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
         aliases = dynamo_config.names(event.node)
         saved = _saved(event.node, aliases)
-        for node in ast.walk(event.node):
+        for node in nodes(event.node):
             for name, value, where in dynamo_config.settings(node, aliases):
                 if name not in _DEFAULTS or (isinstance(value, ast.Name) and value.id in saved):
                     continue
@@ -78,7 +78,7 @@ class RaisedRecompileLimit(Rule):
 
 def _saved(tree: ast.Module, aliases: set[str]) -> set[str]:
     """The names that keep the limit as it was: to set it back raises nothing."""
-    assigned = (node for node in ast.walk(tree) if isinstance(node, ast.Assign))
+    assigned = (node for node in nodes(tree) if isinstance(node, ast.Assign))
     return {
         target.id
         for node in assigned

@@ -28,25 +28,26 @@ class Account:
         self._current: list[Moment] = []
         self.paused = 0
         """Around how many runs we are of which only the result counts: what they do is part of one call."""
-        self._settled = bool(interp.learned.walks)  # by the interpreter from which this one learned
+        self.settled = bool(interp.learned.walks)  # by the interpreter from which this one learned
+        """Whether all entries have been walked: what is known of calls does not change any more."""
         self._callers: dict[Hashable, list[tuple[Walk, bool]]] | None = None
         self._evidence: dict[Hashable, Evidence | None] = {}
 
     def begin(self, entry: Hashable) -> None:
         """Another entry into the program; one that was walked before, with less knowledge, is forgotten."""
         self._current = []
-        if not self._settled:
+        if not self.settled:
             self._walks[entry] = self._current
 
     def settle(self) -> None:
         """All entries have been walked: what is walked from here on is known already."""
-        self._settled = True
+        self.settled = True
 
     def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool, path: str) -> Evidence | None:
         """What is known of the calls of a callable compiled in a file; arguments by position go by `argument 0`, …"""
         settings = self._interp.options.dynamo.get(path, frozenset())
         key = (code, dynamic, in_test, settings)
-        if self._settled and key in self._evidence:
+        if self.settled and key in self._evidence:
             return self._evidence[key]
         found: list[Evidence] = []
         for walk in self.walks(code, in_test):
@@ -54,7 +55,7 @@ class Account:
             rows = [{**{f"argument {i}": a for i, a in enumerate(c.args)}, **c.keywords} for c in calls]
             found.append(Evidence(code, walk, rows, dynamic, settings))
         best = max(found, key=lambda each: (each.mode.programs, *each.weight), default=None)
-        if self._settled:
+        if self.settled:
             self._evidence[key] = best
         return best
 
@@ -63,7 +64,7 @@ class Account:
         callers = self._callers
         if callers is None:
             callers = self._find_callers()
-            if self._settled:
+            if self.settled:
                 self._callers = callers
         # What a test calls one after the other, no run of the program does.
         return [walk for walk, tests in callers.get(callee, ()) if in_test or not tests]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.interpreter import parameters
@@ -36,6 +36,8 @@ class Entries:
     def __init__(self, interp: Interpreter) -> None:
         self._interp = interp
         self._closures = interp.learned.closures
+        self._known: dict[Hashable, Evidence | None] = {}
+        """By what is entered and how it is called, the evidence: sites that compile alike share it."""
 
     def with_arguments(self, function: Function, receiver: Value, args: Sequence[Value], region: Region) -> Value:
         """Interpret a method as the entry of a region with example arguments."""
@@ -103,16 +105,30 @@ class Entries:
         self, function: Function, bound: Sequence[Value], site: CompileSite | None, codes: Sequence[Code]
     ) -> Evidence | None:
         """The walk through the program whose calls of a target cost most."""
-        names = {*parameters.signature(function).names[len(bound) :], *parameters.variadic(function)}
-        found: list[Evidence] = []
         dynamic, settings = (site.dynamic, site.settings) if site is not None else (None, frozenset[str]())
+        in_test = site is not None and site.test
+        key = (function, tuple(value.key for value in bound), tuple(codes), dynamic, settings, in_test)
+        if key not in self._known or not self._interp.account.settled:
+            found = self._in_walks(function, bound, codes, in_test, dynamic, settings)
+            self._known[key] = max(found, key=lambda each: each.weight, default=None)
+        return self._known[key]
+
+    def _in_walks(
+        self,
+        function: Function,
+        bound: Sequence[Value],
+        codes: Sequence[Code],
+        in_test: bool,
+        dynamic: object,
+        settings: frozenset[str],
+    ) -> Iterator[Evidence]:
+        names = {*parameters.signature(function).names[len(bound) :], *parameters.variadic(function)}
         for code in codes:
-            for walk in self._interp.account.walks(code, site is not None and site.test):
+            for walk in self._interp.account.walks(code, in_test):
                 calls = (m for m in walk if isinstance(m, Call) and m.callee == code)
                 envs = (parameters.bind(self._interp, function, [*bound, *c.args], c.keywords, False) for c in calls)
                 rows = [{name: value for name, value in env.items() if name in names} for env in envs]
-                found.append(Evidence(code, walk, rows, dynamic, settings))
-        return max(found, key=lambda each: each.weight, default=None)
+                yield Evidence(code, walk, rows, dynamic, settings)
 
     def by_signature(
         self, function: Function, receiver: Value | None, region: Region | None, itself: bool = False

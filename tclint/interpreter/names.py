@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 # Other names under which torch's modules are reached.
-_ALIASES: Final = {
-    "torch.nn.modules.module.Module": "torch.nn.Module",
-    "torch.functional": "torch",
-}
+_ALIASES: Final = {"torch.functional": "torch"}
+_MODULES: Final = "torch.nn.modules."
 # Names whose value every run knows.
 _CONSTANTS: Final[Mapping[str, Value]] = {"typing.TYPE_CHECKING": FALSE, "typing_extensions.TYPE_CHECKING": FALSE}
 
@@ -203,7 +201,7 @@ class Names:
         if self._program.find(module, target) is not None:
             return UNKNOWN
         dotted = f"{target}.{name}"
-        return self._constant(dotted) or External(_ALIASES.get(dotted, dotted))
+        return self._constant(dotted) or External(_known_as(dotted))
 
     def _constant(self, dotted: str) -> Value | None:
         """What every run knows of a name outside the program, or every run with this release of torch."""
@@ -221,7 +219,7 @@ class Names:
             return UNKNOWN
         found = self._knowledge.externals.get(dotted)
         if found is None:
-            found = self._knowledge.externals[dotted] = External(_ALIASES.get(dotted, dotted))
+            found = self._knowledge.externals[dotted] = External(_known_as(dotted))
         return found
 
     def attribute(self, module: Module, name: str) -> Value:
@@ -246,3 +244,11 @@ def _closed(module: Module, definition: Assignment) -> bool:
     if value is None or b"global " in module.data or _CONTAINERS & module.names.keys() - {"OrderedDict"}:
         return False
     return all(type(n) in _LITERALS or (type(n) is ast.Name and n.id in _CONTAINERS) for n in nodes(value))
+
+
+def _known_as(dotted: str) -> str:
+    """The name by which the facts know it: torch's modules are also reached where they are defined."""
+    last = dotted.rpartition(".")[2]
+    if dotted.startswith(_MODULES) and last[:1].isupper():
+        return f"torch.nn.{last}"
+    return _ALIASES.get(dotted, dotted)

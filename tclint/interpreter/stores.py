@@ -142,7 +142,7 @@ def _made_with(frame: Frame, layer: Object, made: ast.Call) -> Value:
         nodes = (*made.args, *(keyword.value for keyword in made.keywords))
         given = [(node, evaluate(frame, node)) for node in nodes]
     told = [_made_with(frame, v, n) if isinstance(v, Object) and isinstance(n, ast.Call) else v for n, v in given]
-    return Seq("tuple", (Const(layer.name), *told))
+    return Seq("layer", (Const(layer.name), *told))
 
 
 def _module_in_place(frame: Frame, module: Value) -> Value:

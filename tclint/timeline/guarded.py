@@ -69,7 +69,8 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list, tuple or other sequence: its type and length are guarded, and each item."""
+    """A list, tuple or other sequence: its type and length are guarded, and each item. A `layer` is its class and what it
+    was made with."""
 
     kind: str
     items: tuple[Guarded, ...]
@@ -106,6 +107,9 @@ def text(guarded: Guarded) -> str:
         return "×".join("?" if size is None else str(size) for size in guarded.sizes) or "a scalar"
     if isinstance(guarded, Items):
         told = [text(item) for item in guarded.items]
+        if guarded.kind == "layer":  # its class, and what it was made with
+            given = ", ".join(each or "…" for each in told[1:])
+            return "{}({})".format(told[0].strip("'").removeprefix("torch."), given)
         if 0 < len(told) <= _SHOWN and all(told) and not any(isinstance(item, Tensor) for item in guarded.items):
             return f"({', '.join(told)})"
         return f"{len(told)} item{'s' if len(told) != 1 else ''}"

@@ -75,6 +75,8 @@ class Evidence:
         names = dict.fromkeys(name for row in rows for name in row)
         self.values: dict[str, tuple[Value, ...]] = {n: tuple(row[n] for row in rows if n in row) for n in names}
         self._changes: dict[Hashable, Variation] = {}
+        self._arguments: dict[Hashable, Variation] = {}
+        self._costs: dict[Hashable, Costs] = {}
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
@@ -99,6 +101,11 @@ class Evidence:
 
     def argument(self, name: str, burned: bool = False) -> Variation:
         """What one argument costs; `burned` where an operation writes its value into the program."""
+        if (name, burned) not in self._arguments:
+            self._arguments[name, burned] = self._argument(name, burned)
+        return self._arguments[name, burned]
+
+    def _argument(self, name: str, burned: bool) -> Variation:
         values = self.values.get(name, ())
         told = [_told(value.guarded(), "argument", burned) for value in values]
         count = len(policy.programs([{name: each} for each in told], self._policy))
@@ -106,6 +113,12 @@ class Evidence:
 
     def together(self, names: Iterable[str], dynamic: bool | None | str = "as compiled") -> Costs:
         """What several arguments cost together, and which of their facts are to blame."""
+        key = ("together", names := tuple(names), dynamic)
+        if key not in self._costs:
+            self._costs[key] = self._together(names, dynamic)
+        return self._costs[key]
+
+    def _together(self, names: Collection[str], dynamic: bool | None | str) -> Costs:
         told = [
             {name: _told(row[name].guarded(), "argument", False) for name in names if name in row} for row in self.rows
         ]
@@ -132,6 +145,12 @@ class Evidence:
 
     def everything(self, names: Collection[str]) -> Costs:
         """What some arguments cost together with the modes in force at the calls."""
+        key = ("everything", names := tuple(names))
+        if key not in self._costs:
+            self._costs[key] = self._everything(names)
+        return self._costs[key]
+
+    def _everything(self, names: Collection[str]) -> Costs:
         modes = [_exact(moment) for moment in self._modes[1]]
         if len(modes) != len(self.rows):
             return Costs(0, ())
@@ -290,6 +309,7 @@ class Evidence:
         """What is written of one kind."""
         yield from (place for place in self._written if place[0] == kind)
 
+    @cached_property
     def resets(self) -> list[Write]:
         """The calls that throw programs away which are then asked for again. Where something is compiled in between, a
         measurement starts afresh."""

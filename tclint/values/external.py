@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tclint.timeline import guarded
 from tclint.torch_facts import facts
@@ -15,6 +15,8 @@ from tclint.values.value import Value
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.timeline.guarded import Guarded
+
+_SUBSCRIPTED: Final = frozenset(facts.named("is subscripted, and no type"))
 
 
 class External(Value):
@@ -69,4 +71,6 @@ class External(Value):
         return frame.interp.names.external_attribute(self, name).call(frame, node, args, keywords, open_ended)
 
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
+        if self.name in _SUBSCRIPTED:
+            return MODELS.functions.call(frame, node, f"{self.name}.__getitem__", (index,), {}, False)
         return self  # a generic alias: list[int]

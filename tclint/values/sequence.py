@@ -352,7 +352,7 @@ class Seq(Value):
             return guarded.Varies("it grows", burned=True)
         if self.length == COLLATED:
             return guarded.Varies("the rows that its batch keeps", burned=True)
-        if self.items is None or self.kind not in ("list", "tuple", "set", "deque"):
+        if self.items is None or self.kind not in ("list", "tuple", "set", "deque", "layer"):
             return guarded.UNKNOWN
         return guarded.Items(self.kind, tuple(item.guarded() for item in self.items))
 

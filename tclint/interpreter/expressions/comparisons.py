@@ -66,7 +66,7 @@ def _looked_at(frame: Frame, node: ast.expr) -> Value:
 def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
     """The value of `left operator right`, the operator by the name of its node."""
     if operator in _ORDERINGS:
-        if frame.region is not None and isinstance(right, External) and right.name.startswith("numpy."):
+        if frame.region is not None and isinstance(left, External) and left.name == "numpy.dtype()":
             frame.interp.emitter.feature(frame, node, "comparison with a dtype of numpy")
         if frame.region is not None and isinstance(left, External):
             frame.interp.emitter.feature(frame, node, f"comparison of {left.name}")

@@ -33,6 +33,7 @@ from tclint.values import (
     CONSTANT,
     DATA_SIZED,
     FALSE,
+    FOLDED,
     HOST,
     NAMED,
     NEEDS_GRAD,
@@ -277,6 +278,9 @@ def _computed(name: str, short: str, first: Tensor | None, args: Args, keywords:
         flags |= first.flags & ARRAY
         if all(v.flags & NO_GRADIENT for v in (*args, *keywords.values()) if isinstance(v, Tensor)):
             flags |= first.flags & NO_GRADIENT
-        if len(args) == 1 or not any(isinstance(a, Tensor) and a is not first for a in args):
+        others = [a for a in args if isinstance(a, Tensor) and a is not first]
+        if not others:
             flags |= first.flags & (HOST | STEADY)
+        elif ndim == 0 and all(a.flags & FOLDED for a in (first, *others)):
+            flags |= FOLDED  # `torch.min` of two numbers that were made tensors
     return Tensor(PROVEN, dtype, ndim, flags, origin)
