@@ -46,7 +46,7 @@ def of_call(event: Call) -> str | None:
         function = event.node.func
         held = isinstance(function, ast.Attribute) and _is_held(event, function.value)
         return "send() of a generator that is held" if held else None
-    if event.name in ("builtins.str", "builtins.repr", "builtins.hasattr", "builtins.getattr") and value is not None:
+    if event.name.startswith("builtins.") and value is not None:
         return _of_question(event, value)
     if isinstance(event.receiver, Object) and event.receiver.name == _HANDLE:
         return f"method of a {_HANDLE} that is held"
@@ -165,15 +165,12 @@ def _entered(function: Function) -> Mapping[str, ast.expr]:
     }
 
 
-_WRITERS: Final = frozenset({"__setitem__", "__setattr__", "__delitem__"})
-
-
 def of_program_call(event: ProgramCall) -> Iterator[str]:
     """A function of the program that is called like a protocol, or that torch was told not to look into."""
     if not isinstance(event.function, FunctionValue):
         return
     function = event.function.function
-    if function.name in _WRITERS and event.function.bound is None and event.args:
+    if function.name[:2] == "__" and event.function.bound is None and event.args:
         if isinstance(event.args[0], (Dict, Seq, Tensor)):
             yield f"{function.name} that is a function"
     for decorator in function.decorators if function.module is event.module else ():
