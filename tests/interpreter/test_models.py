@@ -160,7 +160,7 @@ def test_tensors(expression: str, dtype: str, ndim: int, flags: int) -> None:
         ("x.numel()", SIZE),
         ("x.item()", Scalar("number", "data")),
         ("mask.any().item()", Scalar("bool", "data")),
-        ("x.tolist()", Seq("list", None, Scalar("number", "data"), "data")),
+        ("x.tolist()", Seq("list", None, Scalar("number", "data"), "size")),
         ("torch.equal(x, x)", Scalar("bool", "data")),
         ("x.is_cuda", BOOL),
         ("x.dtype", External("torch.dtype()")),

@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.expressions import unturned
 from tclint.interpreter.frame import RARE, Env, Frame
 from tclint.torch_facts import devices
 from tclint.values import (
@@ -39,7 +40,7 @@ def refine(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env | None
     if type(node) is ast.Compare and len(node.ops) == 1:
         _refine_comparison(frame, node, then, otherwise)
         return
-    if then is not None and _rarely(node):
+    if then is not None and _rarely(node) and not unturned.turned_on(frame, node):
         then[RARE] = TRUE
     if type(node) is ast.Call:
         _refine_call(frame, node, then, otherwise)

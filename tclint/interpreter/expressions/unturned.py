@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.parameters import signature
 from tclint.program import Module
 from tclint.values import Instance
 from tclint.values.constant import fold_compare
@@ -16,7 +17,7 @@ _STORED: Final = re.compile(rb"\.(\w+)[ \t]*(?::[^=\n]*)?(?:[-+*/%@&|^]|//|\*\*|
 _UNPACKED: Final = re.compile(rb"\.(\w+)[ \t]*,")
 _BY_NAME: Final = re.compile(rb"\bsetattr\([^,\n]*,\s*[\"'](\w+)[\"']")
 _BY_ANY_NAME: Final = re.compile(rb"\bsetattr\([^,\n]*,\s*(?![\"'\s])|\b__dict__\b")
-_LITERAL: Final = re.compile(rb"False|True|None|-?\d[\d_]*(?:\.\d*)?(?:e[-+]?\d+)?")
+_LITERAL: Final = re.compile(r"False|True|None|-?\d[\d_]*(?:\.\d*)?(?:e[-+]?\d+)?")
 _UNSET: Final = object()
 
 
@@ -42,20 +43,38 @@ def _compare(held: object, operator: ast.cmpop, other: object) -> bool | None:
     return fold_compare(type(operator).__name__, held, other).truth() if folds else None
 
 
+def turned_on(frame: Frame, node: ast.expr) -> bool:
+    """Whether the constructor turns such a switch on unless it is told not to: `def __init__(self, verbose=True)`."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    stored, owner = _stored(frame, node), frame.env.get(node.value.id)
+    init = frame.interp.classes.find_method(owner.cls, "__init__") if isinstance(owner, Instance) else None
+    if init is None:
+        return False
+    known = signature(init)
+    default = next((held for each, held in (*known.nodes, *known.kwonly) if each.arg == stored), None)
+    return isinstance(default, ast.Constant) and default.value is True
+
+
 def _held(frame: Frame, node: ast.Attribute) -> object:
+    literal = _stored(frame, node)
+    return ast.literal_eval(literal) if _LITERAL.fullmatch(literal) else _UNSET
+
+
+def _stored(frame: Frame, node: ast.Attribute) -> str:
+    """The one text that is put into an attribute, wherever its class and those above it do it; empty where there are several."""
     if not isinstance(node.value, ast.Name):
-        return _UNSET
+        return ""
     owner = frame.env.get(node.value.id)
     if not isinstance(owner, Instance) or owner.fields is not None:
-        return _UNSET
+        return ""
     cls = owner.cls
     if (cls.module.path, cls.qualname, node.attr) in frame.interp.learned.rebound:
-        return _UNSET
+        return ""
     stored: set[bytes] = set()
     for module in dict.fromkeys(ancestor.module for ancestor in frame.interp.classes.mro(cls)):
         stored |= module.index(_stores).get(node.attr, _NOTHING) | module.index(_stores).get("", _NOTHING)
-    literal = stored.pop() if len(stored) == 1 else b""
-    return ast.literal_eval(literal.decode()) if _LITERAL.fullmatch(literal) else _UNSET
+    return stored.pop().decode(errors="replace") if len(stored) == 1 else ""
 
 
 _NOTHING: Final[frozenset[bytes]] = frozenset()
