@@ -104,8 +104,9 @@ class Union(Value):
         if either is not None:
             mixed = next((n for n in map(_number_in, (left, right)) if n is not None), None)
             sure = type(left) is Tensor or type(right) is Tensor
-            rest = BOOL if mixed is not None and not sure else UNKNOWN
-            return join(Tensor(either.conf, "b", either.ndim, 0, frame.origin(node)), rest)
+            doubtful = mixed is not None and not sure
+            tensor = Tensor(NAMED if doubtful else either.conf, "b", either.ndim, 0, frame.origin(node))
+            return join(tensor, BOOL if doubtful else UNKNOWN)
         if left.rank == OBJECT or right.rank == OBJECT:
             frame.interp.emitter.operation(frame, node, operator, left, right)
         elif any(option.source == ENVIRONMENT for option in self._options):
@@ -238,6 +239,9 @@ def tensor_of(value: Value) -> Tensor | None:
     return None
 
 
+_COUNTS: Final = NUMBERS - {"bool"}
+
+
 def spoken_of(value: Value) -> Tensor | None:
     """The tensor that a rule may speak of: one that may as well be a number is a tensor by name only."""
     tensor = tensor_of(value)
@@ -245,8 +249,8 @@ def spoken_of(value: Value) -> Tensor | None:
 
 
 def _number_in(value: Value) -> Value | None:
-    """The option of a union that is a number of Python's, if any."""
-    return next((o for o in value.options if o.python_type in NUMBERS), None) if type(value) is Union else None
+    """The option of a union that is a number of Python's, if any. A flag is none: `training and p < drop` is either in turn."""
+    return next((o for o in value.options if o.python_type in _COUNTS), None) if type(value) is Union else None
 
 
 def _compared(frame: Frame, node: ast.AST, operator: str, one: Value, other: Value) -> Value:
