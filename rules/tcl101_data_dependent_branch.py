@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Branch, Call, Event, Operation
+from tclint.events import Assert, Branch, Call, Event, Operation
 from tclint.fixes.recipes import display
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.rules._branches import fix_branch
@@ -76,6 +76,15 @@ class DataDependentBranch(Rule):
         if isinstance(event.test, Tensor) and not tensor.flags & ARRAY:
             self._tests.setdefault(event.module.path, {})[position(event.node)] = tensor.dtype
         yield self._finding(event, tensor, f"`{event.keyword}` on a tensor")
+
+    def on_assert(self, event: Assert) -> Iterator[Finding]:
+        """The last operand of an assert's condition stays in the graph; a fix of those before it has to know that too."""
+        last = event.node.test if isinstance(event.node, ast.Assert) else None
+        while isinstance(last, ast.BoolOp):
+            last = last.values[-1]
+        if last is not None and isinstance(event.test, Tensor) and not event.test.flags & ARRAY:
+            self._tests.setdefault(event.module.path, {})[position(last)] = event.test.dtype
+        return iter(())
 
     def _kept_number(self, event: Branch, test: Scalar) -> bool:
         """Whether a comparison asks for a number that was read out of a tensor and stays in the graph."""
