@@ -56,7 +56,10 @@ def test_a_note_is_left_out(forward: str, rest: str) -> None:
         ("began = time.time()\nself.took = began\nreturn x * began", ""),
         ("seen = []\nseen.append(time.time())\nreturn x, seen", ""),
         ("self.at = time.time() + random.random()\nreturn x", ""),
-        ("self.at = self.step(time.time())\nreturn x", "def step(self, value):\n    self.count = value\n    return value"),
+        (
+            "self.at = self.step(time.time())\nreturn x",
+            "def step(self, value):\n    self.count = value\n    return value",
+        ),
         ("self.note(time.time())\nreturn x", "def note(self, value):\n    self.at = value\n    return value + self.at"),
         ("self.at = time.time()\nreturn x", "def __getattr__(self, name):\n    return self.at"),
     ],
