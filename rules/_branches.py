@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _BOTH: Final = (
     "both sides are computed: wrong where one of them fails or is expensive, or where they differ in shape or dtype; "
-    "a side that is not finite gives NaN as gradient even where it is not taken"
+    "even where it is not taken, a side that is not finite gives NaN as gradient, and parameters get zeros instead of none"
 )
 _LONGEST: Final = 16
 """Branches of one `if`: nobody reads more `torch.where` in each other, and each would hold all that follow. For links of
