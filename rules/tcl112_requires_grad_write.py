@@ -57,6 +57,8 @@ class RequiresGradWrite(Rule):
 
     Fix: move it out of the region: set `requires_grad` in the caller, call `backward` on the result. `--unsafe-fixes`
     makes a leaf that lives in one call a plain tensor: wrong where its gradient is asked for.
+    `torch.autograd.grad` and `backward` of what was computed from parameters stay where they are since torch 2.13: the switch
+    `torch._dynamo.config.trace_autograd_ops` has them in the graph.
     """
 
     code, name = "TCL112", "requires-grad-write"
