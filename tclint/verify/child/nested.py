@@ -49,3 +49,19 @@ def call_of(inputs: Mapping[str, Any], device: str) -> Call:
         else:
             setattr(kwargs.setdefault(part["base"], SimpleNamespace()), part["name"], made)
     return Call(args, kwargs)
+
+
+def parts_of(inputs: Mapping[str, Any], call: Call) -> dict[str, Any]:
+    """The objects of a call under the names of what they were made from."""
+    found: dict[str, Any] = {}
+    for name in inputs:
+        part = _PART.match(name)
+        if name.startswith("*"):
+            found[name] = call.args
+        elif part is None:
+            found[name] = call.kwargs[name]
+        elif part["key"] is not None:
+            found[name] = call.kwargs[part["base"]][part["key"]]
+        else:
+            found[name] = getattr(call.kwargs[part["base"]], part["name"])
+    return found
