@@ -155,6 +155,11 @@ def _normalized(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]
 
 def _unpack(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     want = int(found[1])
+    if had := found[2] if found.re.groups > 1 else None:
+        # Of an element of it, perhaps: as many dimensions more.
+        for name, spec in tensors(inputs):
+            if (rank := len(spec.shape) + want - int(had)) != want and 0 < rank <= 5:
+                yield _change(inputs, name, spec.with_rank(rank))
     yield from _ranks(inputs, want)
     for name, spec in tensors(inputs):
         yield _change(inputs, name, Several((spec,) * want))
@@ -314,8 +319,8 @@ def _one_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any
 
 
 def _bases(inputs: Inputs, opening: str) -> list[str]:
-    """The arguments that are dicts (`[`) or objects (`.`): their parts are named `batch[image]`, `batch.image`."""
-    return list(dict.fromkeys(name.partition(opening)[0] for name in inputs if opening in name))
+    """What is a dict (`[`) or an object (`.`): the parts are named `batch[image]`, `batch.image`, `batch.image.pixels`."""
+    return list(dict.fromkeys(name.rpartition(opening)[0] for name in inputs if opening in name))
 
 
 def _key(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -341,7 +346,7 @@ def _part(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 def _looked_into(inputs: Inputs, part: str, name: str) -> Iterator[dict[str, Any]]:
     for base, _ in tensors(inputs):
-        if "[" not in base and "." not in base:
+        if not base.startswith("*"):
             yield {**{other: value for other, value in inputs.items() if other != base}, base + part: value_for(name)}
 
 
@@ -420,7 +425,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pairs),
     (r"Expected size (\d+) but got size (\d+)", _pairs),
     (r"[Ee]xpected .*?size (?:to be )?\[?(\d+).*?but got:? \[?(\d+)", _pairs),
-    (r"not enough values to unpack \(expected (\d+), got \d+\)", _unpack),
+    (r"not enough values to unpack \(expected (\d+), got (\d+)\)", _unpack),
     (r"too many values to unpack \(expected (\d+)", _unpack),
     (r"Dimension out of range|dimension specified as|tuple index out of range|permute\(", _fewer_dims),
     (r"number of dims don't match|too many indices for tensor|dimensions of freedom", _fewer_dims),

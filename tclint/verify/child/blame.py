@@ -101,6 +101,8 @@ def _is_same(value: Any, argument: Any, word: str, name: str) -> bool:
         return alike and type(value) is type(argument) and bool(value == argument)
     if value is argument:
         return True
+    if isinstance(argument, (list, tuple)) and not _is_plain(value):
+        return value is not None and any(value is item for item in argument)
     return isinstance(value, torch.Tensor) and isinstance(argument, torch.Tensor) and value._base is argument
 
 

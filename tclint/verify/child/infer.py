@@ -24,7 +24,7 @@ from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import find
 from tclint.verify.child.made_up import Through
 from tclint.verify.child.needs import Need, need_of
-from tclint.verify.child.nested import call_of
+from tclint.verify.child.nested import Described, call_of
 from tclint.verify.child.search import SECONDS as SEARCH
 from tclint.verify.child.search import search, widths_of
 from tclint.verify.child.signatures import (
@@ -40,9 +40,9 @@ from tclint.verify.child.signatures import (
 from tclint.verify.guess import WIDTH, Several, TensorSpec
 from tclint.verify.job import Candidate, Job
 
-SECONDS = 3.0
+SECONDS = 2.5
 """Of the processor, for all attempts with other arguments of a constructor."""
-SOON = 1.0
+SOON = 0.6
 """For the search of inputs in each of them."""
 REVISED = 12
 """Most other constructor arguments that are tried for one error of a call."""
@@ -386,8 +386,10 @@ def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, wid
     wanted = plain(annotation)
     if is_tensor(wanted) or wanted in (int, float, bool, str):
         return {}
-    need: Need = need_of(function, parameter.name, model)
     name = parameter.name
+    if batch := _described(name, wanted, width):
+        return batch
+    need: Need = need_of(function, name, model)
     if need.keys:
         return {f"{name}[{key}]": guess.value_for(key, width) for key in need.keys}
     if need.is_mapping:
@@ -402,6 +404,31 @@ def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, wid
             if part != "to"
         }
     return {}
+
+
+def _described(name: str, wanted: Any, width: int, depth: int = 2) -> dict[str, Any]:
+    """An instance of a batch by its fields, and those of the batches in it."""
+    fields = _fields(wanted)
+    if not fields:
+        return {}
+    found: dict[str, Any] = {name: Described(wanted)}
+    for field, (parameter, hint) in fields.items():
+        inner = _described(f"{name}.{field}", plain(hint), width, depth - 1) if depth else {}
+        found |= inner or {f"{name}.{field}": _argument(parameter, hint, width)}
+    return found
+
+
+def _fields(wanted: Any) -> dict[str, tuple[Parameter, Any]]:
+    """The fields that a batch must be given, a dataclass or a named tuple that holds tensors; none of anything else."""
+    if not isinstance(wanted, type) or is_settings(wanted):
+        return {}
+    if not dataclasses.is_dataclass(wanted) and not (issubclass(wanted, tuple) and hasattr(wanted, "_fields")):
+        return {}
+    hints = hints_of(wanted)
+    taken = {p.name: (p, hints.get(p.name, p.annotation)) for p in signature_of(wanted)}
+    if not any(is_tensor(plain(hint)) for _, hint in taken.values()):
+        return {}
+    return {name: (p, hint) for name, (p, hint) in taken.items() if p.default is p.empty or is_tensor(plain(hint))}
 
 
 def _source(function: Any) -> str:

@@ -24,7 +24,7 @@ from tclint.verify.child.inputs import NoInputs
 from tclint.verify.child.nested import call_of, parts_of
 from tclint.verify.complaints import replaced
 from tclint.verify.forks import leave_if_copy
-from tclint.verify.guess import WIDTH, TensorSpec
+from tclint.verify.guess import WIDTH, Several, TensorSpec
 from tclint.verify.kinds import families, otherwise
 from tclint.verify.repair import repairs
 
@@ -179,11 +179,34 @@ def _attempt(function: Any, inputs: Mapping[str, Any], device: str) -> _Failure 
 
 def _changes(failure: _Failure, inputs: dict[str, Any], optional: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What the error says of the inputs, those that the failing line speaks of first; then other kinds of these."""
+    lists = {name: value for name, value in inputs.items() if isinstance(value, Several) and _is_uniform(value)}
     guilty = blamed(failure.error, failure.given)
-    found = [changed for wish in wishes(failure.error) for changed in _wished(wish, inputs, guilty)]
-    found += repairs(_complaint(failure.error), inputs, optional)
-    found.sort(key=lambda changed: not any(changed.get(name) != inputs[name] for name in guilty))
-    return [*found, *(changed for name in guilty[:2] for changed in otherwise(inputs, name))]
+    # What is said of the elements of a list is said of each of them.
+    each = {**inputs, **{name: value.items[0] for name, value in lists.items()}}
+    found = [changed for wish in wishes(failure.error) for changed in _wished(wish, each, guilty)]
+    found += repairs(_complaint(failure.error), each, optional)
+    found.sort(key=lambda changed: not any(changed.get(name) != each[name] for name in guilty))
+    found += (changed for name in guilty[:2] for changed in otherwise(each, name))
+    if not lists:
+        return found
+    whole = repairs(_complaint(failure.error), inputs, optional)
+    return [*({**changed, **_listed(changed, each, lists)} for changed in found), *whole]
+
+
+def _is_uniform(value: Several) -> bool:
+    return bool(value.items) and all(isinstance(item, TensorSpec) and item == value.items[0] for item in value.items)
+
+
+def _listed(changed: Mapping[str, Any], each: Mapping[str, Any], lists: Mapping[str, Several]) -> dict[str, Any]:
+    """The lists again, of changed elements; what is no tensor any more, or has become a list itself, stays as it is."""
+    found: dict[str, Any] = {}
+    for name, value in lists.items():
+        item = changed.get(name)
+        if isinstance(item, TensorSpec):
+            found[name] = dataclasses.replace(value, items=(item,) * len(value.items))
+        elif isinstance(item, Several) and item.items[0] == each[name]:
+            found[name] = dataclasses.replace(value, items=item.items)
+    return found
 
 
 def _wished(wish: Wish, inputs: dict[str, Any], guilty: list[str]) -> Iterator[dict[str, Any]]:
