@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import math
 import re
 import time
 import traceback
@@ -35,6 +36,8 @@ SECONDS = 3.0
 SQUARES = ((WIDTH, WIDTH), (guess.BATCH, WIDTH, WIDTH))
 SAME = 5
 """Times that the same complaint is heard before the inputs are not to blame."""
+ELEMENTS = 1 << 21
+"""Numbers in the inputs of a guess: one convolution over more of them takes as long as the whole search."""
 PARAMETERS = 400_000_000
 """Models larger than this are not built by guessing."""
 
@@ -113,7 +116,7 @@ def search(
         fresh = []
         for position, changed in enumerate(_changes(failure, now.inputs, optional)):
             key = repr(sorted(changed.items(), key=str))
-            if key not in seen:
+            if key not in seen and _elements(changed) <= ELEMENTS:
                 seen.add(key)
                 fresh.append(_Try(depth + position // 4, changed, far))
         waiting = sorted([*fresh, *waiting], key=lambda one: one.depth)
@@ -191,6 +194,11 @@ def _changes(failure: _Failure, inputs: dict[str, Any], optional: Mapping[str, A
         return found
     whole = repairs(_complaint(failure.error), inputs, optional)
     return [*({**changed, **_listed(changed, each, lists)} for changed in found), *whole]
+
+
+def _elements(inputs: Mapping[str, Any]) -> int:
+    specs = (item for value in inputs.values() for item in (value.items if isinstance(value, Several) else (value,)))
+    return sum(math.prod(spec.shape) for spec in specs if isinstance(spec, TensorSpec))
 
 
 def _is_uniform(value: Several) -> bool:
