@@ -487,9 +487,17 @@ def attribute_of_unknown(name: str) -> Value:
     return Seq("size", None, SIZE) if name == "shape" else UNKNOWN
 
 
+def _names_dimension(name: str, keywords: Keywords) -> bool:
+    """Whether a dimension is given by its number, as only methods of tensors take it: `x.sum(dim=1)`, and not `axis=1`."""
+    dim = keywords.get("dim")
+    parts = dim.items if isinstance(dim, Seq) and dim.items else (dim,)
+    numbers = all(isinstance(each, Const) and type(each.value) is int for each in parts)
+    return numbers and returns.kind(f"tensor#{name}") is not None
+
+
 def method_of_unknown(frame: Frame, node: ast.AST, receiver: Value, name: str, args: Args, keywords: Keywords) -> Value:
     """A method of something unknown, which is a tensor where only tensors have such a method."""
-    if name in _OF_TENSORS_ALONE and type(receiver) is not Method:
+    if type(receiver) is not Method and (name in _OF_TENSORS_ALONE or _names_dimension(name, keywords)):
         return call_method(frame, node, Tensor(USED, "", -1, 0, frame.origin(node)), name, args, keywords)
     if name == "compile" and keywords and not args and MODULE_COMPILE.issuperset(keywords) and frame.region is None:
         # Nothing is known of the object, but only a module takes such arguments.
