@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from tclint.program.questions import MARK, Answers, Question, digest
+from tclint.program.asking import MARK, Answers, Question, digest
 from tclint.run.knowledge import Lesson
 from tclint.run.store import Cache, digest_of
 
