@@ -1,9 +1,9 @@
 """The program: who is who, across files."""
 
+from tclint.program.asking import Answers, Question
 from tclint.program.index import absolute_name
 from tclint.program.module import Data, Module
 from tclint.program.program import Program
-from tclint.program.asking import Answers, Question
 from tclint.program.symbols import Assignment, Class, Definition, Function, FunctionNode, FunctionPlace, Import
 
 __all__ = [

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Final
 
-from tclint.program.module import Data, Module
 from tclint.program.asking import Answers, Question
+from tclint.program.module import Data, Module
 from tclint.program.symbols import Function, FunctionNode, Lookup
 
 _KEPT_LINES: Final = 420_000  # of whole files
