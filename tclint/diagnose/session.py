@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -192,7 +192,7 @@ class Session:
         """Children that are still to be started, without repeats and what may take minutes."""
         self.beside: dict[Task, Future[tuple[str, str, Any]]] = {}
         """What is asked for while something else is measured."""
-        self.hurried = options.quick and options.device.startswith("cuda") and cores() >= PLENTY
+        self.together = options.device.startswith("cuda") and cores() >= PLENTY
         """Whether the children that measure in turns are all started at once."""
         self.turn = ""
 
@@ -202,7 +202,7 @@ class Session:
 
     def run(self) -> Diagnosis:
         """All that was asked for; on Ctrl-C what there is of it by then."""
-        if not self.hurried:
+        if not self.together:
             return self._run()
         with tempfile.TemporaryDirectory(prefix="tclint-diagnose-") as folder:
             self.turn = os.path.join(folder, "turn")
@@ -222,6 +222,8 @@ class Session:
                     self._part(task, self.gathered[task.diagnostic.name], done, len(tasks))
                 if rest:
                     self.tell(self.diagnosis(GOES_ON))
+                if done == 0 and self.together:
+                    self._start(rest)
             diagnosis = self.diagnosis()
             if self.options.cost:
                 from tclint.diagnose.cost import measure
@@ -281,24 +283,39 @@ class Session:
     def _begun(self, tasks: list[Task]) -> list[Task]:
         """The tasks in their order. Where there are cores enough, Dynamo is listened to while the first steps compile.
 
-        Nothing is timed before these have compiled, and by then the listener is at its end: it compiles nothing. In a
-        hurry, and with cores for all, the others that measure in turns are built at that time, and compile together.
+        Nothing is timed before these have compiled, and by then the listener is at its end: it compiles nothing. With
+        cores for all, the others that measure in turns compile together: in a hurry they are built at that time, else when
+        the first verdict is there, which six more imports and models would hold up.
         """
         if [task.diagnostic.name for task in tasks[:2]] != ["breaks", "speed"] or cores() < ENOUGH:
             return tasks
         listening, timed, *rest = tasks
-        others = [task for task in rest if self.hurried and task.diagnostic.turns]
-        pool = ThreadPoolExecutor(1 + len(others), thread_name_prefix="tclint-diagnose")
-        for task in (listening, *others):
+        self._start([listening])
+        if self.options.quick:
+            self._start(rest)
+        return [timed, listening, *rest]
+
+    def _start(self, tasks: Sequence[Task]) -> None:
+        """Ask for those that may run beside others, at the same time."""
+        others = [task for task in tasks if self._beside(task) and task not in self.beside]
+        if not others:
+            return
+        pool = ThreadPoolExecutor(len(others), thread_name_prefix="tclint-diagnose")
+        for task in others:
             order = self.order(task.diagnostic.name, task.diagnostic.budget, task.part)
             self.beside[task] = pool.submit(self.ask, order)
         pool.shutdown(wait=False)
-        return [timed, listening, *rest]
+
+    def _beside(self, task: Task) -> bool:
+        """Whether a task may run while others do. Not what may take minutes, nor what the child of another answers."""
+        apart = task.again or task.part in task.diagnostic.last or self._shared(task.diagnostic, FORWARD)
+        listens = task.diagnostic.name == "breaks"
+        return task.diagnostic.turns and not apart and (self.together or listens)
 
     def _parts(self, diagnostic: Diagnostic) -> tuple[str, ...]:
         if diagnostic.name == "ablate":
             return self.options.ablate
-        if self.hurried and diagnostic.apart:
+        if self.together and diagnostic.apart:
             return diagnostic.apart
         if self.options.quick and diagnostic.quick is not None and diagnostic.name not in self.options.asked:
             return diagnostic.quick
@@ -310,7 +327,7 @@ class Session:
         if part in diagnostic.cuda_parts and not self.options.device.startswith("cuda"):
             gathered.troubles[part] = NEEDS_CUDA
             return
-        if self.seconds_left < 5:
+        if self.seconds_left < 5 and task not in self.beside:
             gathered.troubles[part] = (
                 f"not begun: the run's {self.options.total:g} s are used up (--total 0 lifts the limit)"
             )
@@ -351,7 +368,11 @@ class Session:
         times = (
             [gathered.results[task.part], *gathered.repeats.get(task.part, ())] if task.part in gathered.results else []
         )
-        if not times or agree(times) or self.seconds_left < RESERVE * gathered.lasted[task.part]:
+        if not times or agree(times):
+            return
+        # What ran beside others was waited for no longer than the rest of its time.
+        least = max(gathered.lasted[task.part], self.shared.built_s + self.shared.first_s)
+        if self.seconds_left < RESERVE * least:
             return
         began = time.monotonic()
         self.progress(f"{task.diagnostic.name} {task.part}".strip() + " again", done, total)
@@ -387,7 +408,12 @@ class Session:
     def _shared(self, diagnostic: Diagnostic, part: str) -> bool:
         """Whether a diagnostic makes do with what this part of another one compiles."""
         name = diagnostic.name
-        wanted = self.options.quick and name in self.options.names and name not in self.options.asked
+        wanted = (
+            bool(diagnostic.shares)
+            and self.options.quick
+            and name in self.options.names
+            and name not in self.options.asked
+        )
         return wanted and part in ("", FORWARD)
 
     def _limit(self) -> float:
