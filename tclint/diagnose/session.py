@@ -215,7 +215,7 @@ class Session:
         try:
             for done, task in enumerate(tasks):
                 rest = tasks[done + 1 :]
-                self.waiting = sum(not each.again and each.part not in each.diagnostic.last for each in rest)
+                self.waiting = self._still(rest)
                 if task.again:
                     self._again(task, self.gathered[task.diagnostic.name], done, len(tasks))
                 else:
@@ -295,11 +295,19 @@ class Session:
             self._start(rest)
         return [timed, listening, *rest]
 
+    def _still(self, tasks: Sequence[Task]) -> int:
+        """How many children are still to be started, of those that the run keeps time for."""
+        return sum(
+            not task.again and task.part not in task.diagnostic.last and task not in self.beside for task in tasks
+        )
+
     def _start(self, tasks: Sequence[Task]) -> None:
         """Ask for those that may run beside others, at the same time."""
         others = [task for task in tasks if self._beside(task) and task not in self.beside]
         if not others:
             return
+        # Each of them may take the time that all those leave who come after them.
+        self.waiting = self._still([task for task in tasks if task not in others])
         pool = ThreadPoolExecutor(len(others), thread_name_prefix="tclint-diagnose")
         for task in others:
             order = self.order(task.diagnostic.name, task.diagnostic.budget, task.part)

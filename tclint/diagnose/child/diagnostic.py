@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 
-from tclint.diagnose.child.compilers import start_compilers
 from tclint.diagnose.child.target import NotApplicable, NoTarget, Subject, subject_of
 from tclint.diagnose.child.turn import Turn
 from tclint.diagnose.order import Order
@@ -57,9 +56,6 @@ def measure(data: Mapping[str, Any], save: Callable[[dict[str, Any]], None]) -> 
         told["gpu"] = torch.cuda.get_device_name()
     torch.set_num_threads(max(1, order.threads))
     turn = Turn(order.turn, order.ahead)
-    if order.device.startswith("cuda") and (order.ahead or not order.turn):
-        # Who must wait for a turn has time enough later.
-        start_compilers()
     try:
         subject = subject_of(order)
         told |= {

@@ -74,7 +74,7 @@ def _warm() -> str:
     nothing is compiled, which would touch it, but what compiling needs is imported."""
     # Modules are not garbage: looking for some among them takes a sixth of the time that importing all this does.
     gc.disable()
-    # Nothing of the user's is imported here. Where nobody has compiled torch's own files, every run would: 11 s instead of 5.
+    # Nothing of the user's is imported here. Where nobody has compiled torch's own files, every run would, in three times the time.
     sys.dont_write_bytecode = os.environ.get("TCLINT_VERIFY_BYTECODE") != "1"
     import torch
 
