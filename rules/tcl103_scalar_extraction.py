@@ -112,12 +112,13 @@ class ScalarExtraction(Rule):
         if not isinstance(node, ast.Call) or event.name in causal.MODULES:
             return None
         switched = _is_read(event) and _of_tensor(event)
-        return self._on_the_line(event, node) or (switch_on(event, _SWITCH) if switched else None)
+        here = self._on_the_line(event, node) or skip_unread_store(event, node)
+        return here or (switch_on(event, _SWITCH) if switched else None)
 
     def _on_the_line(self, event: Call, node: ast.Call) -> Fix | None:
         name = event.name
         if event.method == "item" and isinstance(node.func, ast.Attribute) and not node.args:
-            return keep_tensor(event, node.func.value) or skip_unread_store(event, node)
+            return keep_tensor(event, node.func.value)
         if name in ("builtins.int", "builtins.float") and len(node.args) == 1:
             tensor = spoken_of(event.args[0]) if event.args else None
             if tensor is not None and tensor.flags & ARRAY:

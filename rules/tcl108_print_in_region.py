@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Event
 from tclint.fixes.places import Place
-from tclint.fixes.recipes import skip_while_compiling
+from tclint.fixes.recipes import skip_unread_store, skip_while_compiling
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
@@ -63,5 +63,6 @@ class PrintInRegion(Rule):
                 edit = place.replace(node, place.source(node.args[0]))
                 return Fix("loop without the progress bar", Applicability.UNSAFE, (edit,), "no progress is shown")
         if name in _KEPT or name.startswith(("tqdm.", "rich.")):
-            return None
-        return skip_while_compiling(event, node, "nothing is printed or saved")
+            return skip_unread_store(event, node)
+        said = skip_while_compiling(event, node, "nothing is printed or saved")
+        return said or skip_unread_store(event, node)

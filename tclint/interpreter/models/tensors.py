@@ -74,6 +74,7 @@ DISTINCT: Final = ("unique", "unique_consecutive")
 
 _OF_TENSORS_ALONE: Final = frozenset(facts.named("is a method of tensors alone"))
 _SPARSE: Final = facts.named("reads a part of a sparse tensor")
+_DENSE: Final = frozenset((*_SPARSE, *facts.named("makes a sparse or nested tensor dense")))
 _CONTIGUITY_LOST: Final = facts.methods("gives a view with other strides")
 
 
@@ -82,6 +83,8 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
     key = f"tensor#{name}"
     kind = returns.kind(key)
     origin = frame.origin(node)
+    if tensor.flags & SPARSE and f"Tensor.{name}" in _DENSE:
+        tensor = tensor.with_(flags=tensor.flags & ~SPARSE)
     if tensor.flags & ARRAY:
         return array_method(frame, tensor, name, args, keywords, origin)
     if kind is None:
@@ -275,6 +278,9 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
         frame.interp.emitter.emit(events.Operation, frame, node, operator, left, right)
     tensor = a or b
     assert tensor is not None
+    if (tensor.flags | (b.flags if b is not None else 0)) & SPARSE:
+        # Of dense tensors no rule asks which operator works on them.
+        frame.interp.emitter.operation(frame, node, operator, left, right)
     if isinstance(other, Const) and isinstance(other.value, str):
         return STR
     conf = tensor.conf if a is None or b is None else max(a.conf, b.conf)

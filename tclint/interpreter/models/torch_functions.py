@@ -89,7 +89,8 @@ def _parameter(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
         wanted = keywords.get("requires_grad")
         flags = PARAMETER if isinstance(wanted, Const) and not wanted.value else PARAMETER | NEEDS_GRAD
         return Tensor(PROVEN, data.dtype, -1, flags, frame.origin(node), shape=data.shape, exact=data.exact)
-    return Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
+    layout = data.flags & SPARSE if isinstance(data, Tensor) else 0
+    return Tensor(PROVEN, "", -1, PARAMETER | layout, frame.origin(node))
 
 
 def _tensor(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
