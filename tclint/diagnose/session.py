@@ -7,12 +7,13 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tclint import __version__
 from tclint.diagnose import linting
 from tclint.diagnose.breaks import breaks_of
+from tclint.diagnose.gathered import NEEDS_CUDA, Gathered
 from tclint.diagnose.measurement import (
     SCHEMA,
     Ablate,
@@ -28,7 +29,7 @@ from tclint.diagnose.measurement import (
 )
 from tclint.diagnose.order import Order
 from tclint.diagnose.plan import DIAGNOSTICS, FORWARD, TOTAL, Diagnostic, Task, schedule
-from tclint.diagnose.repeats import agree, pooled
+from tclint.diagnose.repeats import agree
 from tclint.diagnose.target import Target
 from tclint.model import codec
 from tclint.model.finding import Finding
@@ -38,7 +39,6 @@ from tclint.verify.process import Limits, ask_child, stop_servers
 from tclint.verify.spans import outline
 from tclint.verify.targets import absolute, relative
 
-NEEDS_CUDA = "needs cuda"
 QUICKER = 0.34
 """What --quick leaves of every budget."""
 GRACE = 20.0
@@ -109,59 +109,6 @@ class _Shared:
     """Seconds of the first step that compiles."""
 
 
-@dataclass
-class _Gathered:
-    """What the parts of one diagnostic have come to, by the name of the part."""
-
-    results: dict[str, Any] = field(default_factory=dict)
-    repeats: dict[str, list[Any]] = field(default_factory=dict)
-    """What later processes measured of the same."""
-    troubles: dict[str, str] = field(default_factory=dict)
-    lasted: dict[str, float] = field(default_factory=dict)
-    """Seconds of the first time."""
-    seconds: float = 0.0
-    """Of all times."""
-    running: str | None = None
-    """The part whose child is at work."""
-
-    def merged(self, parts: tuple[str, ...]) -> Any:
-        """One result, in the order of the parts, whenever they ran."""
-        first, *others = (self._settled(part) for part in parts if part in self.results)
-        for other in others:
-            changes: dict[str, Any] = {}
-            for each in fields(first):
-                mine, theirs = getattr(first, each.name), getattr(other, each.name)
-                together = (*mine, *theirs) if isinstance(mine, tuple) else mine if mine is not None else theirs
-                changes[each.name] = together
-            first = replace(first, **changes)
-        return first
-
-    def _settled(self, part: str) -> Any:
-        again = self.repeats.get(part)
-        return pooled([self.results[part], *again]) if again else self.results[part]
-
-    def state(self, name: str, parts: tuple[str, ...], unfinished: str) -> State:
-        known = dict(self.troubles)
-        if unfinished:
-            # What is missing of a run that was stopped, or is not at its end, is said of each part.
-            missing = [part for part in parts if part not in self.lasted and part not in known]
-            known |= {part: f"not begun: {unfinished}" for part in missing if part != self.running}
-            if self.running is not None:
-                known[self.running] = f"not finished: {unfinished}" if self.results else f"not begun: {unfinished}"
-        troubles = [(part, known[part]) for part in parts if part in known]
-        said = "; ".join(f"{part}: {words}" if part else words for part, words in troubles)
-        if self.results:
-            return State(name, "done", said, self.seconds)
-        if troubles and all(words == NEEDS_CUDA for _, words in troubles):
-            return State(name, NEEDS_CUDA, "", self.seconds)
-        if troubles and all(words.startswith("not applicable: ") for _, words in troubles):
-            return State(name, "not applicable", troubles[0][1].removeprefix("not applicable: "), self.seconds)
-        if troubles and all(words == NEEDS_CUDA or words.startswith("not begun: ") for _, words in troubles):
-            why = next(words for _, words in troubles if words != NEEDS_CUDA)
-            return State(name, "not begun", why.removeprefix("not begun: "), self.seconds)
-        return State(name, "failed", said, self.seconds)
-
-
 def cores() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -187,7 +134,7 @@ class Session:
         self.findings: tuple[Finding, ...] = ()
         self.rows: tuple[FindingRow, ...] = ()
         self.linted: linting.Linted | None = None
-        self.gathered = {each.name: _Gathered() for each in DIAGNOSTICS}
+        self.gathered = {each.name: Gathered() for each in DIAGNOSTICS}
         self.waiting = 0
         """Children that are still to be started, without repeats and what may take minutes."""
         self.beside: dict[Task, Future[tuple[str, str, Any]]] = {}
@@ -329,7 +276,7 @@ class Session:
             return diagnostic.quick
         return diagnostic.parts
 
-    def _part(self, task: Task, gathered: _Gathered, done: int, total: int) -> None:
+    def _part(self, task: Task, gathered: Gathered, done: int, total: int) -> None:
         """One part of a diagnostic, in a child of its own."""
         diagnostic, part = task.diagnostic, task.part
         if part in diagnostic.cuda_parts and not self.options.device.startswith("cuda"):
@@ -371,7 +318,7 @@ class Session:
         if diagnostic.name == "breaks" and result is not None:
             self._lint(gathered)
 
-    def _again(self, task: Task, gathered: _Gathered, done: int, total: int) -> None:
+    def _again(self, task: Task, gathered: Gathered, done: int, total: int) -> None:
         """What went well once is measured in another process, until two of them agree or the run's time is too short."""
         times = (
             [gathered.results[task.part], *gathered.repeats.get(task.part, ())] if task.part in gathered.results else []
@@ -480,7 +427,7 @@ class Session:
         except (codec.Malformed, KeyError, TypeError) as error:
             return "failed", f"the answer cannot be read ({error})", None
 
-    def _also(self, gathered: _Gathered, name: str, answer: Mapping[str, Any]) -> None:
+    def _also(self, gathered: Gathered, name: str, answer: Mapping[str, Any]) -> None:
         gathered.lasted[""] = 0.0
         if answer["status"] == "done":
             gathered.results[""] = codec.decode(_KINDS[name], answer["result"])
@@ -492,7 +439,7 @@ class Session:
         found = outline(absolute(path, self.options.cwd)).function_at(line)
         return (found.name, found.line) if found is not None else None
 
-    def _lint(self, gathered: _Gathered) -> None:
+    def _lint(self, gathered: Gathered) -> None:
         """The findings in what the target's calls ran, and which of them Dynamo complained of."""
         self.progress("linting", 0, 0)
         breaks, cwd = gathered.results[""], self.options.cwd
