@@ -14,6 +14,7 @@ from tclint.model.finding import Applicability, Edit, Fix
 from tclint.rules._chains import commented, with_else
 from tclint.rules._conditions import DRAWN, Tests, bracketed, condition, handed, on_one_line, split
 from tclint.rules._messages import balanced, message_of
+from tclint.rules._writes import Writes
 from tclint.sources.tree import names_read, position, same
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
     from tclint.events import Event
 
-_IN_PLACE: Final = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/"}
 _BOTH: Final = (
-    "both sides are computed: wrong where one of them fails or is expensive, or where they differ in shape or dtype"
+    "both sides are computed: wrong where one of them fails or is expensive, or where they differ in shape or dtype; "
+    "a side that is not finite gives NaN as gradient even where it is not taken"
 )
 _LONGEST: Final = 16
 """Branches of one `if`: nobody reads more `torch.where` in each other, and each would hold all that follow. For links of
@@ -198,26 +199,18 @@ class _If:
 
     def _written(self, test: str) -> tuple[str, str, Edit] | None:
         """`self.buffer.fill_(1)` under a condition: always a copy, of the new value or the old one."""
-        node, place = self.node, self.place
-        if node.orelse or len(node.body) != 1 or not isinstance(node.body[0], ast.Expr):
+        node = self.node
+        if node.orelse:
             return None
-        call = node.body[0].value
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.keywords:
+        writes = Writes(self.place, self.torch, test, lambda name: self._own(name, node.body))
+        if not writes.take(node.body):
             return None
-        target, method = call.func.value, call.func.attr
-        if not isinstance(target, (ast.Name, ast.Attribute)) or not all(pure(place, a) for a in call.args):
-            return None
-        name, values = place.source(target), [on_one_line(place.operand(a)) for a in call.args]
-        if method in ("fill_", "copy_") and len(values) == 1:
-            new = values[0]
-        elif method == "zero_" and not values:
-            new = "0"
-        elif method in _IN_PLACE and len(values) == 1:
-            new = f"{name} {_IN_PLACE[method]} {values[0]}"
-        else:
-            return None
-        edit = self._replaced([f"{name}.copy_({self.torch}.where({test}, {new}, {name}))"])
-        note = "the tensor is written in every call"
+        if len(writes.lines) > 1 and (
+            not self._is_pure(node.test) or self._draws() or any(name in test for name in writes.written)
+        ):
+            return None  # the test would be asked again, of something else
+        edit = self._replaced([*writes.before, *writes.lines])
+        note = "the tensor is written in every call, and what it may get is computed in every call"
         return ("write the old value or the new one", note, edit) if edit is not None else None
 
     def _handed(self, test: str) -> tuple[str, str, Edit] | None:
@@ -237,11 +230,7 @@ class _If:
         if not values:
             return None
         names = list(values)
-        if len(names) > 1 and (
-            self._draws()
-            or not pure(self.place, self.node.test)
-            and not isinstance(self.node.test, (ast.BoolOp, ast.UnaryOp))
-        ):
+        if len(names) > 1 and (self._draws() or not self._is_pure(self.node.test)):
             return None
         line = f"{', '.join(names)} = {', '.join(values[name] for name in names)}"
         edit = self._replaced([*self.before, line])
@@ -383,11 +372,10 @@ class _If:
         return True
 
     def _select(self, test: str, a: ast.expr, b: ast.expr) -> str | None:
-        place = self.place
         if isinstance(a, ast.Tuple) != isinstance(b, ast.Tuple):
             return None
         if isinstance(a, ast.Tuple) and isinstance(b, ast.Tuple):
-            if len(a.elts) != len(b.elts) or not pure(place, self.node.test):
+            if len(a.elts) != len(b.elts) or not self._is_pure(self.node.test):
                 return None
             return ", ".join(self._one(test, x, y) for x, y in zip(a.elts, b.elts, strict=True))
         return self._one(test, a, b)
@@ -402,9 +390,18 @@ class _If:
         for statement in between:
             if not isinstance(statement, ast.Assign) or not pure(self.place, statement.value):
                 return False
-            if not all(isinstance(t, ast.Name) and t.id not in names for t in statement.targets):
+            bound = [t for target in statement.targets for t in getattr(target, "elts", [target])]
+            if not all(isinstance(t, ast.Name) and t.id not in names for t in bound):
                 return False
-        return pure(self.place, self.node.test)
+        return self._is_pure(self.node.test)
+
+    def _is_pure(self, test: ast.expr) -> bool:
+        """Whether a test may be asked later, or once more."""
+        if isinstance(test, ast.BoolOp):
+            return all(map(self._is_pure, test.values))
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self._is_pure(test.operand)
+        return pure(self.place, test)
 
     # -- rebuilding -------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import causal, facts
-from tclint.values import ARRAY, NONE, Seq, Tensor, spoken_of
+from tclint.values import ARRAY, FOLDED, NONE, Seq, Tensor, spoken_of
 
 _SWITCH: Final = "capture_scalar_outputs"
 
@@ -85,8 +85,13 @@ class ScalarExtraction(Rule):
             tensor = spoken_of(values[0].element())
         if tensor is None or tensor.is_known_number:
             return
-        if name == "builtins.round" or (name.startswith("math.") and isinstance(event.result, Seq)):
+        if name == "builtins.round":
             return
+        if name.startswith("math.") and isinstance(event.result, Seq):
+            # Those that give several numbers keep a tensor of integers in the graph, and no other.
+            verdict = self.verdict(event)
+            if tensor.dtype == "i" or tensor.flags & FOLDED or verdict is None or verdict.breaks == "never":
+                return
         short = name.removeprefix("builtins.")
         yield self._finding(event, tensor, f"`{short}` of a tensor")
 
@@ -112,12 +117,13 @@ class ScalarExtraction(Rule):
         if not isinstance(node, ast.Call) or event.name in causal.MODULES:
             return None
         switched = _is_read(event) and _of_tensor(event)
-        return self._on_the_line(event, node) or (switch_on(event, _SWITCH) if switched else None)
+        here = self._on_the_line(event, node) or skip_unread_store(event, node)
+        return here or (switch_on(event, _SWITCH) if switched else None)
 
     def _on_the_line(self, event: Call, node: ast.Call) -> Fix | None:
         name = event.name
         if event.method == "item" and isinstance(node.func, ast.Attribute) and not node.args:
-            return keep_tensor(event, node.func.value) or skip_unread_store(event, node)
+            return keep_tensor(event, node.func.value)
         if name in ("builtins.int", "builtins.float") and len(node.args) == 1:
             tensor = spoken_of(event.args[0]) if event.args else None
             if tensor is not None and tensor.flags & ARRAY:

@@ -129,7 +129,8 @@ class SkippedCall(Rule):
         if not event.name.startswith(_CONSTANT) or event.method == "finditer":
             return skip_unread_store(event, event.node)
         note = "the value is the one at start-up: wrong where it changes while the program runs"
-        return compute_once(event, note) or (counted(event) if event.name.startswith("bisect.") else None)
+        once = compute_once(event, note) or (counted(event) if event.name.startswith("bisect.") else None)
+        return once or skip_unread_store(event, event.node)
 
 
 def _only_done(event: Call) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.events import Call, Event, With
 from tclint.fixes.places import Place
+from tclint.fixes.recipes import skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _language
 from tclint.rules._scope import of_file
@@ -104,6 +105,8 @@ class UnsupportedContextManager(Rule):
             context = event.context if isinstance(event, With) else None
             watches = isinstance(context, Object) and context.name.startswith(("threading.", "multiprocessing."))
             node = event.node.context_expr if isinstance(event.node, ast.withitem) else event.node
+        if watches and (noted := skip_unread_store(event, node)) is not None:
+            return noted  # what it guards is not missed either
         place = Place(event, node)
         item = place.parent if len(place.chain) > 1 and isinstance(place.chain[-2], ast.With) else None
         torch, contextlib = place.importing("torch"), place.importing("contextlib")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Event
 from tclint.fixes.places import Place
+from tclint.fixes.recipes import skip_unread_store
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules._spellings import fields_of
 from tclint.ruleset.rule import Rule, whole_frame
@@ -75,7 +76,7 @@ class TensorCopy(Rule):
             edit = place.replace(node, f"{place.atom(node.args[0])}.copy()")
             return Fix("call its own copy()", Applicability.SAFE, (edit,), "")
         if not isinstance(value, Tensor) or event.name not in ("copy.deepcopy", "copy.copy"):
-            return None
+            return skip_unread_store(event, node)
         place = Place(event)
         if event.name == "copy.copy":
             # The copy shares its storage with the original, and autograd knows nothing of it.

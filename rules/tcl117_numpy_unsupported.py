@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.events import Attribute, Call, Event
 from tclint.fixes.places import Place
+from tclint.fixes.recipes import skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.ruleset.rule import Rule, whole_frame
@@ -103,7 +104,8 @@ class NumpyUnsupported(Rule):
             return _of_tensor(event)
         if not isinstance(event.node, ast.Call):
             return None
-        return _reduction(event, event.node) or numpy_on_sizes(event, event.node) or _limits(event, event.node)
+        respelled = _reduction(event, event.node) or numpy_on_sizes(event, event.node) or _limits(event, event.node)
+        return respelled or skip_unread_store(event, event.node)
 
     def _finding(self, event: Call | Attribute, what: str, span: str = "") -> Finding:
         return self.finding(

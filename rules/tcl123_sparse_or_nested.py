@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from tclint.events import Call
+from tclint.events import Attribute, Call, Operation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts
-from tclint.values import SPARSE, External, Tensor
+from tclint.values import SPARSE, External, Tensor, Value
+
+_MAKERS: Final = facts.named("makes a sparse or nested tensor")
+# What is heard where one comes into a graph.
+_GIVEN: Final = "GB0015"
 
 
 class SparseOrNested(Rule):
@@ -33,22 +38,50 @@ class SparseOrNested(Rule):
     code, name = "TCL123", "sparse-or-nested"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0277", "GB0015", "GB0374", "GB0090", "GB0016")
-    calls = (*facts.named("makes a sparse or nested tensor"), *facts.named("reads a sparse or nested tensor"))
+    calls = ("Tensor.*", "torch.*")
+    subjects = {"attribute": (Tensor,)}
     owns = facts.named("is of sparse and nested tensors")
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._left: dict[tuple[str, str], int] = {}
+        """Functions that Dynamo has left, with the line: what is read off a sparse tensor sends all that follows to eager."""
+
+    def on_attribute(self, event: Attribute) -> Iterator[Finding]:
+        yield from self._used(event, event.receiver)
+
+    def on_operation(self, event: Operation) -> Iterator[Finding]:
+        yield from self._used(event, event.left, event.right)
+
+    def _used(self, event: Attribute | Call | Operation, *values: Value | None) -> Iterator[Finding]:
+        """One that was made elsewhere comes into the graph where it is used: each use ends it."""
+        line = getattr(event.node, "lineno", 0)
+        used = next((v for v in values if isinstance(v, Tensor) and v.flags & SPARSE and v.origin.line != line), None)
+        made = calls.verdict("Tensor.to_sparse", self.release)
+        if used is None or made is not None and made.breaks == "never":
+            return  # the last for a release that keeps sparse tensors in its graphs
+        function = event.enclosing
+        place = (event.module.path, function.qualname if function is not None else "")
+        if self._left.get(place, line) < line:
+            return
+        if not isinstance(event, Operation) and event.receiver is used:
+            self._left[place] = min(line, self._left.get(place, line))
+        yield self.finding(
+            event,
+            f"a sparse or nested tensor is used; Dynamo breaks the graph here{whole_frame(event)}",
+            about=used,
+            graph_breaks=self.ids(_GIVEN),
+            help="keep it outside the compiled region, or make it dense before",
+        )
+
     def on_call(self, event: Call) -> Iterator[Finding]:
+        made = facts.named("is a type of sparse tensors")
+        if event.name not in made and (event.name.startswith("torch.sparse.") or not _named(event.name, _MAKERS)):
+            yield from self._used(event, event.receiver, *event.args, *event.keywords.values())
+            return
         verdict = self.verdict(event)
         if event.name.startswith("Tensor.") and verdict is not None and verdict.breaks == "never":
             return
-        if event.name.startswith("torch.sparse."):
-            if not any(isinstance(a, Tensor) and a.flags & SPARSE for a in event.args):
-                return
-            made = calls.verdict("Tensor.to_sparse", self.release)
-            if made is not None and made.breaks == "never":
-                return  # a release that keeps sparse tensors in its graphs
-        if event.name in facts.named("reads a sparse or nested tensor"):
-            if not (isinstance(event.receiver, Tensor) and event.receiver.flags & SPARSE):
-                return
         layout = event.keywords.get("layout")
         if isinstance(layout, External) and layout.name == "torch.jagged":
             return
@@ -61,3 +94,7 @@ class SparseOrNested(Rule):
             confidence=None if about is not None else Confidence.HIGH,
             help="keep it outside the compiled region",
         )
+
+
+def _named(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(name.startswith(p[:-1]) if p.endswith("*") else name == p for p in patterns)

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tclint.values import Instance, Object
+from tclint.fixes.uses import uses_in
+from tclint.program import Import
+from tclint.torch_facts import facts
+from tclint.values import External, FunctionValue, Instance, Object, Seq, Value
 
 if TYPE_CHECKING:
+    from tclint.events.queries import Queries
     from tclint.fixes.places import Place
+    from tclint.program import Function
+
+_DEEPEST: Final = 3
+"""How far the program's own functions are followed."""
+_LONGEST: Final = 40
+"""Statements of a function that is followed: a side that long is not one to compute for nothing."""
+_NUMERIC: Final = ("torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.fft.")
+"""Modules of functions that compute a result, but for some that the facts name."""
 
 # Functions and methods that return a fresh value, made of others or of sizes, have no side effect and are defined for every
 # input of the right shape.
@@ -35,7 +48,7 @@ LOGGING: Final = frozenset(
 )
 
 
-def pure(place: Place, node: ast.AST) -> bool:
+def pure(place: Place | _Body, node: ast.AST) -> bool:
     """Whether an expression may be computed although its value may not be wanted: no effect, no error, no large cost."""
     if isinstance(node, (ast.Name, ast.Constant)):
         return not (isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, str)))
@@ -84,27 +97,110 @@ def _index_parts(node: ast.AST) -> list[ast.AST]:
     return list(node.elts) if isinstance(node, ast.Tuple) else [node]
 
 
-def _pure_callee(place: Place, func: ast.AST) -> bool:
-    if not isinstance(func, ast.Attribute):
+def _pure_callee(place: Place | _Body, func: ast.AST) -> bool:
+    if isinstance(func, ast.Attribute) and func.attr in PURE:
+        owner = func.value
+        if isinstance(owner, ast.Name) and owner.id != "self":
+            return True
+        if not isinstance(owner, ast.Name) and pure(place, owner):
+            return True
+    if not _is_dotted(func):
         return False
-    owner = func.value
-    if isinstance(owner, ast.Name) and owner.id == "self":
-        held = _held(place, func.attr)
-        return (
-            isinstance(held, Object)
-            and held.name.startswith("torch.nn.")
-            and (held.name.rpartition(".")[2] in PURE_MODULES)
-        )
-    if func.attr not in PURE:
-        return False
-    return isinstance(owner, ast.Name) or pure(place, owner)
+    if isinstance(place, _Body):
+        return _pure_value(place.ask, place.value(func), place.depth)
+    assert isinstance(func, ast.expr)
+    return _pure_value(place.event.ask, place.event.ask.evaluate(func), _DEEPEST)
 
 
-def _held(place: Place, attribute: str) -> object:
-    """What `self.attribute` is, as far as the interpreter knows."""
-    ask = place.event.ask
-    owner = ask.local("self")
-    return ask.attributes(owner).get(attribute) if isinstance(owner, Instance) else None
+def _is_dotted(node: ast.AST) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _pure_value(ask: Queries, value: Value | None, depth: int) -> bool:
+    """Whether a call of something changes nothing but its result, as far as the program tells."""
+    if isinstance(value, External):
+        last = value.name.rpartition(".")[2]
+        if value.name.startswith("math.") or value.name == "builtins.len":
+            return True
+        if value.name.startswith(_NUMERIC):
+            return not last.endswith("_") and value.name not in facts.named("draws, or keeps what it has seen")
+        return value.name.startswith("torch.") and last in PURE
+    if isinstance(value, Object) and value.name.startswith("torch.nn."):
+        if value.name == "torch.nn.Sequential" and isinstance(value.args, Seq) and value.args.items is not None:
+            return all(_pure_value(ask, item, depth) for item in value.args.items)
+        return value.name.rpartition(".")[2] in PURE_MODULES
+    if depth == 0:
+        return False
+    if isinstance(value, Instance) and ask.is_nn_module(value.cls):
+        forward = ask.method(value.cls, "forward")
+        return forward is not None and _Body(ask, forward, value, depth - 1).is_pure()
+    if isinstance(value, FunctionValue) and value.closure is None:
+        me = value.bound if isinstance(value.bound, Instance) else None
+        return (value.bound is None or me is not None) and _Body(ask, value.function, me, depth - 1).is_pure()
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A function of the program that somebody calls, perhaps on an object."""
+
+    ask: Queries
+    function: Function
+    me: Instance | None
+    depth: int
+
+    def is_pure(self) -> bool:
+        """Whether it computes a result and does nothing else."""
+        node = self.function.node
+        if not isinstance(node, ast.FunctionDef) or len(node.body) > _LONGEST:
+            return False
+        return all(self._pure_statement(statement) for statement in node.body)
+
+    def _pure_statement(self, statement: ast.stmt) -> bool:
+        if isinstance(statement, ast.Expr):
+            return isinstance(statement.value, ast.Constant)
+        if isinstance(statement, ast.Return):
+            return statement.value is None or pure(self, statement.value)
+        if isinstance(statement, ast.Assign):
+            return all(map(_is_local, statement.targets)) and pure(self, statement.value)
+        if isinstance(statement, ast.If):
+            plain = isinstance(statement.test, (ast.Name, ast.Attribute, ast.Compare, ast.UnaryOp))
+            calls = any(isinstance(n, ast.Call) for n in ast.walk(statement.test))
+            return plain and not calls and all(map(self._pure_statement, (*statement.body, *statement.orelse)))
+        return isinstance(statement, ast.Pass)
+
+    def value(self, func: ast.AST) -> Value | None:
+        """What a dotted name of the function is: an attribute of its object, or what the file knows."""
+        names: list[str] = []
+        while isinstance(func, ast.Attribute):
+            names.insert(0, func.attr)
+            func = func.value
+        assert isinstance(func, ast.Name)
+        arguments = self.function.node.args.args if isinstance(self.function.node, ast.FunctionDef) else []
+        if self.me is not None and arguments and func.id == arguments[0].arg:
+            return self._attribute(self.me, names[0]) if len(names) == 1 else None
+        if func.id in uses_in(self.function.node).bound:
+            return None
+        imported = self.function.module.names.get(func.id)
+        if isinstance(imported, Import) and names:
+            return External(".".join(filter(None, (imported.target, imported.attribute, *names))))
+        return self.ask.module_value(func.id, self.function.module) if not names else None
+
+    def _attribute(self, me: Instance, name: str) -> Value | None:
+        held = self.ask.attributes(me).get(name)
+        if held is not None:
+            return held
+        method = self.ask.method(me.cls, name)
+        plain = method is not None and isinstance(method.node, ast.FunctionDef) and not method.node.decorator_list
+        return FunctionValue(method, me) if method is not None and plain else None
+
+
+def _is_local(target: ast.expr) -> bool:
+    if isinstance(target, ast.Tuple):
+        return all(map(_is_local, target.elts))
+    return isinstance(target, ast.Name)
 
 
 def has_effects(node: ast.AST, top: bool = False) -> bool:

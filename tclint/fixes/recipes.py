@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.imports import first_line
+from tclint.fixes.notes import Notes, runs
 from tclint.fixes.places import FunctionNode, Place
 from tclint.fixes.purity import has_effects, only_logs
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
-from tclint.program import Class, Function, Import, Module
-from tclint.sources.tree import names_read, nodes, same, within
+from tclint.program import Class, Function, Import
+from tclint.sources.tree import names_read, same, within
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -198,52 +199,33 @@ def compute_once(event: Event, note: str) -> Fix | None:
 
 
 def skip_unread_store(event: Event, node: ast.AST) -> Fix | None:
-    """`self.stamp = now()`, where nobody in the file reads the attribute: it is left out of compiled runs."""
-    place = Place(event, node)
-    statement = place.statement
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target = statement.targets[0]
-    elif isinstance(statement, ast.AugAssign):
-        target = statement.target
-    else:
-        return None
+    """`self.stamp = now()`, `self.times.append(now())`, `began = now()`: what is only noted down, where nothing that is
+    compiled reads it, is left out of compiled runs.
+    """
+    notes = Notes(event, node)
+    place = notes.place
+    statements = notes.statements()
     torch = place.importing("torch")
-    if torch is None or has_effects(statement.value) or _is_read(place, target):
+    if torch is None or not statements:
         return None
-    rebuilt = _guarded(place, statement, torch[0])
-    if rebuilt is None:
+    edits = [_guarded(place, first, torch[0], last) for first, last in runs(place, statements)]
+    made = [edit for edit in edits if edit is not None]
+    if len(made) < len(edits):
         return None
-    note = f"compiled runs no longer set `{place.source(target)}`"
-    return Fix("guard it with torch.compiler.is_compiling()", Applicability.UNSAFE, (*torch[1], rebuilt), note)
+    written = dict.fromkeys(f"`{place.source(owner)}`" for owner in notes.here())
+    what = f"set {', '.join(written)}" if written else "note it"
+    note = f"compiled runs no longer {what}: wrong where somebody reads it"
+    return Fix("guard it with torch.compiler.is_compiling()", Applicability.UNSAFE, (*torch[1], *made), note)
 
 
-def _is_read(place: Place, target: ast.AST) -> bool:
-    """Whether somebody reads what a statement notes down: an attribute anywhere in the file, a name in the function."""
-    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-        return target.attr in place.module.index(_attributes_loaded)
-    function = place.function
-    if not isinstance(target, ast.Name) or function is None or len(uses_in(function).stores(target.id)) != 1:
-        return True
-    # A name may be read where compiled runs do not come.
-    return not all(
-        any(isinstance(n, ast.If) and ast.unparse(n.test).endswith("not torch.compiler.is_compiling()") for n in above)
-        for _, above in uses_in(function).reads(target.id)
-    )
-
-
-def _attributes_loaded(module: Module) -> frozenset[str]:
-    """The attributes that a file reads, of whatever."""
-    return frozenset(n.attr for n in nodes(module.tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
-
-
-def _guarded(place: Place, statement: ast.stmt, torch: str) -> Edit | None:
+def _guarded(place: Place, first: ast.stmt, torch: str, last: ast.stmt | None = None) -> Edit | None:
     def change(statements: list[cst.BaseStatement]) -> Sequence[cst.BaseStatement]:
         import libcst as cst
 
         test = cst.parse_expression(f"not {torch}.compiler.is_compiling()")
         return [cst.If(test=test, body=cst.IndentedBlock(body=statements))]
 
-    return place.rebuild(statement, statement, change)
+    return place.rebuild(first, last or first, change)
 
 
 def functional_form(event: Event) -> Fix | None:

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 _ELSEWHERE: Final = frozenset(facts.named("makes a program of another compiler"))
+_FILLS: Final = frozenset(facts.named("registers what its module holds")) | frozenset(
+    facts.named("adds a value to a sequence")
+)
 _OPAQUE: Final = frozenset({"disabled", "elsewhere"})
 _MAX_DEPTH: Final = 40
 _MAX_EAGER_DEPTH: Final = 10
@@ -224,6 +227,7 @@ class Functions:
             known = self._text.sets_attributes[function] = any(
                 (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
                 or (type(n) is ast.Return and n.value is not None)
+                or (type(n) is ast.Call and _may_set(n))
                 for n in nodes(function.node)
             )
         return known
@@ -394,6 +398,14 @@ class Functions:
         if result is UNKNOWN and body.returns is not None:
             result = hints.evaluate(self._interp, function.module, body.returns, frame.origin(body))
         return result
+
+
+def _may_set(call: ast.Call) -> bool:
+    """Whether a call can give an object an attribute, or fill one: `setattr`, `self.register_buffer`, `self.layers.append`."""
+    func = call.func
+    if type(func) is ast.Attribute:
+        return func.attr in _FILLS
+    return type(func) is ast.Name and func.id == "setattr"
 
 
 def _receiving_class(function: Function, env: Env) -> Class | None:

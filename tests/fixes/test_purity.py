@@ -8,10 +8,17 @@ import pytest
 
 from tclint.fixes.places import deeper_than, is_atom
 from tclint.fixes.purity import has_effects, only_logs, pure
+from tclint.values import UNKNOWN, Value
 
 
 class NoPlace:
-    """Nothing in these expressions asks what `self` is."""
+    """Nothing is known of what these expressions call."""
+
+    class event:
+        class ask:
+            @staticmethod
+            def evaluate(node: ast.expr) -> Value:
+                return UNKNOWN
 
 
 def expression(text: str) -> ast.expr:

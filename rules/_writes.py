@@ -1,0 +1,104 @@
+"""Tensors that are written under a condition: always written, with what they get or what they had."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tclint.fixes.places import Place
+from tclint.fixes.purity import PURE, pure
+from tclint.fixes.recipes import SIGNS
+from tclint.rules._conditions import on_one_line
+from tclint.values import Instance, Tensor
+
+_IN_PLACE: Final = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/"}
+
+
+@dataclass(slots=True)
+class Writes:
+    """What the statements of a branch write, as lines that do it whichever way the branch goes."""
+
+    place: Place
+    torch: str
+    test: str
+    own: Callable[[str], bool]
+    """Whether a name is the branch's own."""
+    before: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+
+    def take(self, body: Sequence[ast.stmt]) -> bool:
+        """Whether all statements are such; the lines are kept."""
+        return all(self._take(statement) for statement in body) and bool(self.lines)
+
+    def _take(self, statement: ast.stmt) -> bool:
+        place = self.place
+        if isinstance(statement, ast.Expr):
+            return isinstance(statement.value, ast.Call) and self._call(statement.value)
+        if isinstance(statement, ast.AugAssign):
+            name, sign = place.source(statement.target), SIGNS.get(type(statement.op))
+            if sign is None or not self._is_state(statement.target) or not pure(place, statement.value):
+                return False
+            self._copy(name, f"{name} {sign} {on_one_line(place.operand(statement.value))}")
+            return True
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not pure(place, statement.value):
+            return False
+        target, value = statement.targets[0], on_one_line(place.argument(statement.value))
+        if isinstance(target, ast.Name):
+            self.before.append(f"{target.id} = {value}")
+            return self.own(target.id) and not self.lines
+        if not self._is_state(target):
+            return False
+        name = place.source(target)
+        self.written.append(name)
+        self.lines.append(f"{name} = {self.torch}.where({self.test}, {value}, {name})")
+        return True
+
+    def _call(self, call: ast.Call) -> bool:
+        """`self.buffer.fill_(1)`, `self.mean.mul_(0.9).add_(x)`."""
+        links: list[tuple[str, ast.Call]] = []
+        owner: ast.expr = call
+        while isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute):
+            links.insert(0, (owner.func.attr, owner))
+            owner = owner.func.value
+        if not isinstance(owner, (ast.Name, ast.Attribute)):
+            return False
+        given = [a for _, link in links for a in (*link.args, *(k.value for k in link.keywords))]
+        if not all(pure(self.place, a) for a in given):
+            return False
+        name = self.place.source(owner)
+        method, first = links[0]
+        values = [on_one_line(self.place.operand(a)) for a in first.args]
+        if len(links) == 1 and not first.keywords:
+            if method in ("fill_", "copy_") and len(values) == 1:
+                self._copy(name, values[0])
+                return True
+            if method == "zero_" and not values:
+                self._copy(name, "0")
+                return True
+            if method in _IN_PLACE and len(values) == 1:
+                self._copy(name, f"{name} {_IN_PLACE[method]} {values[0]}")
+                return True
+        text = name
+        for method, link in links:
+            if not method.endswith("_") or method[:-1] not in PURE or any(k.arg is None for k in link.keywords):
+                return False
+            text += (
+                f".{method[:-1]}({', '.join(on_one_line(self.place.source(a)) for a in (*link.args, *link.keywords))})"
+            )
+        self._copy(name, text)
+        return True
+
+    def _copy(self, name: str, new: str) -> None:
+        self.written.append(name)
+        self.lines.append(f"{name}.copy_({self.torch}.where({self.test}, {new}, {name}))")
+
+    def _is_state(self, target: ast.expr) -> bool:
+        """Whether `self.name` is a tensor."""
+        if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
+            return False
+        ask = self.place.event.ask
+        me = ask.local(target.value.id)
+        return isinstance(me, Instance) and isinstance(ask.attributes(me).get(target.attr), Tensor)

@@ -1,0 +1,309 @@
+"""Statements that only note something down: compiled runs can do without them where nothing compiled reads the notes."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from tclint.fixes.places import FunctionNode, Place
+from tclint.fixes.purity import has_effects, only_logs
+from tclint.fixes.uses import uses_in
+from tclint.program import Import, Module
+from tclint.sources.tree import nodes, same, within
+from tclint.torch_facts import facts
+from tclint.values import Instance, Tensor
+
+if TYPE_CHECKING:
+    from tclint.events import Event
+
+_DEEPEST: Final = 4
+"""How far local names and the program's own functions are followed."""
+_DEFS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+# Builtins that do something, or use something up.
+_DOING: Final = frozenset("next setattr delattr exec eval print input open breakpoint __import__".split())
+
+
+@dataclass(slots=True)
+class _File:
+    """The functions of a file by name, what each mentions and what it reads for its value."""
+
+    functions: dict[str, list[FunctionNode]] = field(default_factory=dict)
+    mentions: dict[str, set[str]] = field(default_factory=dict)
+    reads: dict[str, set[str]] = field(default_factory=dict)
+    flows: dict[str, dict[str, set[str]]] = field(default_factory=dict)
+    """What is read for a note alone: by function, by what the note is put into."""
+    reached: dict[str, frozenset[str]] = field(default_factory=dict)
+    """By the name of a root, what the functions read that it may call: asked again for every note below it."""
+
+    def read_from(self, root: str) -> frozenset[str]:
+        """The attributes and names that a function, and those of the file that it may call, read."""
+        if root not in self.reached:
+            found: set[str] = set()
+            flows: dict[str, set[str]] = {}
+            # Python calls these by itself.
+            waiting = [root, *(name for name in self.functions if name.startswith("__") and name != "__init__")]
+            seen = set(waiting)
+            while waiting:
+                name = waiting.pop()
+                found |= self.reads.get(name, set())
+                for owner, given in self.flows.get(name, {}).items():
+                    flows.setdefault(owner, set()).update(given)
+                new = {other for other in self.mentions.get(name, ()) if other in self.functions} - seen
+                seen |= new
+                waiting += sorted(new)
+            # Who reads a note reads what it was made of.
+            flowing = [owner for owner in flows if owner in found]
+            while flowing:
+                new = flows.pop(flowing.pop(), set()) - found
+                found |= new
+                flowing += [owner for owner in flows if owner in new]
+            self.reached[root] = frozenset(found)
+        return self.reached[root]
+
+
+def _file(module: Module) -> _File:
+    file = _File()
+    for function in nodes(module.tree):
+        if not isinstance(function, _DEFS):
+            continue
+        file.functions.setdefault(function.name, []).append(function)
+        mentions = file.mentions.setdefault(function.name, set())
+        reads = file.reads.setdefault(function.name, set())
+        flows = file.flows.setdefault(function.name, {})
+        noted: set[int] = set()
+        loads: list[ast.Name | ast.Attribute] = []
+        for node in nodes(function):
+            if isinstance(node, ast.stmt) and (owner := _owner(node)) is not None:
+                given = [n for n in nodes(node) if isinstance(n, (ast.Name, ast.Attribute))]
+                noted.update(map(id, given))
+                flows.setdefault(_named(owner), set()).update(_named(n) for n in given if n is not owner)
+            if isinstance(node, (ast.Name, ast.Attribute)):
+                mentions.add(_named(node))
+                loads.append(node)
+        reads |= {_named(n) for n in loads if isinstance(n.ctx, ast.Load) and id(n) not in noted}
+    return file
+
+
+def _owner(statement: ast.stmt) -> ast.Name | ast.Attribute | None:
+    """What a statement puts a value into: `self.times` of `self.times.append(x)` and of `self.times[i] = x`."""
+    if isinstance(statement, ast.Expr):
+        call = statement.value
+        func = call.func if isinstance(call, ast.Call) else None
+        puts = isinstance(func, ast.Attribute) and func.attr in facts.methods("puts a value into a container")
+        owner: ast.expr | None = func.value if puts and isinstance(func, ast.Attribute) else None
+    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        owner = statement.targets[0]
+    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
+        owner = statement.target
+    else:
+        return None
+    inside = isinstance(statement, ast.Expr)
+    while isinstance(owner, ast.Subscript):
+        owner, inside = owner.value, True
+    if isinstance(owner, ast.Attribute) or (isinstance(owner, ast.Name) and inside):
+        return owner
+    return None
+
+
+def _named(node: ast.Name | ast.Attribute) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id
+
+
+class Notes:
+    """The statements of one function that are there for a note alone."""
+
+    def __init__(self, event: Event, node: ast.AST) -> None:
+        self.event = event
+        self.place = Place(event, node)
+        self.file: _File = event.module.index(_file)
+        self.owners: list[ast.Name | ast.Attribute] = []
+        """What the statements write."""
+
+    def statements(self) -> list[ast.stmt]:
+        """What compiled runs leave out together, so that nothing of it is missed; empty where it is more than a note."""
+        place = self.place
+        first = place.statement
+        root = self.event.ask.root()
+        if first is None or root is None or place.function is None:
+            return []
+        found: list[ast.stmt] = []
+        if not self._follow(first, found, _DEEPEST):
+            return []
+        read = self.file.read_from(root.name) | self.file.read_from(place.function.name)
+        if any(_named(owner) in read or self._is_state(owner) for owner in self.owners):
+            return []
+        return [s for s in found if not any(s is not other and within(s, other) for other in found)]
+
+    def here(self) -> list[ast.Name | ast.Attribute]:
+        """What the statements of this function write by themselves."""
+        return [owner for owner in self.owners if within(owner, self.place.function or self.place.node)]
+
+    def _follow(self, statement: ast.stmt, found: list[ast.stmt], depth: int) -> bool:
+        """Whether a statement is a note, or gives a local name that only notes read; it and they are `found` then."""
+        if any(same(statement, other) for other in found):
+            return True
+        name = _bound(statement)
+        if name is None:
+            found.append(statement)
+            return self._notes(statement, depth)
+        function = self.place.function
+        value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+        if depth == 0 or value is None or not self._quiet(value) or len(uses_in(function).stores(name)) != 1:
+            return False
+        found.append(statement)
+        reads = list(uses_in(function).reads(name))
+        for read, above in reads:
+            around = [n for n in above if isinstance(n, ast.stmt) and not isinstance(n, _DEFS)]
+            inner = around[-1] if around else None
+            if inner is None or any(isinstance(n, (*_DEFS, ast.Lambda)) for n in above[above.index(around[0]) :]):
+                return False
+            if isinstance(inner, (ast.With, ast.For, ast.While, ast.Try)) or not self._follow(inner, found, depth - 1):
+                return False
+            assert within(read, inner)
+        return bool(reads)
+
+    def _notes(self, statement: ast.stmt, depth: int) -> bool:
+        """Whether a statement does nothing but note something down; what it writes is kept."""
+        if depth == 0:
+            return False
+        if isinstance(statement, ast.Pass) or only_logs(statement):
+            return True
+        if isinstance(statement, ast.If):
+            parts = [*statement.body, *statement.orelse]
+            return self._quiet(statement.test) and all(self._notes(s, depth - 1) for s in parts)
+        if isinstance(statement, ast.With):
+            if _locks(statement):
+                return all(self._notes(s, depth - 1) for s in statement.body)
+            return self._writes_file(statement) and all(self._in_file(statement, s, depth) for s in statement.body)
+        owner = _owner(statement)
+        if owner is not None:
+            if isinstance(owner, ast.Name) and owner.id in uses_in(self.place.function).bound:
+                return False  # a container of the function: somebody further down has it
+            self.owners.append(owner)
+            return all(self._quiet(part) for part in _given(statement))
+        return isinstance(statement, ast.Expr) and self._noting_call(statement.value, depth)
+
+    def _noting_call(self, call: ast.expr, depth: int) -> bool:
+        """`self.meter.update(x)`, where every function of that name in the file does nothing but note."""
+        func = call.func if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or not isinstance(func, (ast.Attribute, ast.Name)):
+            return False
+        functions = self.file.functions.get(_named(func), [])
+        if not functions or not all(self._quiet(part) for part in (*call.args, *(k.value for k in call.keywords))):
+            return False
+        return all(
+            not function.decorator_list and all(self._in_function(function, s, depth) for s in function.body)
+            for function in functions
+        )
+
+    def _in_function(self, function: FunctionNode, statement: ast.stmt, depth: int) -> bool:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            return True
+        if isinstance(statement, ast.Return):
+            return statement.value is None
+        if _bound(statement) is not None:
+            return isinstance(statement, (ast.Assign, ast.AnnAssign)) and (
+                statement.value is None or self._quiet(statement.value)
+            )
+        owner = _owner(statement)
+        if isinstance(owner, ast.Name) and owner.id in uses_in(function).bound:
+            return False
+        return self._notes(statement, depth - 1)
+
+    def _writes_file(self, statement: ast.With) -> bool:
+        """`with open(path, "a") as file:`"""
+        call = statement.items[0].context_expr if len(statement.items) == 1 else None
+        if not isinstance(call, ast.Call) or not isinstance(statement.items[0].optional_vars, ast.Name):
+            return False
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        modes = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "mode")]
+        if isinstance(call.func, ast.Attribute) and name == "open" and call.args:
+            modes = [*call.args[:1], *modes]  # `path.open("a")`
+        plain = [m.value for m in modes if isinstance(m, ast.Constant) and isinstance(m.value, str)]
+        return name == "open" and any(mode[:1] in ("w", "a", "x") for mode in plain)
+
+    def _in_file(self, around: ast.With, statement: ast.stmt, depth: int) -> bool:
+        """A call that is given the file, or is made of it."""
+        target = around.items[0].optional_vars
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(target, ast.Name) and isinstance(call, ast.Call):
+            if any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(call)):
+                return all(self._quiet(part) for part in (*call.args, *(k.value for k in call.keywords)))
+        return self._notes(statement, depth - 1)
+
+    def _quiet(self, node: ast.AST) -> bool:
+        """Whether nobody misses an expression that is not computed, but for its value."""
+        return not has_effects(node) and all(self._quiet_call(n) for n in ast.walk(node) if isinstance(n, ast.Call))
+
+    def _quiet_call(self, call: ast.Call) -> bool:
+        func = call.func
+        names = self.place.module.names
+        if isinstance(func, ast.Name):
+            return isinstance(names.get(func.id), Import) or (hasattr(builtins, func.id) and func.id not in _DOING)
+        if not isinstance(func, ast.Attribute) or func.attr in self.file.functions or func.attr.endswith("_"):
+            return False
+        root: ast.expr = func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and isinstance(imported := names.get(root.id), Import):
+            return "rand" not in f"{imported.target}.{ast.unparse(func)}"  # a draw moves the stream of numbers
+        # `self.net(x)` is a module, or what the file does not tell.
+        owned = isinstance(func.value, ast.Name) and func.value.id == "self"
+        return not owned and func.attr not in facts.methods("makes a container grow or shrink")
+
+    def _is_state(self, owner: ast.Name | ast.Attribute) -> bool:
+        """Whether it is a buffer or a parameter: a checkpoint has it."""
+        if not isinstance(owner, ast.Attribute) or not isinstance(owner.value, ast.Name):
+            return False
+        me = self.event.ask.local(owner.value.id)
+        return isinstance(me, Instance) and isinstance(self.event.ask.attributes(me).get(owner.attr), Tensor)
+
+
+def _locks(statement: ast.With) -> bool:
+    """`with self.lock:`, a context that gives nothing and is not made here."""
+    return all(
+        item.optional_vars is None and isinstance(item.context_expr, (ast.Name, ast.Attribute))
+        for item in statement.items
+    )
+
+
+def _bound(statement: ast.stmt) -> str | None:
+    """The one local name that a statement binds."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target: ast.expr = statement.targets[0]
+    elif isinstance(statement, ast.AnnAssign):
+        target = statement.target
+    else:
+        return None
+    return target.id if isinstance(target, ast.Name) else None
+
+
+def _given(statement: ast.stmt) -> Iterator[ast.AST]:
+    """What a statement puts there, and under which key."""
+    if isinstance(statement, ast.Expr):
+        call = statement.value
+        assert isinstance(call, ast.Call)
+        yield from (*call.args, *(k.value for k in call.keywords))
+        return
+    if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+        if statement.value is not None:
+            yield statement.value
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+        while isinstance(target, ast.Subscript):
+            yield target.slice
+            target = target.value
+
+
+def runs(place: Place, statements: Sequence[ast.stmt]) -> list[tuple[ast.stmt, ast.stmt]]:
+    """Neighbours among the statements of a function, each run with its first and its last."""
+    found: list[tuple[ast.stmt, ast.stmt]] = []
+    for statement in sorted(statements, key=lambda s: s.lineno):
+        at = Place(place.event, statement).index(statement)
+        if found and at is not None and at[1] > 0 and same(at[0][at[1] - 1], found[-1][1]):
+            found[-1] = (found[-1][0], statement)
+        else:
+            found.append((statement, statement))
+    return found
