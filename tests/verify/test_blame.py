@@ -12,9 +12,9 @@ pytest.importorskip("torch")
 import torch
 
 from tclint.verify.child.blame import blamed, looked_up
-from tclint.verify.child.conditions import Wish, wishes
 from tclint.verify.child.inputs import Call
 from tclint.verify.child.nested import Described, call_of, parts_of
+from tclint.verify.child.wishes import Wish, wishes
 from tclint.verify.guess import TensorSpec
 
 

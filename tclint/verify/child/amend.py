@@ -14,9 +14,9 @@ from torch import nn
 from tclint.verify import guess
 from tclint.verify.assertions import solved
 from tclint.verify.child.blame import blamed, failing, looked_up
-from tclint.verify.child.conditions import wishes
 from tclint.verify.child.made_up import Settings
 from tclint.verify.child.signatures import Parameter
+from tclint.verify.child.wishes import wishes
 
 Arguments = dict[str, Any]
 Alternatives = Callable[[Parameter, int], list[Any]]

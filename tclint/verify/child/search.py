@@ -20,13 +20,13 @@ from torch import nn
 from tclint.verify import guess
 from tclint.verify.child import alone
 from tclint.verify.child.blame import blamed, reached
-from tclint.verify.child.conditions import Wish, wishes
 from tclint.verify.child.inputs import NoInputs
 from tclint.verify.child.nested import call_of, parts_of
+from tclint.verify.child.wishes import Wish, wishes
 from tclint.verify.complaints import replaced
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.guess import WIDTH, Several, TensorSpec
-from tclint.verify.kinds import families, otherwise
+from tclint.verify.otherwise import families, otherwise
 from tclint.verify.repair import repairs
 
 TRIES = 240
