@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from tclint.events import GRADIENTS, Call, CompiledCall, Event, Return, Reuse, Store
 from tclint.program import Module
-from tclint.rules._reads import AttributeReads, KeptCalls
+from tclint.rules._reads import kept_by_caller, read_in_files
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import NONE, OWNED, PARAMETER, PENDING, STALE, STATIC_OUT, Instance, Seq, Tensor, Value, contains
@@ -177,8 +177,8 @@ class KeptOutputs:
         elif event.cls is not None or event.enclosing is not None and event.enclosing.parent is not None:
             if self._manual or _calls_it(event):
                 self._returned[tensor.origin.node] = event
-                calls = event.ask.of_program(KeptCalls)
-                kept = calls.of(event.enclosing, event.cls) if event.enclosing is not None and event.cls else None
+                function, cls = event.enclosing, event.cls
+                kept = kept_by_caller(event, function, cls) if function is not None and cls else None
                 if kept is not None:
                     self._told.add(tensor.origin.node)
                     yield event, tensor, f"is returned without a copy and kept by the caller ({kept})"
@@ -226,7 +226,7 @@ class KeptOutputs:
             or not isinstance(target.value, ast.Name)
         ):
             return False
-        reads = event.ask.of_program(AttributeReads).of(event)
+        reads = read_in_files(event, event.name, event.receiver)
         followed = isinstance(event.receiver, Instance) and target.value.id == _first_parameter(function.node)
         first, last = function.node.lineno, function.node.end_lineno or 0
         stored = (event.node.lineno, event.node.col_offset) if isinstance(event.node, ast.stmt) else (0, 0)
@@ -258,7 +258,7 @@ class KeptOutputs:
         first, last = function.node.lineno, function.node.end_lineno or 0
         stored = (target.lineno, target.col_offset)
         owner = event.ask.evaluate(holder.value)
-        reads = event.ask.of_program(AttributeReads).at(event, holder.attr, owner)
+        reads = read_in_files(event, holder.attr, owner)
         later = [(line, column) for path, line, column in reads if path == event.module.path and first <= line <= last]
         if len(later) != len(reads) or not first <= made.lineno <= last:
             return False

@@ -4,82 +4,69 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from tclint.events import Store
-from tclint.program import Class, Function, Module, Program
+from tclint.events import Event, Store
+from tclint.program import Class, Function, Module
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import Instance, Value
 
-
-class AttributeReads:
-    """Where attributes are read, in all files; looked for when first asked."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._found: dict[tuple[str, str, str], list[tuple[str, int, int]]] = {}
-
-    def of(self, event: Store) -> list[tuple[str, int, int]]:
-        """File, line and column of every `.name` that is read, of the attribute that is stored."""
-        return self.at(event, event.name, event.receiver)
-
-    def at(self, event: Store, name: str, owner: Value) -> list[tuple[str, int, int]]:
-        """The same for another attribute, of another object."""
-        module = event.module
-        cls = owner.cls if isinstance(owner, Instance) else None
-        place = (name, module.path, cls.qualname if cls is not None else "")
-        if place not in self._found:
-            written = re.compile(rb"\.\s*" + name.encode() + rb"\b")
-            self._found[place] = [
-                (m.path, node.lineno, node.col_offset)
-                for m in {module, *self._program.modules}
-                if written.search(m.data) and (cls is None or m is module or _knows(m, cls))
-                for node in nodes(m.tree)
-                if type(node) is ast.Attribute and node.attr == name and type(node.ctx) is ast.Load
-            ]
-        return self._found[place]
+_Class = tuple[str, str]
+"""A class by its name and its file."""
 
 
-class KeptCalls:
-    """Where what a method returns is put into a container, in all files; looked for when first asked.
+def read_in_files(event: Store, name: str, owner: Value) -> list[tuple[str, int, int]]:
+    """File, line and column of every read of an attribute of an object: where its class is not known, of any of that name."""
+    cls = owner.cls if isinstance(owner, Instance) else None
+    place = (cls.name, cls.module.path) if cls is not None else None
+    found = event.ask.of_files(_reads, name, place, event.module.path)
+    return [(path, line, column) for path, places in found.items() for line, column in places]
+
+
+def _reads(module: Module, name: str, cls: _Class | None, here: str) -> tuple[tuple[int, int], ...]:
+    """In one file: `here`, or one that knows the class."""
+    if re.search(rb"\.\s*" + name.encode() + rb"\b", module.data) is None:
+        return ()
+    if cls is not None and module.path != here and not _knows(module, *cls):
+        return ()
+    return tuple(
+        (node.lineno, node.col_offset)
+        for node in nodes(module.tree)
+        if type(node) is ast.Attribute and node.attr == name and type(node.ctx) is ast.Load
+    )
+
+
+def kept_by_caller(event: Event, method: Function, cls: Class) -> str | None:
+    """The first place where what a method returns is put into a container, as the method's file would name it.
 
     Who calls a method is not always in sight: a function that is handed on, a test.
     """
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._found: dict[Function, tuple[str, int] | None] = {}
-
-    def of(self, method: Function, cls: Class) -> str | None:
-        """The first place, as the method's file would name it."""
-        if method not in self._found:
-            places = [place for m in {cls.module, *self._program.modules} for place in self._places(m, method, cls)]
-            self._found[method] = min(places, default=None)
-        place = self._found[method]
-        if place is None:
-            return None
-        return f"line {place[1]}" if place[0] == method.module.path else f"{place[0]}:{place[1]}"
-
-    @staticmethod
-    def _places(module: Module, method: Function, cls: Class) -> Iterator[tuple[str, int]]:
-        """In one file that knows the class."""
-        if not _knows(module, cls):
-            return
-        if re.search(rb"\.\s*" + method.name.encode() + rb"\s*\(", module.data) is None:
-            return
-        for node in nodes(module.tree):
-            for call in _put_away(node):
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-                    if call.func.attr == method.name:
-                        yield module.path, call.lineno
+    found = event.ask.of_files(_kept_calls, method.name, cls.name, cls.module.path)
+    place = min(((path, line) for path, line in found.items()), default=None)
+    if place is None:
+        return None
+    return f"line {place[1]}" if place[0] == method.module.path else f"{place[0]}:{place[1]}"
 
 
-def _knows(module: Module, cls: Class) -> bool:
+def _kept_calls(module: Module, method: str, cls: str, home: str) -> int:
+    """The first line of one file, which knows the class; 0 where there is none."""
+    if not _knows(module, cls, home) or re.search(rb"\.\s*" + method.encode() + rb"\s*\(", module.data) is None:
+        return 0
+    lines = [
+        call.lineno
+        for node in nodes(module.tree)
+        for call in _put_away(node)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == method
+    ]
+    return min(lines, default=0)
+
+
+def _knows(module: Module, cls: str, home: str) -> bool:
     """Whether a file may hold objects of a class: it names it, and has no other one by that name."""
-    if module is cls.module:
+    if module.path == home:
         return True
-    return cls.name.encode() in module.data and not isinstance(module.names.get(cls.name), Class)
+    return cls.encode() in module.data and not isinstance(module.names.get(cls), Class)
 
 
 def _put_away(node: ast.AST) -> Sequence[ast.expr]:

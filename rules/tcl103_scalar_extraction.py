@@ -17,7 +17,7 @@ from tclint.rules._unbacked import needs_no_value
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import causal, facts
-from tclint.values import ARRAY, NONE, Seq, Tensor, spoken_of
+from tclint.values import ARRAY, FOLDED, NONE, Seq, Tensor, spoken_of
 
 _SWITCH: Final = "capture_scalar_outputs"
 
@@ -86,8 +86,13 @@ class ScalarExtraction(Rule):
             tensor = spoken_of(values[0].element())
         if tensor is None or tensor.is_known_number:
             return
-        if name == "builtins.round" or (name.startswith("math.") and isinstance(event.result, Seq)):
+        if name == "builtins.round":
             return
+        if name.startswith("math.") and isinstance(event.result, Seq):
+            # Those that give several numbers keep a tensor of integers in the graph, and no other.
+            verdict = self.verdict(event)
+            if tensor.dtype == "i" or tensor.flags & FOLDED or verdict is None or verdict.breaks == "never":
+                return
         short = name.removeprefix("builtins.")
         yield self._finding(event, tensor, f"`{short}` of a tensor")
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from tclint.events import Call, CompiledCall, Event, Return, Subscript
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.program import Program
+from tclint.program import Module
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import nodes, text
 from tclint.torch_facts import calls
@@ -132,11 +132,7 @@ class CpuTensorInRegion(Rule):
             ),
         )
         for node, value in passed:
-            if (
-                _host(_whole(event, value))
-                and not event.ask.of_program(_DefaultDevice).chosen
-                and not _moved(event, value)
-            ):
+            if _host(_whole(event, value)) and not event.ask.of_files(_chooses_device) and not _moved(event, value):
                 what = f"the CPU tensor `{text(node)}` is passed beside tensors of the device"
                 yield self._finding(event, what, node)
                 return
@@ -159,12 +155,10 @@ class CpuTensorInRegion(Rule):
         )
 
 
-class _DefaultDevice:
-    """Whether the program chooses a device for tensors that name none; looked for when first asked."""
-
-    def __init__(self, program: Program) -> None:
-        words = (b"set_default_device", b"set_default_tensor_type", b"with torch.device(", b"DeviceContext")
-        self.chosen = any(word in module.data for module in program.modules for word in words)
+def _chooses_device(module: Module) -> bool:
+    """Whether a file chooses a device for tensors that name none."""
+    words = (b"set_default_device", b"set_default_tensor_type", b"with torch.device(", b"DeviceContext")
+    return any(word in module.data for word in words)
 
 
 def _whole(event: CompiledCall, value: Value) -> Value:

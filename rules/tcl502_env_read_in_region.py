@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.program import Program
+from tclint.program import Answers, Module
 from tclint.ruleset.rule import Rule
 from tclint.sources.roles import is_test
 from tclint.values import Const
@@ -49,7 +49,7 @@ class EnvReadInRegion(Rule):
         variable = event.arg(0, "key")
         name = variable.value if isinstance(variable, Const) and isinstance(variable.value, str) else ""
         # What a test sets is another run: it reads the variable before it compiles.
-        by_program = event.ask.of_program(_variables_set).get(name.encode())
+        by_program = event.ask.of_files(_variables_set).index(_by_name).get(name)
         changes = by_program is True or (by_program is False and is_test(event.module.path))
         yield self.finding(
             event,
@@ -64,12 +64,16 @@ _QUOTED = rb"""["']([^"'\n]+)["']"""
 _SETTING = re.compile(rb"environ\[\s*" + _QUOTED + rb"\s*\]\s*=[^=]|(?:setdefault|setenv|putenv)\(\s*" + _QUOTED)
 
 
-def _variables_set(program: Program) -> dict[bytes, bool]:
+def _variables_set(module: Module) -> tuple[str, ...]:
+    """The variables that a file sets."""
+    found = {match[1] or match[2] for match in _SETTING.finditer(module.data)}
+    return tuple(sorted(name.decode("utf-8", "replace") for name in found))
+
+
+def _by_name(files: Answers) -> dict[str, bool]:
     """The variables that some file of the program sets, and whether another file than a test does."""
-    found: dict[bytes, bool] = {}
-    for module in program.modules:
-        tests = is_test(module.path)
-        for match in _SETTING.finditer(module.data):
-            name = match[1] or match[2]
-            found[name] = found.get(name, False) or not tests
+    found: dict[str, bool] = {}
+    for path, names in files.items():
+        for name in names:
+            found[name] = found.get(name, False) or not is_test(path)
     return found

@@ -35,6 +35,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.program.symbols",),
     ("tclint.program.index",),
     ("tclint.program.module",),
+    ("tclint.program.asking",),
     ("tclint.program.program",),
     ("tclint.program",),
     ("tclint.values",),

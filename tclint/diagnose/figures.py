@@ -313,7 +313,7 @@ def _modes(diagnosis: Diagnosis) -> Section | None:
     if diagnosis.modes is None:
         return None
     rows = []
-    notes: list[str] = list(diagnosis.modes.notes)
+    notes: list[str] = list(dict.fromkeys(diagnosis.modes.notes))
     on_gpu = any(row.gpu_ms is not None for row in diagnosis.modes.rows)
     for row in diagnosis.modes.rows:
         graphs = []

@@ -34,7 +34,7 @@ class Diagnostic:
     quick: tuple[str, ...] | None = None
     """The parts that --quick measures, where these are not all."""
     apart: tuple[str, ...] = ()
-    """The parts of a hurried run on a machine that has cores for all of them at the same time."""
+    """The parts on a machine that has cores for all of them at the same time."""
     turns: bool = False
     """Its children may run beside others: they measure in turns, or nothing that others could disturb."""
 
@@ -55,7 +55,7 @@ DIAGNOSTICS = (
         turns=True,
     ),
     Diagnostic("guards", "guard overhead", 20, shares="speed"),
-    Diagnostic("numerics", "eager against compiled values", 45, shares="speed"),
+    Diagnostic("numerics", "eager against compiled values", 45, shares="speed", turns=True),
     Diagnostic("latency", "whole against regional compilation", 60, quick=()),
     Diagnostic("shapes", "varying batch and sequence", 60, quick=()),
     Diagnostic("ablate", "Inductor options one by one", 30),

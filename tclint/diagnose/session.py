@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tclint import __version__
 from tclint.diagnose import linting
 from tclint.diagnose.breaks import breaks_of
+from tclint.diagnose.gathered import NEEDS_CUDA, Gathered
 from tclint.diagnose.measurement import (
     SCHEMA,
     Ablate,
@@ -28,7 +29,7 @@ from tclint.diagnose.measurement import (
 )
 from tclint.diagnose.order import Order
 from tclint.diagnose.plan import DIAGNOSTICS, FORWARD, TOTAL, Diagnostic, Task, schedule
-from tclint.diagnose.repeats import agree, pooled
+from tclint.diagnose.repeats import agree
 from tclint.diagnose.target import Target
 from tclint.model import codec
 from tclint.model.finding import Finding
@@ -38,7 +39,6 @@ from tclint.verify.process import Limits, ask_child, stop_servers
 from tclint.verify.spans import outline
 from tclint.verify.targets import absolute, relative
 
-NEEDS_CUDA = "needs cuda"
 QUICKER = 0.34
 """What --quick leaves of every budget."""
 GRACE = 20.0
@@ -109,59 +109,6 @@ class _Shared:
     """Seconds of the first step that compiles."""
 
 
-@dataclass
-class _Gathered:
-    """What the parts of one diagnostic have come to, by the name of the part."""
-
-    results: dict[str, Any] = field(default_factory=dict)
-    repeats: dict[str, list[Any]] = field(default_factory=dict)
-    """What later processes measured of the same."""
-    troubles: dict[str, str] = field(default_factory=dict)
-    lasted: dict[str, float] = field(default_factory=dict)
-    """Seconds of the first time."""
-    seconds: float = 0.0
-    """Of all times."""
-    running: str | None = None
-    """The part whose child is at work."""
-
-    def merged(self, parts: tuple[str, ...]) -> Any:
-        """One result, in the order of the parts, whenever they ran."""
-        first, *others = (self._settled(part) for part in parts if part in self.results)
-        for other in others:
-            changes: dict[str, Any] = {}
-            for each in fields(first):
-                mine, theirs = getattr(first, each.name), getattr(other, each.name)
-                together = (*mine, *theirs) if isinstance(mine, tuple) else mine if mine is not None else theirs
-                changes[each.name] = together
-            first = replace(first, **changes)
-        return first
-
-    def _settled(self, part: str) -> Any:
-        again = self.repeats.get(part)
-        return pooled([self.results[part], *again]) if again else self.results[part]
-
-    def state(self, name: str, parts: tuple[str, ...], unfinished: str) -> State:
-        known = dict(self.troubles)
-        if unfinished:
-            # What is missing of a run that was stopped, or is not at its end, is said of each part.
-            missing = [part for part in parts if part not in self.lasted and part not in known]
-            known |= {part: f"not begun: {unfinished}" for part in missing if part != self.running}
-            if self.running is not None:
-                known[self.running] = f"not finished: {unfinished}" if self.results else f"not begun: {unfinished}"
-        troubles = [(part, known[part]) for part in parts if part in known]
-        said = "; ".join(f"{part}: {words}" if part else words for part, words in troubles)
-        if self.results:
-            return State(name, "done", said, self.seconds)
-        if troubles and all(words == NEEDS_CUDA for _, words in troubles):
-            return State(name, NEEDS_CUDA, "", self.seconds)
-        if troubles and all(words.startswith("not applicable: ") for _, words in troubles):
-            return State(name, "not applicable", troubles[0][1].removeprefix("not applicable: "), self.seconds)
-        if troubles and all(words == NEEDS_CUDA or words.startswith("not begun: ") for _, words in troubles):
-            why = next(words for _, words in troubles if words != NEEDS_CUDA)
-            return State(name, "not begun", why.removeprefix("not begun: "), self.seconds)
-        return State(name, "failed", said, self.seconds)
-
-
 def cores() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -187,12 +134,12 @@ class Session:
         self.findings: tuple[Finding, ...] = ()
         self.rows: tuple[FindingRow, ...] = ()
         self.linted: linting.Linted | None = None
-        self.gathered = {each.name: _Gathered() for each in DIAGNOSTICS}
+        self.gathered = {each.name: Gathered() for each in DIAGNOSTICS}
         self.waiting = 0
         """Children that are still to be started, without repeats and what may take minutes."""
         self.beside: dict[Task, Future[tuple[str, str, Any]]] = {}
         """What is asked for while something else is measured."""
-        self.hurried = options.quick and options.device.startswith("cuda") and cores() >= PLENTY
+        self.together = options.device.startswith("cuda") and cores() >= PLENTY
         """Whether the children that measure in turns are all started at once."""
         self.turn = ""
 
@@ -202,7 +149,7 @@ class Session:
 
     def run(self) -> Diagnosis:
         """All that was asked for; on Ctrl-C what there is of it by then."""
-        if not self.hurried:
+        if not self.together:
             return self._run()
         with tempfile.TemporaryDirectory(prefix="tclint-diagnose-") as folder:
             self.turn = os.path.join(folder, "turn")
@@ -215,13 +162,15 @@ class Session:
         try:
             for done, task in enumerate(tasks):
                 rest = tasks[done + 1 :]
-                self.waiting = sum(not each.again and each.part not in each.diagnostic.last for each in rest)
+                self.waiting = self._still(rest)
                 if task.again:
                     self._again(task, self.gathered[task.diagnostic.name], done, len(tasks))
                 else:
                     self._part(task, self.gathered[task.diagnostic.name], done, len(tasks))
                 if rest:
                     self.tell(self.diagnosis(GOES_ON))
+                if done == 0 and self.together:
+                    self._start(rest)
             diagnosis = self.diagnosis()
             if self.options.cost:
                 from tclint.diagnose.cost import measure
@@ -281,36 +230,59 @@ class Session:
     def _begun(self, tasks: list[Task]) -> list[Task]:
         """The tasks in their order. Where there are cores enough, Dynamo is listened to while the first steps compile.
 
-        Nothing is timed before these have compiled, and by then the listener is at its end: it compiles nothing. In a
-        hurry, and with cores for all, the others that measure in turns are built at that time, and compile together.
+        Nothing is timed before these have compiled, and by then the listener is at its end: it compiles nothing. With
+        cores for all, the others that measure in turns compile together: in a hurry they are built at that time, else when
+        the first verdict is there, which six more imports and models would hold up.
         """
         if [task.diagnostic.name for task in tasks[:2]] != ["breaks", "speed"] or cores() < ENOUGH:
             return tasks
         listening, timed, *rest = tasks
-        others = [task for task in rest if self.hurried and task.diagnostic.turns]
-        pool = ThreadPoolExecutor(1 + len(others), thread_name_prefix="tclint-diagnose")
-        for task in (listening, *others):
+        self._start([listening])
+        if self.options.quick:
+            self._start(rest)
+        return [timed, listening, *rest]
+
+    def _still(self, tasks: Sequence[Task]) -> int:
+        """How many children are still to be started, of those that the run keeps time for."""
+        return sum(
+            not task.again and task.part not in task.diagnostic.last and task not in self.beside for task in tasks
+        )
+
+    def _start(self, tasks: Sequence[Task]) -> None:
+        """Ask for those that may run beside others, at the same time."""
+        others = [task for task in tasks if self._beside(task) and task not in self.beside]
+        if not others:
+            return
+        # Each of them may take the time that all those leave who come after them.
+        self.waiting = self._still([task for task in tasks if task not in others])
+        pool = ThreadPoolExecutor(len(others), thread_name_prefix="tclint-diagnose")
+        for task in others:
             order = self.order(task.diagnostic.name, task.diagnostic.budget, task.part)
             self.beside[task] = pool.submit(self.ask, order)
         pool.shutdown(wait=False)
-        return [timed, listening, *rest]
+
+    def _beside(self, task: Task) -> bool:
+        """Whether a task may run while others do. Not what may take minutes, nor what the child of another answers."""
+        apart = task.again or task.part in task.diagnostic.last or self._shared(task.diagnostic, FORWARD)
+        listens = task.diagnostic.name == "breaks"
+        return task.diagnostic.turns and not apart and (self.together or listens)
 
     def _parts(self, diagnostic: Diagnostic) -> tuple[str, ...]:
         if diagnostic.name == "ablate":
             return self.options.ablate
-        if self.hurried and diagnostic.apart:
+        if self.together and diagnostic.apart:
             return diagnostic.apart
         if self.options.quick and diagnostic.quick is not None and diagnostic.name not in self.options.asked:
             return diagnostic.quick
         return diagnostic.parts
 
-    def _part(self, task: Task, gathered: _Gathered, done: int, total: int) -> None:
+    def _part(self, task: Task, gathered: Gathered, done: int, total: int) -> None:
         """One part of a diagnostic, in a child of its own."""
         diagnostic, part = task.diagnostic, task.part
         if part in diagnostic.cuda_parts and not self.options.device.startswith("cuda"):
             gathered.troubles[part] = NEEDS_CUDA
             return
-        if self.seconds_left < 5:
+        if self.seconds_left < 5 and task not in self.beside:
             gathered.troubles[part] = (
                 f"not begun: the run's {self.options.total:g} s are used up (--total 0 lifts the limit)"
             )
@@ -346,12 +318,16 @@ class Session:
         if diagnostic.name == "breaks" and result is not None:
             self._lint(gathered)
 
-    def _again(self, task: Task, gathered: _Gathered, done: int, total: int) -> None:
+    def _again(self, task: Task, gathered: Gathered, done: int, total: int) -> None:
         """What went well once is measured in another process, until two of them agree or the run's time is too short."""
         times = (
             [gathered.results[task.part], *gathered.repeats.get(task.part, ())] if task.part in gathered.results else []
         )
-        if not times or agree(times) or self.seconds_left < RESERVE * gathered.lasted[task.part]:
+        if not times or agree(times):
+            return
+        # What ran beside others was waited for no longer than the rest of its time.
+        least = max(gathered.lasted[task.part], self.shared.built_s + self.shared.first_s)
+        if self.seconds_left < RESERVE * least:
             return
         began = time.monotonic()
         self.progress(f"{task.diagnostic.name} {task.part}".strip() + " again", done, total)
@@ -387,7 +363,12 @@ class Session:
     def _shared(self, diagnostic: Diagnostic, part: str) -> bool:
         """Whether a diagnostic makes do with what this part of another one compiles."""
         name = diagnostic.name
-        wanted = self.options.quick and name in self.options.names and name not in self.options.asked
+        wanted = (
+            bool(diagnostic.shares)
+            and self.options.quick
+            and name in self.options.names
+            and name not in self.options.asked
+        )
         return wanted and part in ("", FORWARD)
 
     def _limit(self) -> float:
@@ -446,7 +427,7 @@ class Session:
         except (codec.Malformed, KeyError, TypeError) as error:
             return "failed", f"the answer cannot be read ({error})", None
 
-    def _also(self, gathered: _Gathered, name: str, answer: Mapping[str, Any]) -> None:
+    def _also(self, gathered: Gathered, name: str, answer: Mapping[str, Any]) -> None:
         gathered.lasted[""] = 0.0
         if answer["status"] == "done":
             gathered.results[""] = codec.decode(_KINDS[name], answer["result"])
@@ -458,7 +439,7 @@ class Session:
         found = outline(absolute(path, self.options.cwd)).function_at(line)
         return (found.name, found.line) if found is not None else None
 
-    def _lint(self, gathered: _Gathered) -> None:
+    def _lint(self, gathered: Gathered) -> None:
         """The findings in what the target's calls ran, and which of them Dynamo complained of."""
         self.progress("linting", 0, 0)
         breaks, cwd = gathered.results[""], self.options.cwd

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tclint.model.finding import Step
-from tclint.program import Class, Function, Module, Program
+from tclint.program import Answers, Class, Function, Module, Program
 from tclint.values import CompileSite, Evidence, Instance, Region, Value
 
 if TYPE_CHECKING:
@@ -273,6 +273,14 @@ class Queries:
     def of_file(self, build: Callable[[Module], Index]) -> Index:
         """What `build` makes of this file, made once."""
         return self._frame.module.index(build)
+
+    def of_files(self, scan: Callable[..., Any], *args: Any) -> Answers:
+        """By path, what `scan(file, *args)` says of the files of which it says something; asked once.
+
+        `scan` stands at the top of its module; `args` and what it gives are plain values. What is found with the answers is
+        kept for as long as they are the same; with `of_program`, until any file changes.
+        """
+        return self._frame.module.program.answers(scan, *args)
 
     def of_program(self, build: Callable[[Program], Index]) -> Index:
         """What `build` makes of all files, made once."""

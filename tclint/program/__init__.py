@@ -1,11 +1,13 @@
 """The program: who is who, across files."""
 
+from tclint.program.asking import Answers, Question
 from tclint.program.index import absolute_name
 from tclint.program.module import Data, Module
 from tclint.program.program import Program
 from tclint.program.symbols import Assignment, Class, Definition, Function, FunctionNode, FunctionPlace, Import
 
 __all__ = [
+    "Answers",
     "Assignment",
     "Class",
     "Data",
@@ -16,5 +18,6 @@ __all__ = [
     "Import",
     "Module",
     "Program",
+    "Question",
     "absolute_name",
 ]

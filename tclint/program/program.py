@@ -7,8 +7,9 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
+from tclint.program.asking import Answers, Question
 from tclint.program.module import Data, Module
 from tclint.program.symbols import Function, FunctionNode, Lookup
 
@@ -21,8 +22,8 @@ class Program:
 
     def __init__(self) -> None:
         self.modules: list[Module] = []
-        self.touched: set[Module] = set()
-        """The files whose content was asked for. What a result was read from is what it depends on."""
+        self.touched: set[Module | Question] = set()
+        """The files whose content was asked for, and what was asked of all. What a result was read from it depends on."""
         self.by_place: dict[str, Module] = {}
         self._resolved: dict[tuple[str, str], Module | None] = {}
         self._recent: OrderedDict[str, Module] = OrderedDict()
@@ -32,6 +33,8 @@ class Program:
         self._top = ""
         self._roots: list[tuple[str, str]] = []
         self._indexes: dict[object, object] = {}
+        self.answered: dict[Question, Answers] = {}
+        """What was said to questions to all files."""
 
     @classmethod
     def build(cls, files: Sequence[tuple[str, str, Data, bool]], roots: Sequence[str] = ()) -> Program:
@@ -94,9 +97,21 @@ class Program:
         self.touched.update(self.modules)
         return self._indexes[build]  # type: ignore[return-value]
 
+    def answers(self, scan: Callable[..., Any], *args: Any) -> Answers:
+        """By path, what `scan` says of the files of which it says something. Whoever asks depends on that alone.
+
+        `scan` is a function at the top of its module; `args` and what it gives are plain values.
+        """
+        question = Question(scan, args)
+        if question not in self.answered:
+            told = ((module.path, question.of(module)) for module in self.modules)
+            self.answered[question] = Answers((path, answer) for path, answer in told if answer)
+        self.touched.add(question)
+        return self.answered[question]
+
     @contextmanager
-    def watched(self) -> Iterator[set[Module]]:
-        """The files that are touched from here to the end of the block."""
+    def watched(self) -> Iterator[set[Module | Question]]:
+        """The files that are touched from here to the end of the block, and what is asked of all."""
         outer, self.touched = self.touched, set()
         try:
             yield self.touched

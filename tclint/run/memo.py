@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.program.asking import MARK, Answers, Question, digest
 from tclint.run.knowledge import Lesson
 from tclint.run.store import Cache, digest_of
 
@@ -27,6 +28,7 @@ class Memo:
         self.hashes = hashes
         # A result names files and modules; where one is called something else, none of it holds.
         self.layout = digest_of(f"{m.path} {m.name}" for m in program.modules)
+        self._digests: dict[str, str | None] = {}
 
     @property
     def keeps(self) -> bool:
@@ -49,9 +51,8 @@ class Memo:
         """What was kept under a key, if what it was made from is the same now. None where it is not."""
         if self.cache is None:
             return None
-        hashes = self.hashes
         for read, made_with, value in self.cache.get(f"{key} {self.layout}") or ():
-            if all(hashes.get(path) == was for path, was in read) and made_with == condition(learned, dict(read)):
+            if all(self._holds(path, was) for path, was in read) and made_with == condition(learned, dict(read)):
                 if holds is None or holds(value):
                     return (value,)
         return None
@@ -59,11 +60,40 @@ class Memo:
     def remember(self, key: str, learned: Sequence[Lesson], value: Any, read: Iterable[str]) -> tuple[Any]:
         if self.cache is not None:
             key = f"{key} {self.layout}"
-            rows = {path: self.hashes[path] for path in read}
+            rows = {path: self._now(path) for path in read}
             entry = (tuple(rows.items()), condition(learned, rows), value)
             # Some older ones stay: people go back and forth between branches.
             self.cache.put(key, (entry, *(self.cache.get(key) or ())[: _VARIANTS - 1]))
         return (value,)
+
+    def _holds(self, path: str, was: str | None) -> bool:
+        return was is not None and self._now(path) == was
+
+    def _now(self, path: str) -> str | None:
+        """The hash of a file's content, or of what is said to a question to all files; None where nobody can ask it again."""
+        return self._said(path) if path.startswith(MARK) else self.hashes.get(path)
+
+    def _said(self, name: str) -> str | None:
+        if name not in self._digests:
+            question = Question.named(name)
+            self._digests[name] = digest(self._asked(name, question)) if question is not None else None
+        return self._digests[name]
+
+    def _asked(self, name: str, question: Question) -> Answers:
+        """What all files say; of those that are as they were when they were last asked, what they said then."""
+        assert self.cache is not None
+        hashes = self.hashes
+        known = self.program.answered.get(question)
+        if known is None:
+            kept = self.cache.get(f"asked {name} {self.layout}")
+            then, said = kept if kept is not None else (hashes, {})
+            told = {
+                m.path: said.get(m.path) if kept is not None and then.get(m.path) == hashes[m.path] else question.of(m)
+                for m in self.program.modules
+            }
+            known = self.program.answered[question] = Answers((path, answer) for path, answer in told.items() if answer)
+        self.cache.put(f"asked {name} {self.layout}", (hashes, dict(known)))
+        return known
 
     def by_content(self, key: str, compute: Callable[[], Any]) -> Any:
         """A plain value that depends on nothing but its key: from the cache, or computed and put there."""

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tclint.model.report import Problem
-from tclint.program import FunctionPlace, Module, dynamo_config
+from tclint.program import FunctionPlace, Module, Question, dynamo_config
 from tclint.run.links import Components, alone, links_of
 from tclint.run.memo import Memo
 from tclint.run.parts import Part, PartRunner, divided
@@ -75,7 +75,7 @@ class Plan:
         self.site_key = digest_of(
             [*sorted(self.around), *(f"{path} {sorted(dynamo[path])}" for path in sorted(dynamo))]
         )
-        self.sites_read: set[Module] | None = None
+        self.sites_read: set[Module | Question] | None = None
         """The files the compile sites were read from in this process, once they are."""
         self.assumed = False
         self.checked: set[str] = set()

@@ -86,6 +86,9 @@ def environment(
         # `torch.cuda.is_available()` then asks the driver's library and leaves CUDA untouched: forking stays possible.
         PYTORCH_NVML_BASED_CUDA_CHECK="1",
     )
+    if "PYTHONDONTWRITEBYTECODE" not in source:
+        # The user's own modules are never written beside; torch's may be, as whenever somebody imports it.
+        kept["TCLINT_VERIFY_BYTECODE"] = "1"
     if device == "cpu":
         kept["CUDA_VISIBLE_DEVICES"] = ""
     elif gpu:

@@ -59,6 +59,64 @@ def test_all_compile_at_the_same_time_and_take_turns(tmp_path: Path, monkeypatch
     assert [order.part for order in orders if order.ahead] == [STEPS[0]]
 
 
+def test_a_whole_run_starts_what_takes_turns_together_and_the_rest_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verdict, together, orders, lock = threading.Barrier(2), threading.Barrier(5), [], threading.Lock()
+    budgets: dict[str, float] = {}
+
+    def ask(self: Session, order: Order, free: bool = False, so_far: object = None) -> tuple[str, str, object]:
+        with lock:
+            orders.append(order)
+            place = len(orders)
+            budgets[f"{order.diagnostic} {order.part}".strip()] = order.budget
+        if order.part == STEPS[0]:
+            self.shared.built_s, self.shared.first_s = 8.0, 12.0
+        if place <= 7:
+            (verdict if place <= 2 else together).wait(timeout=20)
+        return answer(order)
+
+    monkeypatch.setattr(session_module, "cores", lambda: 16)
+    monkeypatch.setattr(Session, "ask", ask)
+    options = Options(
+        names=("breaks", "speed", "modes", "guards", "numerics", "shapes"),
+        total=145.0,
+        device="cuda",
+        cwd=str(tmp_path),
+    )
+    session = Session(parse("timm.models:resnet18", [str(tmp_path)]), options, Settings(), lambda *_: None)
+    told = session.run()
+    names = [f"{order.diagnostic} {order.part}".strip() for order in orders]
+    assert sorted(names[:2]) == ["breaks", "speed forward"]
+    assert sorted(names[2:7]) == [
+        "modes default",
+        "modes re-entry",
+        "modes reduce-overhead",
+        "numerics",
+        "speed forward+backward",
+    ]
+    # They run at the same time: only guards and shapes are kept time for, not each of those beside.
+    assert budgets["modes default"] == 30.0
+    assert budgets["numerics"] == 45.0
+    later = [f"{order.diagnostic} {order.part}".strip() for order in orders[7:] if not order.again]
+    assert later == ["guards", "shapes", "modes max-autotune-no-cudagraphs"]
+    assert told.speed is not None
+    assert tuple(row.kind for row in told.speed.rows) == STEPS
+
+
+def test_an_answer_that_is_there_counts_when_the_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(self: Session, order: Order, free: bool = False, so_far: object = None) -> tuple[str, str, object]:
+        if order.part == STEPS[0]:
+            for future in self.beside.values():
+                future.exception(timeout=20)
+            self.began -= 1000.0
+        return answer(order)
+
+    told = hurried(tmp_path, monkeypatch, ask).run()
+    assert told.speed is not None
+    assert tuple(row.kind for row in told.speed.rows) == STEPS
+
+
 def test_a_machine_with_few_cores_measures_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts: list[str] = []
 

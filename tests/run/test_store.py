@@ -126,6 +126,65 @@ def test_an_edit_reaches_what_reads_the_file_and_nothing_else(project: Project, 
     assert changed == run(project, cached=False) != first
 
 
+SCALED = """
+import os
+import torch
+
+@torch.compile
+def f(x):
+    return x * float(os.getenv("SCALE"))
+"""
+
+
+def test_an_edit_that_answers_a_question_to_all_files_as_before_reaches_nobody(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether some file sets the variable is asked of all of them: what counts is the answer."""
+    project.write({**SOURCES, "env.py": SCALED, "notes.py": ""})
+    first = run(project, min_confidence="low")
+    assert [f.severity.value for f in first.findings if f.code == "TCL502"] == ["low"]
+    read: list[str] = []
+    original = plan.Plan._read_sites
+    monkeypatch.setattr(plan.Plan, "_read_sites", lambda self: read.append("sites") or original(self))
+    project.write({"notes.py": "import os\n"})
+    assert run(project, min_confidence="low").findings == first.findings
+    assert read == []
+    project.write({"notes.py": 'import os\nos.environ["SCALE"] = "2"\n'})
+    changed = run(project, min_confidence="low")
+    assert read == ["sites"]
+    assert [f.severity.value for f in changed.findings if f.code == "TCL502"] == ["medium"]
+    assert changed == run(project, cached=False, min_confidence="low")
+
+
+ASKING = """
+from tclint.ruleset.rule import Rule
+
+def words(module):
+    return module.path == "n.py" and b"magic" in module.data
+
+class Magic(Rule):
+    '''Tells where a file says so.'''
+
+    code, name = "ACME001", "magic"
+    scope = "any"
+    calls = ("metrics.*",)
+
+    def on_call(self, event):
+        yield self.finding(event, str(list(event.ask.of_files(words))))
+"""
+
+
+def test_what_own_rules_ask_of_all_files_is_asked_again(project: Project) -> None:
+    project.write(
+        {"lint/magic.py": ASKING, "m.py": "import metrics, torch\n\n@torch.compile\ndef f(x):\n    metrics.a()\n"}
+    )
+    own: dict[str, object] = {"rules": [str(project.root / "lint")], "select": ["ACME001"]}
+    project.write({"n.py": "x = 1\n"})
+    for text, told in (("x = 1\n", "[]"), ("magic = 1\n", "['n.py']"), ("x = 2\n", "[]")):
+        project.write({"n.py": text})
+        assert [f.message for f in run(project, "m.py", **own).findings] == [told]
+
+
 def test_going_back_is_known_too(project: Project, interpreted: list[Part]) -> None:
     project.write(SOURCES)
     first = run(project)

@@ -20,17 +20,19 @@ from tclint.verify.child.experiments import difference
 from tclint.verify.child.inputs import Call
 
 TOLERANCE = 1e-2
+SHARED = "the first steps compiled while other parts of this run did; `latency` compiles alone"
 
 
 def measure_modes(subject: Subject) -> Modes:
     if not subject.example.wrap:
         raise NotApplicable("the program compiles by itself, in a mode of its own")
     if subject.order.part == REENTRY:
-        return Modes(reentry=_reentry(subject))
+        with subject.turn.compiling():
+            return Modes(reentry=_reentry(subject))
     with subject.turn.compiling():
         warm_up(subject.device)
     with cold():
-        return Modes((_row(subject, subject.order.part),))
+        return Modes((_row(subject, subject.order.part),), notes=(SHARED,) if subject.order.turn else ())
 
 
 def _row(subject: Subject, mode: str) -> ModeRow:

@@ -64,6 +64,11 @@ def _try(subject: Subject, dtype: torch.dtype, compile_: bool, notes: list[str])
 
 def _run(subject: Subject, dtype: torch.dtype, compile_: bool) -> Values:
     """Outputs, and gradients where there are any, of a fresh target in inference mode: no dropout, no statistics."""
+    with subject.turn.compiling():
+        return _values(subject, dtype, compile_)
+
+
+def _values(subject: Subject, dtype: torch.dtype, compile_: bool) -> Values:
     torch._dynamo.reset()
     target, call = subject.made("eval", dtype)
     function = subject.compiled(target) if compile_ else subject.eager(target)

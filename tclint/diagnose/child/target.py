@@ -192,13 +192,30 @@ def _made_by(target: Any) -> Any:
     return made if pair or isinstance(made, (torch.nn.Module, NoInputs)) else None
 
 
+class _Pair:
+    """A factory of a model and its calls, asked once for both where one is wanted after the other: models take seconds."""
+
+    def __init__(self, factory: Callable[[], Any]) -> None:
+        self._factory = factory
+        self._kept: list[Any] = []
+
+    def model(self) -> Any:
+        made, calls = self._factory()
+        self._kept = [calls]
+        return made
+
+    def calls(self) -> list[Call]:
+        return as_calls(self._kept.pop() if self._kept else self._factory()[1])
+
+
 def _from_made(factory: Callable[[], Any], name: str, made: Any) -> Any:
     if isinstance(made, NoInputs):
         yield made
         return
     wrap = bool(getattr(factory, "wrap", True))
     if isinstance(made, tuple):
-        yield Example(f"{name}()", lambda: factory()[0], lambda: as_calls(factory()[1]), wrap=wrap, given=True)
+        pair = _Pair(factory)
+        yield Example(f"{name}()", pair.model, pair.calls, wrap=wrap, given=True)
         return
     from tclint.verify.child.infer import example_of
     from tclint.verify.child.nested import realize

@@ -74,6 +74,8 @@ def _warm() -> str:
     nothing is compiled, which would touch it, but what compiling needs is imported."""
     # Modules are not garbage: looking for some among them takes a sixth of the time that importing all this does.
     gc.disable()
+    # Nothing of the user's is imported here. Where nobody has compiled torch's own files, every run would, in three times the time.
+    sys.dont_write_bytecode = os.environ.get("TCLINT_VERIFY_BYTECODE") != "1"
     import torch
 
     import tclint.verify.child.plan  # noqa: F401
@@ -90,6 +92,7 @@ def _warm() -> str:
         for name in _COMPILER:
             if importlib.util.find_spec(name) is not None:
                 importlib.import_module(name)
+    sys.dont_write_bytecode = True
     _unmeasured()
     # What is alive now lives on in every fork: a collection there need not look at it, nor copy its pages.
     gc.collect()
