@@ -455,4 +455,6 @@ def _shown(value: Any) -> str:
         return f"{value.dtype}{list(value.shape)}"
     if isinstance(value, Several):
         return f"{value.kind} of {len(value.items)}"
+    if isinstance(value, Described):
+        return f"{value.cls.__name__}(...)"
     return repr(value)[:40]

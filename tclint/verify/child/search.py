@@ -188,7 +188,7 @@ def _changes(failure: _Failure, inputs: dict[str, Any], optional: Mapping[str, A
     each = {**inputs, **{name: value.items[0] for name, value in lists.items()}}
     found = [changed for wish in wishes(failure.error) for changed in _wished(wish, each, guilty)]
     found += repairs(_complaint(failure.error), each, optional)
-    found.sort(key=lambda changed: not any(changed.get(name) != each[name] for name in guilty))
+    found.sort(key=lambda changed: not any(changed.get(name) is not each[name] for name in guilty))
     found += (changed for name in guilty[:2] for changed in otherwise(each, name))
     if not lists:
         return found
