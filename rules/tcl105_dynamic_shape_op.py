@@ -9,6 +9,7 @@ from tclint.events import Call, Event
 from tclint.fixes.recipes import display
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Effect, Finding, Fix, Severity
+from tclint.rules._unbacked import is_walked
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts
 from tclint.values import Const, tensor_of
@@ -99,7 +100,12 @@ class DynamicShapeOp(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
         method = event.method
-        if not _is_bound_to_break(event) and (found := switch_on(event, _SWITCH)) is not None and found.edits:
+        if (
+            not _is_bound_to_break(event)
+            and not is_walked(event)
+            and (found := switch_on(event, _SWITCH)) is not None
+            and found.edits
+        ):
             return found
         if method == "repeat_interleave":
             return display("pass output_size=", "the sum of the repeats, as a Python number that the caller knows")

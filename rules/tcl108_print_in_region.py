@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.events import Call, Event
+from tclint.events import Call, Event, Loop
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import skip_unread_store, skip_while_compiling
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
+from tclint.values import Object
 
+_BARS = frozenset(facts.named("hands on what is iterated"))
 # What goes on to be used: leaving the call out would leave its result out.
 _KEPT = frozenset(facts.named("gives a result that goes on to be used"))
 
@@ -38,7 +40,8 @@ class PrintInRegion(Rule):
 
     code, name = "TCL108", "print-in-region"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
-    graph_breaks = ("GB0059", "GB0156", "GB0007")
+    graph_breaks = ("GB0059", "GB0156", "GB0007", "GB0008")
+    subjects = {"loop": (Object,)}
     calls = facts.named("prints or touches files")
     owns = tuple(name for name in calls if name.startswith("builtins.") or name == "torch.save")
 
@@ -54,8 +57,22 @@ class PrintInRegion(Rule):
             help="move it to the caller, or guard it with `if not torch.compiler.is_compiling():`",
         )
 
+    def on_loop(self, event: Loop) -> Iterator[Finding]:
+        bar = event.iterable
+        # The loop that makes its own bar has been told where it is made.
+        if isinstance(bar, Object) and bar.name in _BARS and bar.origin.line != getattr(event.node, "lineno", 0):
+            yield self.finding(
+                event,
+                f"a loop over `{bar.name}` in compiled code; Dynamo breaks the graph here, and the whole function runs eagerly",
+                node=event.node.iter if isinstance(event.node, (ast.For, ast.comprehension)) else event.node,
+                confidence=Confidence.HIGH,
+                graph_breaks=self.ids("GB0008"),
+                help="loop over what the progress bar is given, or show progress in the caller",
+            )
+
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        assert isinstance(event, Call)
+        if not isinstance(event, Call):
+            return None
         name, node = event.name, event.node
         if name in ("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm") and isinstance(node, ast.Call) and node.args:
             place = Place(event)

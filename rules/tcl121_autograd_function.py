@@ -10,6 +10,7 @@ from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.rules import _language
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.sources.tree import bound_on_self
 from tclint.values import INPUT, NO_GRADIENT, ClassValue, External, Object, Value, tensor_of
 
 _CONTEXT = frozenset(
@@ -65,7 +66,7 @@ class AutogradFunction(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name.startswith("torch.autograd.FunctionCtx."):
-            if event.method not in _CONTEXT:
+            if event.method not in _CONTEXT and not _is_kept(event):
                 yield self._finding(event, f"`ctx.{event.method}`")
             return
         owner = event.receiver.args if isinstance(event.receiver, Object) else None
@@ -117,6 +118,14 @@ class AutogradFunction(Rule):
             confidence=Confidence.HIGH,
             help="keep to static forward and backward, and to ctx.save_for_backward",
         )
+
+
+def _is_kept(event: Call) -> bool:
+    """Whether `forward` has put what is called on the context: `ctx.run = run`."""
+    keepers = (
+        [event.ask.method(event.cls, name) for name in ("forward", "setup_context")] if event.cls is not None else []
+    )
+    return any(keeper is not None and event.method in keeper.node_index(bound_on_self) for keeper in keepers)
 
 
 def _has_gradient(value: Value) -> bool:

@@ -11,6 +11,7 @@ from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts
 from tclint.values import SPARSE, External, Tensor, Value
 
+_MAKERS: Final = facts.named("makes a sparse or nested tensor")
 # What is heard where one comes into a graph.
 _GIVEN: Final = "GB0015"
 
@@ -74,9 +75,8 @@ class SparseOrNested(Rule):
         )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        if not _named(event.name, facts.named("makes a sparse or nested tensor")) or event.name.startswith(
-            "torch.sparse."
-        ):
+        made = facts.named("is a type of sparse tensors")
+        if event.name not in made and (event.name.startswith("torch.sparse.") or not _named(event.name, _MAKERS)):
             yield from self._used(event, event.receiver, *event.args, *event.keywords.values())
             return
         verdict = self.verdict(event)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import execute, parameters
-from tclint.interpreter.frame import Frame
+from tclint.interpreter.frame import Env, Frame
 from tclint.program import Function
+from tclint.sources.tree import bound_on_self
 from tclint.values import (
     STATIC_OUT,
     UNKNOWN,
@@ -18,6 +19,9 @@ from tclint.values.graph import is_graph
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
+
+_MOST_SETTERS: Final = 6
+"""Methods that are asked what they give one attribute."""
 
 
 class InstanceAttributes:
@@ -42,20 +46,63 @@ class InstanceAttributes:
                 self._run_init(instance, init)
         return known
 
-    def _run_init(self, instance: Instance, init: Function) -> None:
-        instance = instance.identified(0)  # as any of its kind
+    def later(self, instance: Instance, name: str) -> Value | None:
+        """What methods give an attribute that the constructor leaves out: `setup`, `reset`, `build`.
+
+        None where no method does, or where nobody knows what one of them gives.
+        """
+        key = (instance.key, name)
+        if key not in self._memo.later:
+            self._memo.later[key] = None  # for a method that reads what it sets
+            found: Value | None = None
+            for setter in self._setters(instance, name):
+                given = self._given(instance, setter, name)
+                found = given if found is None else join(found, given)
+                if any(option is UNKNOWN for option in found.options):
+                    found = None
+                    break
+            self._memo.later[key] = found
+        return self._memo.later[key]
+
+    def _setters(self, instance: Instance, name: str) -> list[Function]:
+        """The methods that bind an attribute on their receiver; none where there are too many to look at."""
+        found = [
+            method
+            for ancestor in self._interp.classes.mro(instance.cls)
+            for method in ancestor.methods.values()
+            if name in method.node_index(bound_on_self)
+        ]
+        return found if len(found) <= _MOST_SETTERS else []
+
+    def _given(self, instance: Instance, setter: Function, name: str) -> Value:
+        """What one method gives an attribute, called with what its signature says."""
+        stand_in = Instance(instance.cls, ("later", setter.qualname, name, instance.key))
+        held = self._memo.attributes[stand_in.key] = dict(self.of(instance))
         with self._silence:
             try:
-                construction = self._learned.constructions.get(instance.key)
+                self._run(setter, parameters.entry(self._interp, setter, stand_in))
+            except Exception as error:
+                self._interp.results.failed(setter, error)
+        return held.get(name, UNKNOWN)
+
+    def _run_init(self, instance: Instance, init: Function) -> None:
+        instance = instance.identified(0)  # as any of its kind
+        construction = self._learned.constructions.get(instance.key)
+        with self._silence:
+            try:
                 if construction is not None:
                     env = parameters.bind(self._interp, init, [instance, *construction[0]], construction[1], False)
                 else:
                     env = parameters.entry(self._interp, init, instance, constructor=True)
-                frame = Frame(self._interp, init.module, init, env, None)
-                frame.constructing = True
-                execute.run_block(frame, init.node.body)  # type: ignore[arg-type]
+                self._run(init, env)
             except Exception as error:
                 self._interp.results.failed(init, error)
+
+    def _run(self, method: Function, env: Env) -> None:
+        """Interpret a method for what it stores."""
+        frame = Frame(self._interp, method.module, method, env, None)
+        frame.constructing = True
+        execute.run_block(frame, method.node.body)  # type: ignore[arg-type]
 
     def store(self, frame: Frame, instance: Instance, name: str, value: Value, replace: bool = False) -> None:
         """Remember that an attribute was stored; in a constructor it joins what was stored before, unless it replaces it."""

@@ -239,7 +239,8 @@ class Objects:
             and interp.classes.find_method(cls, "__getattr__") is None
         ):
             return dynamic
-        return self._by_name(UNKNOWN, name, frame, node)
+        set_later = interp.instance_attributes.later(instance, name) if frame.region is not None else None
+        return self.as_read(set_later or UNKNOWN, name, frame, node)
 
     def _is_asked_for(self, cls: Class, order: Sequence[Class], name: str) -> bool:
         """Whether `__getattr__ = dict.__getitem__` answers: no class of the program has the name, and no builtin below them."""

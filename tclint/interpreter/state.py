@@ -149,6 +149,8 @@ class Memo:
     """Where the graph breaks in a function, by function and arguments."""
     attributes: dict[Any, dict[str, Value]] = field(default_factory=dict)
     """What constructors gave instances, by their keys."""
+    later: dict[tuple[Any, str], Value | None] = field(default_factory=dict)
+    """What other methods give an attribute that the constructor leaves out, by the instance's key and the name."""
     shared_setup: dict[Any, Value] = field(default_factory=dict)
     """What inherited constructors gave that several classes share."""
     class_values: dict[tuple[str, str], Value] = field(default_factory=dict)
@@ -168,6 +170,7 @@ class Memo:
         for part in parts:
             part.clear()
         self.breaks.clear()
+        self.later.clear()
         self.shared_setup.clear()
         self.class_values.clear()
         self.function_values.clear()

@@ -142,3 +142,17 @@ def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
             yield block
     for handler in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
         yield handler.body
+
+
+def bound_on_self(root: ast.AST) -> frozenset[str]:
+    """The attributes that a method binds on its receiver."""
+    arguments = getattr(root, "args", None)
+    first = arguments.args[0].arg if isinstance(arguments, ast.arguments) and arguments.args else ""
+    return frozenset(
+        node.attr
+        for node in nodes(root)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == first
+    )

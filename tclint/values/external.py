@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _SUBSCRIPTED: Final = frozenset(facts.named("is subscripted, and no type"))
 
+_DTYPE: Final = "torch.dtype()"
+"""The dtype of a tensor, whichever it is."""
+
 
 class External(Value):
     """A module, class, function or constant outside the program, by its dotted name."""
@@ -68,6 +71,8 @@ class External(Value):
         keywords: Mapping[str, Value],
         open_ended: bool = False,
     ) -> Value:
+        if self.name == _DTYPE or self.name in DTYPES:
+            return MODELS.functions.call(frame, node, f"dtype.{name}", args, keywords, open_ended)
         return frame.interp.names.external_attribute(self, name).call(frame, node, args, keywords, open_ended)
 
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tclint.values.instance import Instance
 from tclint.values.moments import GROWS
 from tclint.values.union import join
 from tclint.values.value import UNKNOWN, Value
@@ -104,6 +105,9 @@ def put_back(frame: Frame, place: ast.expr, changed: Value) -> None:
             frame.interp.heap.write(owner, place.attr, changed)
         elif isinstance(place.value, ast.Name):
             frame.set_path(f"{place.value.id}.{place.attr}", changed)
+            if frame.constructing and isinstance(owner, Instance):
+                # What a branch adds stands beside what the others do.
+                frame.interp.instance_attributes.store(frame, owner, place.attr, changed, replace=not frame.maybe)
     elif isinstance(place, ast.Subscript) and frame.region is None:
         outer = _found(frame, place.value)
         updated = outer.with_item(_found(frame, place.slice), changed)

@@ -23,6 +23,7 @@ from tclint.values.flags import (
     PENDING,
     RAW,
     REPLAYED,
+    SPARSE,
     STALE,
     STATIC_OUT,
     STEADY,
@@ -280,7 +281,7 @@ _TENSOR_FIELDS: Final = (
     "strides",
 )
 # What a join keeps only where both have it.
-_IN_BOTH: Final = RAW | STEADY | STRIDED | NO_GRADIENT
+_IN_BOTH: Final = RAW | STEADY | STRIDED | NO_GRADIENT | SPARSE
 
 
 def _join_shapes(a: Any, b: Any) -> Any:

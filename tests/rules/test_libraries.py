@@ -93,3 +93,69 @@ def test_a_function_that_another_compiler_takes_breaks_where_it_is_called(tmp_pa
     report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
     assert [(f.line, f.code) for f in report.findings] == [(16, "TCL110")]
     assert "`numba.njit`" in report.findings[0].message
+
+
+BARS = """\
+import networkx as nx
+from foreign import batch_of
+from torch import nn
+from tqdm.auto import tqdm
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.graph = nx.Graph()
+
+    def forward(self, x, steps=3, show=False):
+        bar = tqdm(range(steps), disable=not show)
+        for step in bar:
+            x = x + step
+        for step in tqdm(range(steps)):
+            x = x + step
+        several = range(steps)
+        if show:
+            several = tqdm(several)
+        for step in several:
+            x = x + step
+        return x
+
+
+class Dense(nn.Module):
+    def forward(self, x):
+        dense, mask = batch_of(x)
+        degree = mask.sum(dim=1)
+        table = mask.sum(axis=1)
+        named = mask.sum(dim="row")
+        if degree.max() > 3:
+            return dense
+        if table.max() > 3:
+            return x
+        return x + 1 if named.max() > 3 else x
+
+
+class Graphs(nn.Module):
+    def forward(self, x):
+        return x + nx.number_of_nodes(nx.Graph())
+"""
+
+
+def test_a_loop_over_a_progress_bar_breaks_where_it_loops(tmp_path: Path) -> None:
+    """Run on 2.13: GB0007 where the bar is made, GB0008 at the loop; a bar that is only sometimes there says nothing."""
+    (tmp_path / "m.py").write_text(BARS)
+    report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
+    assert [f.line for f in report.findings if f.code == "TCL108"] == [13, 14, 16, 20]
+    (loop,) = [f for f in report.findings if f.line == 14]
+    assert loop.graph_breaks[0] == "GB0008"
+
+
+def test_a_dimension_by_its_number_is_asked_of_tensors(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(BARS)
+    report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
+    assert [f.line for f in report.findings if f.code == "TCL101"] == [32]
+
+
+def test_packages_that_dynamo_skips(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(BARS)
+    report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
+    assert {f.line for f in report.findings if f.code == "TCL110"} == {41}

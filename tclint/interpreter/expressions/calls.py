@@ -10,7 +10,7 @@ from tclint.interpreter.evaluate import evaluate, handles, holder
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import gathered, operands_read, receiver_read
 from tclint.interpreter.stores import note_update
-from tclint.sources.tree import nodes
+from tclint.sources.tree import bound_on_self
 from tclint.torch_facts import facts
 from tclint.values import (
     UNKNOWN,
@@ -82,22 +82,8 @@ def _forget_paths(frame: Frame, name: str, receiver: Instance, called: str) -> N
     """A method may have bound attributes anew of which this frame knows what they held before."""
     method = frame.interp.classes.find_method(receiver.cls, called)
     if method is not None:
-        for attribute in method.node_index(_bound_on_self):
+        for attribute in method.node_index(bound_on_self):
             frame.env.pop(f"{name}.{attribute}", None)
-
-
-def _bound_on_self(root: ast.AST) -> frozenset[str]:
-    """The attributes that a method binds on its receiver."""
-    arguments = getattr(root, "args", None)
-    first = arguments.args[0].arg if isinstance(arguments, ast.arguments) and arguments.args else ""
-    return frozenset(
-        node.attr
-        for node in nodes(root)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == first
-    )
 
 
 def _super(frame: Frame, node: ast.Call) -> Value:

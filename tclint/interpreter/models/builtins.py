@@ -15,6 +15,7 @@ from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.interpreter.models.identity import identity
 from tclint.torch_facts import facts
 from tclint.values import (
+    ARRAY,
     BOOL,
     COUNTED,
     FALSE,
@@ -271,6 +272,9 @@ def _extreme(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
     _ask_key(frame, node, args, keywords)
     if len(args) == 1:
         return args[0].iterate(frame, node)
+    tensor = next((each for each in args if isinstance(each, Tensor) and not each.flags & ARRAY), None)
+    if frame.region is not None and tensor is not None and all(each.rank in (NUMBER, TENSOR) for each in args):
+        return tensor.derived(frame.origin(node), "", tensor.ndim)  # Dynamo computes it: no Python number comes out
     return join_all(args) if args else UNKNOWN
 
 

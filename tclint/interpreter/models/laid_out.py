@@ -214,3 +214,43 @@ def parted(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
     if strides is None and dim:
         strides = layouts.contiguous(known) if len(known) == len(tensor.shape) else layouts.UNKNOWN_STRIDES
     return Seq("tuple", tuple(whole.with_(shape=row, strides=strides) for row in rows))
+
+
+def leaves_gaps(parts: list[Value], node: ast.AST) -> bool:
+    """Whether basic indices surely leave gaps in memory: a step, or a bound on a dimension after one of several rows."""
+    written = node.slice if isinstance(node, ast.Subscript) else None
+    nodes = written.elts if isinstance(written, ast.Tuple) else [written]
+    one_row = True
+    for i, part in enumerate(parts):
+        if isinstance(part, Seq) and part.kind == "slice" and part.items is not None:
+            lower, upper, step = part.items
+            if isinstance(step, Const) and isinstance(step.value, int) and step.value != 1:
+                return True
+            if is_none(lower) and is_none(upper):
+                one_row = False
+            elif not one_row:
+                return True
+            else:
+                one_row = _is_row(lower, upper, nodes[i] if i < len(nodes) else None)
+        elif is_int(part):
+            if not one_row:
+                return True
+        elif not is_none(part):
+            one_row = False
+    return False
+
+
+def _is_row(lower: Value, upper: Value, node: ast.AST | None) -> bool:
+    """Whether a slice takes one row: `:1`, `3:4`, `-1:`, `i : i + 1`."""
+    first = 0 if is_none(lower) else lower.value if isinstance(lower, Const) else None
+    if isinstance(first, int) and isinstance(upper, Const):
+        return upper.value == first + 1 if isinstance(upper.value, int) else first == -1
+    return (
+        isinstance(node, ast.Slice)
+        and isinstance(node.upper, ast.BinOp)
+        and isinstance(node.upper.op, ast.Add)
+        and isinstance(node.upper.right, ast.Constant)
+        and node.upper.right.value == 1
+        and node.lower is not None
+        and ast.dump(node.upper.left) == ast.dump(node.lower)
+    )

@@ -10,7 +10,7 @@ from tclint import events
 from tclint.interpreter import handles
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
-from tclint.interpreter.models.laid_out import is_int, laid_out, parted, picked, sliced
+from tclint.interpreter.models.laid_out import is_int, laid_out, leaves_gaps, parted, picked, sliced
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.numpy import array_method
 from tclint.interpreter.models.results import (
@@ -179,7 +179,8 @@ def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords
             tensor.view(origin, tensor.ndim).with_(dtype=dtype) if same else tensor.derived(origin, dtype, tensor.ndim)
         )
     if name in ("cpu", "clone"):
-        return tensor.derived(origin, tensor.dtype, tensor.ndim)
+        copied = tensor.derived(origin, tensor.dtype, tensor.ndim)
+        return copied.with_(flags=copied.flags | SPARSE) if tensor.flags & SPARSE else copied
     if name == "cuda":
         return Tensor(tensor.conf, tensor.dtype, tensor.ndim, tensor.flags & ~HOST, origin, tensor.base, tensor.site)
     if name in facts.methods("repeats without a copy"):
@@ -350,7 +351,7 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
         ints = sum(1 for p in parts if is_int(p))
         adds = sum(1 for p in parts if is_none(p))
         ndim = tensor.ndim - ints + adds if tensor.ndim >= 0 else -1
-        steps = STRIDED if _leaves_gaps(parts, node) else 0
+        steps = STRIDED if leaves_gaps(parts, node) else 0
         result = tensor.view(origin, ndim, steps)
         layout = sliced(tensor, parts) if frame.region is None else None
         if layout is not None and not tensor.flags & PARAMETER:  # a view of a parameter is none, and has free sizes
@@ -377,46 +378,6 @@ _MASK_NAME: Final = re.compile(r"(^|_)masks?($|_)")
 def _mask(part: Value) -> Tensor | None:
     tensor = tensor_of(part)
     return tensor if tensor is not None and tensor.dtype == "b" else None
-
-
-def _leaves_gaps(parts: list[Value], node: ast.AST) -> bool:
-    """Whether basic indices surely leave gaps in memory: a step, or a bound on a dimension after one of several rows."""
-    written = node.slice if isinstance(node, ast.Subscript) else None
-    nodes = written.elts if isinstance(written, ast.Tuple) else [written]
-    one_row = True
-    for i, part in enumerate(parts):
-        if isinstance(part, Seq) and part.kind == "slice" and part.items is not None:
-            lower, upper, step = part.items
-            if isinstance(step, Const) and isinstance(step.value, int) and step.value != 1:
-                return True
-            if is_none(lower) and is_none(upper):
-                one_row = False
-            elif not one_row:
-                return True
-            else:
-                one_row = _is_row(lower, upper, nodes[i] if i < len(nodes) else None)
-        elif is_int(part):
-            if not one_row:
-                return True
-        elif not is_none(part):
-            one_row = False
-    return False
-
-
-def _is_row(lower: Value, upper: Value, node: ast.AST | None) -> bool:
-    """Whether a slice takes one row: `:1`, `3:4`, `-1:`, `i : i + 1`."""
-    first = 0 if is_none(lower) else lower.value if isinstance(lower, Const) else None
-    if isinstance(first, int) and isinstance(upper, Const):
-        return upper.value == first + 1 if isinstance(upper.value, int) else first == -1
-    return (
-        isinstance(node, ast.Slice)
-        and isinstance(node.upper, ast.BinOp)
-        and isinstance(node.upper.op, ast.Add)
-        and isinstance(node.upper.right, ast.Constant)
-        and node.upper.right.value == 1
-        and node.lower is not None
-        and ast.dump(node.upper.left) == ast.dump(node.lower)
-    )
 
 
 def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value:
@@ -487,9 +448,17 @@ def attribute_of_unknown(name: str) -> Value:
     return Seq("size", None, SIZE) if name == "shape" else UNKNOWN
 
 
+def _names_dimension(name: str, keywords: Keywords) -> bool:
+    """Whether a dimension is given by its number, as only methods of tensors take it: `x.sum(dim=1)`, and not `axis=1`."""
+    dim = keywords.get("dim")
+    parts = dim.items if isinstance(dim, Seq) and dim.items else (dim,)
+    numbers = all(isinstance(each, Const) and type(each.value) is int for each in parts)
+    return numbers and returns.kind(f"tensor#{name}") is not None
+
+
 def method_of_unknown(frame: Frame, node: ast.AST, receiver: Value, name: str, args: Args, keywords: Keywords) -> Value:
     """A method of something unknown, which is a tensor where only tensors have such a method."""
-    if name in _OF_TENSORS_ALONE and type(receiver) is not Method:
+    if type(receiver) is not Method and (name in _OF_TENSORS_ALONE or _names_dimension(name, keywords)):
         return call_method(frame, node, Tensor(USED, "", -1, 0, frame.origin(node)), name, args, keywords)
     if name == "compile" and keywords and not args and MODULE_COMPILE.issuperset(keywords) and frame.region is None:
         # Nothing is known of the object, but only a module takes such arguments.

@@ -125,6 +125,7 @@ def _where(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
 # `torch.Tensor` and the classes with a dtype in their names.
 _TENSOR_CLASSES: Final = {"": "f", "Float": "f", "Long": "i", "Bool": "b", "Int": "i"}
 
+_SPARSE_TYPES: Final = frozenset(facts.named("is a type of sparse tensors"))
 _SCALERS: Final = (
     name.removesuffix(".step") for name in facts.named("checks its errors on the host") if name.endswith(".step")
 )
@@ -200,7 +201,7 @@ def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
         apart = frame.region is None and "requires_grad" not in keywords
         return made.with_(flags=made.flags | NO_GRADIENT) if apart else made
     short = name.rpartition(".")[2]
-    if name.startswith(("torch.nested.", "torch.sparse_")):
+    if name.startswith(("torch.nested.", "torch.sparse_")) or name in _SPARSE_TYPES:
         layout = keywords.get("layout")
         jagged = isinstance(layout, External) and layout.name == "torch.jagged"
         return Tensor(PROVEN, "", -1, 0 if jagged else SPARSE, origin)

@@ -14,6 +14,8 @@ from tclint.interpreter.models.torch_functions import function
 from tclint.torch_facts import facts, returns
 from tclint.values import (
     FIXED,
+    INPUT,
+    PARAMETER,
     PINNED,
     UNBACKED,
     UNKNOWN,
@@ -24,6 +26,7 @@ from tclint.values import (
     Instance,
     Object,
     Partial,
+    Seq,
     Tensor,
     Value,
     tensor_of,
@@ -219,8 +222,27 @@ def _function_method(
         if frame.interp.classes.find_method(receiver.args.cls, "setup_context") is None:
             context.append(Object("torch.autograd.FunctionCtx", frame.origin(node)))
         result = FunctionValue(forward).call(frame, node, [*context, *args], {})
+        if frame.region is not None and frame.grad is not False and any(_may_need_gradient(value) for value in args):
+            _backward(frame, node, receiver.args)
     frame.interp.emitter.call(frame, node, f"{receiver.name}.{name}", args, keywords, receiver, result)
     return result
+
+
+def _may_need_gradient(value: Value) -> bool:
+    """Whether it is a tensor that is computed, or a parameter: of what a compiled function is given nobody knows."""
+    tensor = value.elem if isinstance(value, Seq) else value
+    return isinstance(tensor, Tensor) and (bool(tensor.flags & PARAMETER) or not tensor.flags & INPUT)
+
+
+def _backward(frame: Frame, node: ast.AST, owner: ClassValue) -> None:
+    """Where a gradient is needed Dynamo traces `backward(ctx, *grads)` at the call of `apply`, too."""
+    backward = frame.interp.classes.find_method(owner.cls, "backward")
+    if backward is None or frame.interp.classes.method_kind(backward) != "static":
+        return
+    known = backward.node.args
+    grads = max(len(known.posonlyargs) + len(known.args) - 1, 1 if known.vararg is not None else 0)
+    context = Object("torch.autograd.FunctionCtx", frame.origin(node))
+    FunctionValue(backward).call(frame, node, [context, *[Tensor(origin=frame.origin(node))] * grads], {})
 
 
 def _generator_method(
