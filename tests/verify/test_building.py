@@ -656,6 +656,31 @@ class Bounded(nn.Module):
         return y ** torch.arange(count)
 
 
+class Mixed(nn.Module):
+    def __init__(self, weights: torch.Tensor, count: int):
+        super().__init__()
+        if weights.dim() != 2 or weights.shape[0] > count:
+            raise ValueError("weights of another kind")
+        self.register_buffer("weights", weights)
+
+    def forward(self, x):
+        return x * self.weights.sum()
+
+
+class Uncopied:
+    def __deepcopy__(self, memo):
+        raise RuntimeError("cannot be copied")
+
+
+class Holder(nn.Module):
+    def __init__(self, held: Uncopied | None, width: int):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
 class Along(nn.Module):
     def __init__(self, dim):
         super().__init__()
@@ -749,10 +774,12 @@ HOW = {
     "Stacked": "inferred",
     "Codes": "inferred from the signatures of Codes (chosen=1, idx=int64[2, 8, 6])",
     "Numbered": "inferred",
-    "Observer": "inferred",
+    "Observer": "inferred from the signatures of Observer (batch=Observed(...), batch.seen=float32[2, 8, 32]",
     "Pyramid": "inferred from the signatures of Pyramid (features=list of 2)",
     "Perceptron": "inferred",
     "Bounded": "inferred",
+    "Mixed": "inferred",
+    "Holder": "inferred",
     "Along": "inferred",
 }
 

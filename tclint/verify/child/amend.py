@@ -13,7 +13,7 @@ from torch import nn
 
 from tclint.verify import guess
 from tclint.verify.assertions import solved
-from tclint.verify.child.blame import blamed, failing, looked_up
+from tclint.verify.child.blame import blamed, failing, is_plain, looked_up
 from tclint.verify.child.made_up import Settings
 from tclint.verify.child.signatures import Parameter
 from tclint.verify.child.wishes import wishes
@@ -151,7 +151,7 @@ def _by_blame(failed: Failed) -> Iterator[Arguments]:
     by_name = {p.name: p for p in failed.parameters}
     defaults = {p.name: p.default for p in failed.parameters if p.default is not p.empty}
     guilty = blamed(failed.error, {**defaults, **failed.given})
-    lists = {name: attempt[name] for name in guilty if isinstance(attempt.get(name), (list, tuple)) and attempt[name]}
+    lists = {name: attempt[name] for name in guilty if type(attempt.get(name)) in (list, tuple) and attempt[name]}
     if isinstance(failed.error, (AssertionError, ValueError, IndexError)):
         for length in LENGTHS if lists else ():
             yield {**attempt, **{name: type(value)([value[0]] * length) for name, value in lists.items()}}
@@ -182,7 +182,7 @@ def _of_kind(text: str, value: Any, thought: list[Any]) -> list[Any]:
         return [other for other in thought if _has(other, wanted[1])][:3]
     if value is True or value is False:
         return [not value]
-    found = [other for other in thought if type(other) is not type(value) or other != value]
+    found = [other for other in thought if not is_plain(other) or type(other) is not type(value) or other != value]
     return [*found[:3], *([1, 2, 4] if type(value) is int else [])]
 
 

@@ -61,19 +61,19 @@ def blamed(error: BaseException, given: Mapping[str, Any]) -> list[str]:
             for name, argument in given.items():
                 if _is_same(value, argument, word, name):
                     sure[name] = None
-                elif _is_plain(argument) and type(value) is type(argument) and value == argument not in _COMMON:
+                elif is_plain(argument) and type(value) is type(argument) and value == argument not in _COMMON:
                     perhaps[name] = None
     return list(sure | perhaps)
 
 
 def looked_up(error: BaseException) -> list[Any]:
     """The keys of the dict in which a key was not found."""
-    if not isinstance(error, KeyError):
+    if not isinstance(error, KeyError) or not error.args or not is_plain(error.args[0]):
         return []
     for frame, text in failing(error):
         for word in dict.fromkeys(re.findall(r"(?:\bself\.)?\b[A-Za-z_][\w.]*", text)):
             value = _value(frame, word)
-            if isinstance(value, Mapping) and value and error.args[:1] and error.args[0] not in value:
+            if isinstance(value, dict) and value and error.args[0] not in value:
                 return list(value)
     return []
 
@@ -91,17 +91,18 @@ def _value(frame: FrameType, word: str) -> Any:
     return value
 
 
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
+    """Whether a value can be compared: what the program makes, tensors before all, may answer with no truth."""
     return type(value) in (int, float, str, bool)
 
 
 def _is_same(value: Any, argument: Any, word: str, name: str) -> bool:
-    if argument is None or _is_plain(argument):
+    if argument is None or is_plain(argument):
         alike = word.rpartition(".")[2].strip("_") == name.rpartition(".")[2]
         return alike and type(value) is type(argument) and bool(value == argument)
     if value is argument:
         return True
-    if isinstance(argument, (list, tuple)) and not _is_plain(value):
+    if isinstance(argument, (list, tuple)) and not is_plain(value):
         return value is not None and any(value is item for item in argument)
     return isinstance(value, torch.Tensor) and isinstance(argument, torch.Tensor) and value._base is argument
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +22,7 @@ _STEP = re.compile(r"\[(?P<key>[^\]]+)\]|\.(?P<name>\w+)")
 class Described:
     """An argument that is an instance of a class with fields: its parts are given under their own names."""
 
-    cls: Callable[..., Any]
+    cls: type
 
 
 def realize(value: Any, device: str) -> Any:
