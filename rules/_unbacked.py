@@ -173,7 +173,8 @@ class _Number:
             chain = ancestors(frame.module.tree, call)
             node = frame.function.node
             function = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
-            return _Number(self.event, frame.module, function, self.depth + 1, frame.env).is_free(call, chain)
+            names = self.event.ask.callers_names()
+            return _Number(self.event, frame.module, function, self.depth + 1, names).is_free(call, chain)
         return True
 
     def _value(self, node: ast.expr) -> Value | None:
