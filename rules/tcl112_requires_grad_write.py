@@ -201,7 +201,7 @@ class RequiresGradWrite(Rule):
         return computes and self.target >= _TRACED_SINCE
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        if isinstance(event, Call) and self._differentiates(event) and not _makes_leaves(event):
+        if isinstance(event, Call) and self._differentiates(event) and not _is_bound_to_break(event):
             return switch_on(event, _SWITCH, _PRICE)
         if isinstance(event, Call) and (found := _plain(event)) is not None:
             return found
@@ -229,15 +229,18 @@ def _is_given(tensor: Tensor) -> bool:
     return bool(tensor.flags & PARAMETER) or tensor.flags & (INPUT | RAW) == INPUT | RAW
 
 
-def _makes_leaves(event: Event) -> bool:
-    """Whether this function, or one that calls it, makes a leaf: until 2.15 the graph would have to give that back."""
+def _is_bound_to_break(event: Event) -> bool:
+    """Whether this function, or one that calls it, makes a leaf or empties gradients.
+
+    Until 2.15 the graph would have to give the leaf back; and what an optimizer does breaks it all the same.
+    """
     own = event.enclosing
     functions = [own, *(frame.function for frame in event.ask.callers())]
-    return any(function is not None and function.index(_has_leaf) for function in functions)
+    return any(function is not None and function.index(_touches_leaves) for function in functions)
 
 
-def _has_leaf(function: Function) -> bool:
-    return any(isinstance(n, ast.Attribute) and n.attr == "requires_grad_" for n in nodes(function.node))
+def _touches_leaves(function: Function) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr in ("requires_grad_", "zero_grad") for n in nodes(function.node))
 
 
 def _follows_training(node: ast.AST) -> bool:
