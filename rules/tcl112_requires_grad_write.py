@@ -57,8 +57,8 @@ class RequiresGradWrite(Rule):
 
     Fix: move it out of the region: set `requires_grad` in the caller, call `backward` on the result. `--unsafe-fixes`
     makes a leaf that lives in one call a plain tensor: wrong where its gradient is asked for.
-    `torch.autograd.grad` and `backward` of what was computed from parameters stay where they are since torch 2.13: the switch
-    `torch._dynamo.config.trace_autograd_ops` has them in the graph.
+    `torch.autograd.grad` of what was computed from parameters stays where it is since torch 2.13: the switch
+    `torch._dynamo.config.trace_autograd_ops` has it in the graph.
     """
 
     code, name = "TCL112", "requires-grad-write"
@@ -201,7 +201,9 @@ class RequiresGradWrite(Rule):
         return computes and self.target >= _TRACED_SINCE
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        if isinstance(event, Call) and self._differentiates(event) and not _is_bound_to_break(event):
+        # What `backward` leaves in `.grad` is guarded: the second call would compile again.
+        gives = isinstance(event, Call) and event.method == "grad" and self._differentiates(event)
+        if gives and isinstance(event, Call) and not _is_bound_to_break(event):
             return switch_on(event, _SWITCH, _PRICE)
         if isinstance(event, Call) and (found := _plain(event)) is not None:
             return found
