@@ -667,6 +667,20 @@ class Mixed(nn.Module):
         return x * self.weights.sum()
 
 
+class Uncopied:
+    def __deepcopy__(self, memo):
+        raise RuntimeError("cannot be copied")
+
+
+class Holder(nn.Module):
+    def __init__(self, held: Uncopied | None, width: int):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
 class Along(nn.Module):
     def __init__(self, dim):
         super().__init__()
@@ -765,6 +779,7 @@ HOW = {
     "Perceptron": "inferred",
     "Bounded": "inferred",
     "Mixed": "inferred",
+    "Holder": "inferred",
     "Along": "inferred",
 }
 

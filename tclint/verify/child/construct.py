@@ -180,8 +180,9 @@ def _constructed(
         if key in seen:
             continue
         seen.add(key)
-        given = copy.deepcopy(now.arguments)
+        given = now.arguments
         try:
+            given = copy.deepcopy(now.arguments)
             torch.manual_seed(0)
             return target(**given), now.arguments
         except Exception as error:

@@ -193,7 +193,8 @@ def _of_class(job: Job, candidate: Candidate, target: type, method: str, rich: b
         return _prepared(making, target, method, source, root=job.root)
     except NoInputs as missing:
         first = missing
-    revised = [other for error in first.heard for other in islice(making.revised(error), REVISED)]
+    heard = [error for error in first.heard if not isinstance(error, ImportError)]
+    revised = [other for error in heard for other in islice(making.revised(error), REVISED)]
     counted = [p for p in parameters_of(target) if p.default is p.empty and guess.is_channels(p.name)]
     for channels in (3, WIDTH) if counted and not rich else ():
         revised.append(Making(target, job.root, rich, channels))

@@ -36,6 +36,8 @@ SECONDS = 3.0
 SQUARES = ((WIDTH, WIDTH), (guess.BATCH, WIDTH, WIDTH))
 SAME = 5
 """Times that the same complaint is heard before the inputs are not to blame."""
+_NOT_INPUTS = (AssertionError, AttributeError, NameError, NotImplementedError, ImportError)
+"""Complaints that mean something else, where every guess brings the same."""
 ELEMENTS = 1 << 21
 """Numbers in the inputs of a guess: one convolution over more of them takes as long as the whole search."""
 PARAMETERS = 400_000_000
@@ -106,7 +108,7 @@ def search(
         same = same + 1 if last is not None and _complaint(error) == _complaint(last) else 0
         last = error
         first = first or error
-        if same >= SAME and isinstance(error, (AssertionError, AttributeError, NameError, NotImplementedError)):
+        if same >= SAME and isinstance(error, _NOT_INPUTS):
             # It fails whatever it is given: something must be done before it is called.
             break
         far = reached(error)
