@@ -5,7 +5,7 @@
     python benchmarks/fix_micro.py --cases DIR --truth FILE [-j N] [...]
 
 FOLDER holds `truth.json` and `cases/`; DIR and FILE say where they are otherwise. A break site is a line of a program at which Dynamo broke. It is *offered* where
-a graph-break finding with a fix stands on it, and *removed* where that fix was kept with proof; where the proof says
+a graph-break finding stands on it with a fix that pays as far as the linter can tell, and *removed* where that fix was kept with proof; where the proof says
 that no break is left in the program, every site of it is removed, as a fix may lead to another one.
 """
 
@@ -82,8 +82,12 @@ def main() -> int:
             found = proof.prove(project, ask, unsafe=True)  # type: ignore[arg-type]
             proofs += found.proofs
             rejected += found.rejected
+            # What a user is offered: the fixes after which, as the linter sees it, the hazard is gone and no other came.
+            tried = project.fix(unsafe=True, write=False).fixed
             for each in project.lint().findings:
-                if passes.applicable(each, True) and each.effect in (Effect.GRAPH_BREAK, Effect.ERROR):
+                if not passes.applicable(each, True) or not tried.pays(each):
+                    continue
+                if each.effect in (Effect.GRAPH_BREAK, Effect.ERROR):
                     lines = outline(str(Path(folder, name))).statement(each.span.line, each.span.end_line)
                     offered |= {(name, line) for line in lines} & sites
             if len(proofs) % 20 == 0:

@@ -81,15 +81,13 @@ def is_promise(cls: type, forward: Any) -> bool:
     """Whether a class cannot be run by anybody: it is abstract, or its `forward` only says that there is none."""
     import ast
     import inspect
-    import textwrap
+
+    from tclint.verify.child.needs import tree_of
 
     if inspect.isabstract(cls) or getattr(forward, "__isabstractmethod__", False):
         return True
-    try:
-        function = ast.parse(textwrap.dedent(inspect.getsource(forward))).body[0]
-    except (OSError, TypeError, SyntaxError):
-        return False
-    body = function.body if isinstance(function, ast.FunctionDef) else []
+    function = tree_of(forward)
+    body = function.body if function is not None else []
     said = [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
     return bool(body) and all(isinstance(s, ast.Pass) or _raises_not_implemented(s) for s in said)
 
@@ -414,7 +412,14 @@ def run_package(options: argparse.Namespace, package: str, most: int) -> Iterato
         if len(known) >= min(most, listed):
             return
     env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH", "PYTHON"))}
-    env |= {"PYTHONPATH": str(options.site), "CUDA_VISIBLE_DEVICES": "", "HF_HUB_OFFLINE": "1", "MPLBACKEND": "Agg"}
+    # What the caller put on its path is what the packages need besides.
+    paths = [str(options.site), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    env |= {
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
+        "CUDA_VISIBLE_DEVICES": "",
+        "HF_HUB_OFFLINE": "1",
+        "MPLBACKEND": "Agg",
+    }
     env |= {"PYTHONHASHSEED": "0", "TRANSFORMERS_OFFLINE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [options.python, __file__, str(options.site), "--child", package]
     command += ["--seconds", str(options.seconds), "--memory", str(options.memory)]

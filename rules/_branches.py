@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.places import Place
 from tclint.fixes.purity import has_effects, only_logs, pure
-from tclint.fixes.recipes import SIGNS, quoted
+from tclint.fixes.recipes import quoted
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
 from tclint.rules._chains import commented, with_else
 from tclint.rules._conditions import DRAWN, Tests, bracketed, condition, handed, on_one_line, split
 from tclint.rules._messages import balanced, message_of
-from tclint.rules._writes import Writes
+from tclint.rules._straight import Straight
+from tclint.rules._writes import Writes, selected
 from tclint.sources.tree import names_read, position, same
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 _BOTH: Final = (
     "both sides are computed: wrong where one of them fails or is expensive, or where they differ in shape or dtype; "
-    "a side that is not finite gives NaN as gradient even where it is not taken"
+    "even where it is not taken, a side that is not finite gives NaN as gradient, and parameters get zeros instead of none"
 )
 _LONGEST: Final = 16
 """Branches of one `if`: nobody reads more `torch.where` in each other, and each would hold all that follow. For links of
@@ -101,7 +103,8 @@ class _If:
         self.tests = tests
         self.python = ""
         self.torch = "torch"
-        self.before: list[str] = []
+        self.straight = Straight(place)
+        self.before = self.straight.before
         """What a branch computes for itself alone: computed before, whichever way it goes."""
         # The `if` whose `elif` this one is, outermost first.
         self.above: list[ast.If] = []
@@ -144,7 +147,7 @@ class _If:
             self.python, test = parts
         made = None
         for attempt in (self._raise, self._written, self._handed, self._assigned, self._returned):
-            self.before.clear()
+            self._forget()
             made = attempt(test)
             if made is not None:
                 break
@@ -164,8 +167,14 @@ class _If:
     def _unnamed(self, walrus: ast.NamedExpr, imports: tuple[Edit, ...]) -> Fix | None:
         """`if (m := f(x)) > 1:` with the value named before."""
         place, node = self.place, self.node
-        values = self._block(node.body)
-        if node.orelse or self.above or not place.owns_its_lines(node) or "\n" in place.source(walrus):
+        values = self.straight.values(node.body)
+        if (
+            node.orelse
+            or self.above
+            or self.straight.logs
+            or not place.owns_its_lines(node)
+            or "\n" in place.source(walrus)
+        ):
             return None
         if not values or not all(self._defined(name) for name in values):
             return None
@@ -200,16 +209,14 @@ class _If:
     def _written(self, test: str) -> tuple[str, str, Edit] | None:
         """`self.buffer.fill_(1)` under a condition: always a copy, of the new value or the old one."""
         node = self.node
-        if node.orelse:
+        if any(isinstance(s, ast.If) for s in node.orelse) or self._draws():
             return None
-        writes = Writes(self.place, self.torch, test, lambda name: self._own(name, node.body))
-        if not writes.take(node.body):
+        sides = [Writes(self.place, partial(self.straight.own, body=body)) for body in (node.body, node.orelse)]
+        if not sides[0].take(node.body) or (node.orelse and not sides[1].take(node.orelse)):
             return None
-        if len(writes.lines) > 1 and (
-            not self._is_pure(node.test) or self._draws() or any(name in test for name in writes.written)
-        ):
-            return None  # the test would be asked again, of something else
-        edit = self._replaced([*writes.before, *writes.lines])
+        bound = uses_in(self.place.function).bound
+        lines = selected(sides[0], sides[1] if node.orelse else None, self.torch, test, lambda name: name not in bound)
+        edit = self._replaced(lines) if lines is not None else None
         note = "the tensor is written in every call, and what it may get is computed in every call"
         return ("write the old value or the new one", note, edit) if edit is not None else None
 
@@ -233,8 +240,30 @@ class _If:
         if len(names) > 1 and (self._draws() or not self._is_pure(self.node.test)):
             return None
         line = f"{', '.join(names)} = {', '.join(values[name] for name in names)}"
-        edit = self._replaced([*self.before, line])
+        said = self._said()
+        if said is None:
+            return None
+        edit = self._replaced([*said, *self.before, line])
         return ("select with torch.where", _BOTH, edit) if edit is not None else None
+
+    def _said(self) -> list[str] | None:
+        """What the branch says, under a condition that only eager runs ask; None where it cannot be said before."""
+        logs = self.straight.logs
+        if not logs:
+            return []
+        plain = not (self.node.orelse or self.above or self.python) and self._is_pure(self.node.test)
+        texts = [on_one_line(self.place.source(statement)) for statement in logs]
+        if not plain or self._draws() or any(self.place.source(s).count("\n") for s in logs):
+            return None
+        test = self.place.source(self.node.test)
+        asked = f"({test})" if isinstance(self.node.test, ast.BoolOp) else test
+        return [f"if not {self.torch}.compiler.is_compiling() and {asked}:\n" + "".join(f"    {t}\n" for t in texts)]
+
+    def _forget(self) -> None:
+        """What an attempt has left behind."""
+        self.before.clear()
+        self.straight.logs.clear()
+        self.straight.made.clear()
 
     def _draws(self) -> bool:
         """Whether the test draws a number: asked once, it may not be asked again for a second name."""
@@ -243,12 +272,12 @@ class _If:
     def _values(self, node: ast.If, test: str) -> dict[str, str] | None:
         """By name, what is assigned whichever way the branch goes."""
         place = self.place
-        then = self._block(node.body)
+        then = self.straight.values(node.body)
         if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
             inner = condition(place, node.orelse[0].test, self.tests)
             otherwise = self._values(node.orelse[0], inner) if inner is not None else None
         else:
-            otherwise = self._block(node.orelse)
+            otherwise = self.straight.values(node.orelse)
         if then is None or otherwise is None:
             return None
         result: dict[str, str] = {}
@@ -258,38 +287,6 @@ class _If:
             a, b = then.get(name, name), otherwise.get(name, name)
             result[name] = a if a == b else f"{self.torch}.where({test}, {a}, {b})"
         return result
-
-    def _block(self, body: Sequence[ast.stmt]) -> dict[str, str] | None:
-        place = self.place
-        result: dict[str, str] = {}
-        for statement in body:
-            if isinstance(statement, ast.Pass):
-                continue
-            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-                target, value = statement.targets[0], statement.value
-                text = place.argument(value)
-            elif isinstance(statement, ast.AugAssign) and type(statement.op) in SIGNS:
-                target, value = statement.target, statement.value
-                text = f"{place.source(target)} {SIGNS[type(statement.op)]} {place.operand(value)}"
-            else:
-                return None
-            if not isinstance(target, ast.Name) or target.id in result or not pure(place, value):
-                return None
-            if isinstance(value, (ast.Tuple, ast.List)) or names_read([value]) & result.keys() or "#" in text:
-                return None
-            if isinstance(statement, ast.Assign) and self._own(target.id, body):
-                self.before.append(f"{target.id} = {on_one_line(text)}")
-            else:
-                result[target.id] = on_one_line(text)
-        return result
-
-    def _own(self, name: str, body: Sequence[ast.stmt]) -> bool:
-        """Whether a branch binds a name for itself: nobody else binds or reads it."""
-        uses = uses_in(self.place.function)
-        inside = [*uses.reads(name)]
-        if len(uses.stores(name)) != 1 or not inside:
-            return False
-        return all(any(any(same(n, s) for n in (*above, read)) for s in body) for read, above in inside)
 
     def _defined(self, name: str) -> bool:
         function = self.place.function
@@ -312,7 +309,7 @@ class _If:
         if value is not None:
             edit = self._replaced([*self.before, f"return {value}"])
             return ("select with torch.where", _BOTH, edit) if edit is not None else None
-        self.before.clear()
+        self._forget()
         # `if t: return a` and, further down, `return b`.
         if node.orelse or not rest or not all(_ends(above.body) for above in self.above):
             return None
@@ -363,7 +360,11 @@ class _If:
         for statement in values:
             target, value = statement.targets[0], statement.value
             text = self.place.argument(value)
-            if not isinstance(target, ast.Name) or not self._own(target.id, body) or not pure(self.place, value):
+            if (
+                not isinstance(target, ast.Name)
+                or not self.straight.own(target.id, body)
+                or not pure(self.place, value)
+            ):
                 return False
             if "#" in text:
                 return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -18,20 +19,18 @@ _IN_PLACE: Final = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/"}
 
 @dataclass(slots=True)
 class Writes:
-    """What the statements of a branch write, as lines that do it whichever way the branch goes."""
+    """What the statements of a branch write."""
 
     place: Place
-    torch: str
-    test: str
     own: Callable[[str], bool]
     """Whether a name is the branch's own."""
     before: list[str] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    written: list[str] = field(default_factory=list)
+    written: dict[str, tuple[bool, str]] = field(default_factory=dict)
+    """By tensor, whether it is written in place, and what it gets."""
 
     def take(self, body: Sequence[ast.stmt]) -> bool:
-        """Whether all statements are such; the lines are kept."""
-        return all(self._take(statement) for statement in body) and bool(self.lines)
+        """Whether all statements write tensors, each one once; what they get is kept."""
+        return all(self._take(statement) for statement in body) and bool(self.written)
 
     def _take(self, statement: ast.stmt) -> bool:
         place = self.place
@@ -41,20 +40,17 @@ class Writes:
             name, sign = place.source(statement.target), SIGNS.get(type(statement.op))
             if sign is None or not self._is_state(statement.target) or not pure(place, statement.value):
                 return False
-            self._copy(name, f"{name} {sign} {on_one_line(place.operand(statement.value))}")
-            return True
+            return self._copy(name, f"{name} {sign} {on_one_line(place.operand(statement.value))}")
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not pure(place, statement.value):
             return False
         target, value = statement.targets[0], on_one_line(place.argument(statement.value))
         if isinstance(target, ast.Name):
             self.before.append(f"{target.id} = {value}")
-            return self.own(target.id) and not self.lines
+            return self.own(target.id) and not self.written
         if not self._is_state(target):
             return False
         name = place.source(target)
-        self.written.append(name)
-        self.lines.append(f"{name} = {self.torch}.where({self.test}, {value}, {name})")
-        return True
+        return self._write(name, False, value)
 
     def _call(self, call: ast.Call) -> bool:
         """`self.buffer.fill_(1)`, `self.mean.mul_(0.9).add_(x)`."""
@@ -73,14 +69,11 @@ class Writes:
         values = [on_one_line(self.place.operand(a)) for a in first.args]
         if len(links) == 1 and not first.keywords:
             if method in ("fill_", "copy_") and len(values) == 1:
-                self._copy(name, values[0])
-                return True
+                return self._copy(name, values[0])
             if method == "zero_" and not values:
-                self._copy(name, "0")
-                return True
+                return self._copy(name, "0")
             if method in _IN_PLACE and len(values) == 1:
-                self._copy(name, f"{name} {_IN_PLACE[method]} {values[0]}")
-                return True
+                return self._copy(name, f"{name} {_IN_PLACE[method]} {values[0]}")
         text = name
         for method, link in links:
             if not method.endswith("_") or method[:-1] not in PURE or any(k.arg is None for k in link.keywords):
@@ -88,12 +81,17 @@ class Writes:
             text += (
                 f".{method[:-1]}({', '.join(on_one_line(self.place.source(a)) for a in (*link.args, *link.keywords))})"
             )
-        self._copy(name, text)
-        return True
+        return self._copy(name, text)
 
-    def _copy(self, name: str, new: str) -> None:
-        self.written.append(name)
-        self.lines.append(f"{name}.copy_({self.torch}.where({self.test}, {new}, {name}))")
+    def _copy(self, name: str, new: str) -> bool:
+        return self._write(name, True, new)
+
+    def _write(self, name: str, in_place: bool, new: str) -> bool:
+        """What is computed of a tensor that was written a line before would be computed of what it had."""
+        if any(other == name or _mentions(new, other) for other in self.written):
+            return False
+        self.written[name] = (in_place, new)
+        return True
 
     def _is_state(self, target: ast.expr) -> bool:
         """Whether `self.name` is a tensor."""
@@ -102,3 +100,30 @@ class Writes:
         ask = self.place.event.ask
         me = ask.local(target.value.id)
         return isinstance(me, Instance) and isinstance(ask.attributes(me).get(target.attr), Tensor)
+
+
+def selected(
+    then: Writes, otherwise: Writes | None, torch: str, test: str, free: Callable[[str], bool]
+) -> list[str] | None:
+    """The lines that write each tensor whichever way a branch goes; `free` says whether a name may be given."""
+    names = list(dict.fromkeys([*then.written, *(otherwise.written if otherwise is not None else ())]))
+    lines = [*then.before, *(otherwise.before if otherwise is not None else ())]
+    if len(names) > 1 and (any(_mentions(test, name) for name in names) or "(" in test):
+        # Asked once: what is written first may be what is asked.
+        taken = next((name for name in ("taken", "is_taken", "branch_taken") if free(name)), None)
+        if taken is None:
+            return None
+        lines.append(f"{taken} = {test}")
+        test = taken
+    for name in names:
+        in_place, a = then.written.get(name, (None, name))
+        other, b = otherwise.written.get(name, (None, name)) if otherwise is not None else (None, name)
+        if in_place is not None and other is not None and in_place != other:
+            return None
+        chosen = f"{torch}.where({test}, {a}, {b})"
+        lines.append(f"{name}.copy_({chosen})" if in_place or other else f"{name} = {chosen}")
+    return lines
+
+
+def _mentions(text: str, name: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text) is not None

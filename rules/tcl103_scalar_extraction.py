@@ -13,6 +13,7 @@ from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._conditions import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
+from tclint.rules._unbacked import needs_no_value
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import causal, facts
@@ -118,7 +119,9 @@ class ScalarExtraction(Rule):
             return None
         switched = _is_read(event) and _of_tensor(event)
         here = self._on_the_line(event, node) or skip_unread_store(event, node)
-        return here or (switch_on(event, _SWITCH) if switched else None)
+        if here is not None or not switched or not needs_no_value(event):
+            return here
+        return switch_on(event, _SWITCH)
 
     def _on_the_line(self, event: Call, node: ast.Call) -> Fix | None:
         name = event.name

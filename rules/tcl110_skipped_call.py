@@ -60,7 +60,7 @@ class SkippedCall(Rule):
 
     Fix: move the call to the caller or to `__init__`; wrap a kernel of your own with `torch.library.custom_op`.
     `--unsafe-fixes` computes it once, in `__init__` or at the top of the file, where all arguments are constants or
-    attributes set once; what is only noted down in an attribute nobody reads goes under an `is_compiling()` guard,
+    attributes set once; what is only noted down, and read by nothing that is compiled, goes under an `is_compiling()` guard,
     and so does what is done to the process or the disk alone (`gc.collect()`, `os.makedirs("out")`). A module that `__init__` hands to
     TorchScript stays as it is.
     Wrong where the answer changes while the program runs.

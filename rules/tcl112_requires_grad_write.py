@@ -9,11 +9,13 @@ from typing import Final
 from tclint.events import Attribute, Call, Enter, Event, GraphBreak, Store
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
+from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.program import Function
 from tclint.rules import _leaves
 from tclint.rules._constructors import Constructors
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.sources.tree import same
+from tclint.sources.tree import nodes, same
 from tclint.torch_facts import facts
 from tclint.values import INPUT, PARAMETER, RAW, Const, Object, Tensor, Value, tensor_of
 
@@ -24,6 +26,13 @@ _UNINITIALISED: Final = "GB0119"
 # A leaf among the outputs, or what is computed from it.
 _LEAKED: Final = "GB8985"
 # What was heard for a call on torch 2.13.
+# Has the gradients of `torch.autograd.grad` and `backward` in the graph. Tried on 2.13; older releases may not know it.
+_SWITCH: Final = "trace_autograd_ops"
+_TRACED_SINCE: Final = (2, 13)
+_PRICE: Final = (
+    "the switch holds for everything that the process compiles; wrong where the gradient of something that comes into the "
+    "compiled function is asked for and only there becomes a leaf"
+)
 _MEASURED: Final = {"requires_grad_": "GB0125", "retain_grad": "GB0108"}
 
 
@@ -48,6 +57,8 @@ class RequiresGradWrite(Rule):
 
     Fix: move it out of the region: set `requires_grad` in the caller, call `backward` on the result. `--unsafe-fixes`
     makes a leaf that lives in one call a plain tensor: wrong where its gradient is asked for.
+    `torch.autograd.grad` and `backward` of what was computed from parameters stay where they are since torch 2.13: the switch
+    `torch._dynamo.config.trace_autograd_ops` has them in the graph.
     """
 
     code, name = "TCL112", "requires-grad-write"
@@ -157,7 +168,9 @@ class RequiresGradWrite(Rule):
                 yield self._finding(event, f"`nn.{event.method}` and its parameters are built", None)
         elif not name.startswith("torch.nn."):
             verdict = self.verdict(event)
-            if verdict is not None and verdict.breaks == "never":
+            if (verdict is not None and verdict.breaks == "never") or (
+                self._differentiates(event) and event.configured(_SWITCH)
+            ):
                 return
             yield self._finding(event, f"`{event.method}`", tensor_of(event.receiver) if event.receiver else None)
 
@@ -182,7 +195,14 @@ class RequiresGradWrite(Rule):
         verdict = self.verdict(event)
         return verdict is not None and verdict.id == _PARAMETER
 
+    def _differentiates(self, event: Call) -> bool:
+        """Whether a gradient is computed that the release can have in the graph, where it is told to."""
+        computes = event.method in ("grad", "backward") and event.name.startswith(("torch.autograd.", "Tensor."))
+        return computes and self.target >= _TRACED_SINCE
+
     def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Call) and self._differentiates(event) and not _makes_leaves(event):
+            return switch_on(event, _SWITCH, _PRICE)
         if isinstance(event, Call) and (found := _plain(event)) is not None:
             return found
         if isinstance(event, Attribute) and (found := _asks_for_gradient(event)) is not None:
@@ -207,6 +227,17 @@ class RequiresGradWrite(Rule):
 def _is_given(tensor: Tensor) -> bool:
     """An argument of the region itself, or a parameter: a view or a detached one is the region's own."""
     return bool(tensor.flags & PARAMETER) or tensor.flags & (INPUT | RAW) == INPUT | RAW
+
+
+def _makes_leaves(event: Event) -> bool:
+    """Whether this function, or one that calls it, makes a leaf: until 2.15 the graph would have to give that back."""
+    own = event.enclosing
+    functions = [own, *(frame.function for frame in event.ask.callers())]
+    return any(function is not None and function.index(_has_leaf) for function in functions)
+
+
+def _has_leaf(function: Function) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr == "requires_grad_" for n in nodes(function.node))
 
 
 def _follows_training(node: ast.AST) -> bool:

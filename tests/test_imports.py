@@ -44,7 +44,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.ruleset", "tclint.fixes"),
     ("tclint.rules",),
     ("tclint.run.suppress",),
-    ("tclint.run.knowledge",),
+    ("tclint.run.knowledge", "tclint.run.taught"),
     ("tclint.run.compiles",),
     ("tclint.run.results",),
     ("tclint.run.reading", "tclint.run.links", "tclint.run.memo"),

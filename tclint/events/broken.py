@@ -65,12 +65,16 @@ def runs_eagerly(blocks: Sequence[str]) -> bool:
     return not _NOT_RESUMED.isdisjoint(blocks)
 
 
-def seen_from(frame: Frame, at: Break, called: bool = False) -> Break:
-    """A break as the caller of `frame` sees it, after all that were seen in it before; `called` where it is in a callee."""
+def seen_from(frame: Frame, at: Break, called: ast.AST | None = None) -> Break:
+    """A break as the caller of `frame` sees it, after all that were seen in it before; `called` is what calls where it is
+    in a callee."""
     before = frame.broken
     here = runs_eagerly(frame.blocks)
     sure = at.sure and not frame.maybe
-    hides = called and sure and not _LOOPS.isdisjoint(frame.blocks)  # out of some `with` blocks Dynamo does resume
+    # Out of some `with` blocks Dynamo does resume.
+    hides = called is not None and sure and not _LOOPS.isdisjoint(frame.blocks)
+    # Nor can it resume behind a property or an operator that breaks: what it asks for is no call in the bytecode.
+    hides = hides or isinstance(called, (ast.Attribute, ast.BinOp))
     if before is None:
         return Break(at.path, at.line, here, sure, hides)
     return Break(before.path, before.line, here or before.eager, before.sure or sure, hides or before.hides)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.uses import uses_in
 from tclint.program import Import
-from tclint.torch_facts import facts
-from tclint.values import External, FunctionValue, Instance, Object, Seq, Value
+from tclint.torch_facts import facts, returns
+from tclint.values import External, FunctionValue, Instance, Object, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.events.queries import Queries
@@ -104,6 +104,9 @@ def _pure_callee(place: Place | _Body, func: ast.AST) -> bool:
             return True
         if not isinstance(owner, ast.Name) and pure(place, owner):
             return True
+    if isinstance(func, ast.Attribute) and not isinstance(place, _Body) and _gives_tensor(func.attr):
+        if pure(place, func.value) and isinstance(place.event.ask.evaluate(func.value), Tensor):
+            return True
     if not _is_dotted(func):
         return False
     if isinstance(place, _Body):
@@ -126,7 +129,7 @@ def _pure_value(ask: Queries, value: Value | None, depth: int) -> bool:
             return True
         if value.name.startswith(_NUMERIC):
             return not last.endswith("_") and value.name not in facts.named("draws, or keeps what it has seen")
-        return value.name.startswith("torch.") and last in PURE
+        return value.name.startswith("torch.") and (last in PURE or _computes(value.name))
     if isinstance(value, Object) and value.name.startswith("torch.nn."):
         if value.name == "torch.nn.Sequential" and isinstance(value.args, Seq) and value.args.items is not None:
             return all(_pure_value(ask, item, depth) for item in value.args.items)
@@ -140,6 +143,18 @@ def _pure_value(ask: Queries, value: Value | None, depth: int) -> bool:
         me = value.bound if isinstance(value.bound, Instance) else None
         return (value.bound is None or me is not None) and _Body(ask, value.function, me, depth - 1).is_pure()
     return False
+
+
+def _gives_tensor(method: str) -> bool:
+    """Whether tensors have a method of this name that gives a tensor and does nothing else."""
+    draws = f"Tensor.{method}" in facts.named("draws from a generator")
+    return not method.endswith("_") and not draws and returns.kind(f"tensor#{method}") == "tensor"
+
+
+def _computes(name: str) -> bool:
+    """Whether a function of torch's own gives a tensor and does nothing else."""
+    draws = name in facts.named("draws, or keeps what it has seen")
+    return name.count(".") == 1 and not name.endswith("_") and not draws and returns.kind(name) == "tensor"
 
 
 @dataclass(frozen=True, slots=True)

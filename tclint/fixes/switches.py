@@ -21,7 +21,7 @@ _PRICE: Final = (
 )
 
 
-def switch_on(event: Event, setting: str) -> Fix | None:
+def switch_on(event: Event, setting: str, price: str = _PRICE) -> Fix | None:
     """`torch._dynamo.config.SETTING = True` in the file that compiles; once, however many findings it cures.
 
     Where nothing in the program compiles, the file of the finding is the nearest there is. A site in another file is
@@ -33,12 +33,12 @@ def switch_on(event: Event, setting: str) -> Fix | None:
     module = event.module
     if site is not None and site.path != module.path:
         title = f"set torch._dynamo.config.{setting} = True before {site.path}:{site.line}"
-        return Fix(title, Applicability.DISPLAY, (), _PRICE, Switch(setting, site.path))
+        return Fix(title, Applicability.DISPLAY, (), price, Switch(setting, site.path))
     made = _edit(module.path, module.data, module.tree, setting)
     if made is None:
         return None
     line, edit = made
-    return Fix(f"set {line}", Applicability.UNSAFE, (edit,), _PRICE, Switch(setting, module.path))
+    return Fix(f"set {line}", Applicability.UNSAFE, (edit,), price, Switch(setting, module.path))
 
 
 def resolved(findings: Iterable[Finding], text: Callable[[str], bytes | None]) -> list[Finding]:

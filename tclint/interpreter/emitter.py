@@ -70,7 +70,7 @@ class Emitter:
         """The graph breaks in a function that compiled code calls."""
         if self.quiet or node is None or frame.region is None:
             return
-        frame.broken = seen_from(frame, at, called=True)
+        frame.broken = seen_from(frame, at, called=node)
         self.emit(events.GraphBreak, frame, node, at, function, given)
 
     def operation(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> None:

@@ -33,6 +33,7 @@ from tclint.values import (
 )
 from tclint.values.graph import as_handle, holds_graph
 from tclint.values.operators import binary
+from tclint.values.scalar import is_text_of_tensor
 
 
 def _expr(frame: Frame, node: ast.Expr) -> None:
@@ -71,6 +72,8 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     old = memory.later(old, runs)
     if type(node.op) is ast.BitOr and type(old) is Dict and tensor_of(old.element()) is not None:
         frame.interp.emitter.feature(frame, node, "|= of a dict with tensors")
+    if type(node.op) is ast.Add and frame.region is not None and (is_text_of_tensor(old) or is_text_of_tensor(value)):
+        frame.interp.emitter.feature(frame, node, "text of a tensor that is joined")
     result = binary(frame, node, type(node.op).__name__, old, value)
     tensor = tensor_of(old)
     if tensor is not None and isinstance(result, Tensor):

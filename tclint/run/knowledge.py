@@ -51,7 +51,7 @@ def _lessons(interp: Interpreter) -> Iterator[Lesson]:
         yield _lesson([function.module.path], "closure", function, _captured(function, closure))
     for (path, name), values in learned.late.items():
         yield _lesson([path], "late", name, values)
-    for path, *names in learned.rebound:
+    for path, *names in sorted(learned.rebound):  # a set has another order in every process
         yield _lesson([path], "rebound", names)
     for key, compiled in learned.compiled_instances.items():
         yield _lesson(_paths(program, key), "compiled", key, compiled)

@@ -21,7 +21,7 @@ from tclint.interpreter.examples import Examples
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.machine import Interpreter
 from tclint.interpreter.options import Options
-from tclint.interpreter.state import TOP_LEVEL, Failure
+from tclint.interpreter.state import TOP_LEVEL, Failure, SiteKnowledge
 from tclint.model.finding import RANK, Finding
 from tclint.model.report import Problem
 from tclint.program import Class, Function, FunctionPlace, Module, Program
@@ -98,6 +98,8 @@ class PartRunner:
         self.dispatcher = Dispatcher(rules)
         # The sites are read once, in an interpreter of their own that stays; its rules keep what they saw.
         self.main = Interpreter(program, options, Dispatcher([rule.another() for rule in rules]))
+        self.teacher = self.main
+        """Who knows what the sites tell: it read them, or was told."""
         self.mentions_compile = re.compile(b"|".join((glance.COMPILES, *map(re.escape, names))))
         self.built: set[str] = set()
         """The names of classes that some file calls."""
@@ -219,7 +221,12 @@ class PartRunner:
 
     def _fresh(self) -> Interpreter:
         self.dispatcher.restart()
-        return self.main.fresh(self.dispatcher)
+        return self.teacher.fresh(self.dispatcher)
+
+    def learn(self, learned: SiteKnowledge) -> None:
+        """Interpret parts with what the sites taught in an earlier run, without reading them."""
+        main = self.main
+        self.teacher = Interpreter(self.program, main.options, self.dispatcher, main.text, learned)
 
     # -- the compile sites --------------------------------------------------------------------------------------
 
@@ -348,7 +355,7 @@ class PartRunner:
             if not held.ignored_in(place, finding.code, finding.name):
                 found.append(Found(self._with_fix(dispatcher, finding, rule, event), _copy_of(finding, event)))
         # What all parts start from is told once, by the part that found it.
-        given = self.main.learned.sites if interp is not self.main else {}
+        given = self.teacher.learned.sites if interp is not self.main else {}
         sites = [(s.path, s.line, s.text, _mode(s)) for key, s in interp.learned.sites.items() if key not in given]
         problems = [*dispatcher.problems, *map(_problem, interp.results.failures)]
         results = interp.results

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tclint.model.report import Problem
 from tclint.program import FunctionPlace, Module, Question, dynamo_config
+from tclint.run import taught
 from tclint.run.links import Components, alone, links_of
 from tclint.run.memo import Memo
 from tclint.run.parts import Part, PartRunner, divided
@@ -77,6 +78,8 @@ class Plan:
         )
         self.sites_read: set[Module | Question] | None = None
         """The files the compile sites were read from in this process, once they are."""
+        self.taught = b""
+        """What they taught, as it was written down when they were."""
         self.assumed = False
         self.checked: set[str] = set()
 
@@ -133,13 +136,29 @@ class Plan:
 
     def _sites(self) -> Sites:
         key = f"sites {self.site_key}"
-        return Sites.unpacked(self.memo.traced(key, lambda: self._read_sites().packed()))
+        sites = Sites.unpacked(self.memo.traced(key, lambda: self._read_sites().packed()))
+        self.taught = sites.taught
+        return sites
 
     def _read_sites(self) -> Sites:
         """Read the compile sites in this process, so that other parts can be interpreted with what they teach."""
         with self.program.watched() as self.sites_read:
             self.runner.find_sites(self.eager)
-            return self.runner.compiled()
+            sites = self.runner.compiled()
+        if self.memo.keeps:
+            sites.taught = taught.written(self.runner.main.learned)
+        self.runner.teacher = self.runner.main
+        return sites
+
+    def _learn(self) -> None:
+        """Know what the sites teach: from an earlier run, or by reading them."""
+        if self.sites_read is not None or self.runner.teacher is not self.runner.main:
+            return
+        learned = taught.read(self.taught, self.program)
+        if learned is not None:
+            self.runner.learn(learned)
+        else:
+            self._read_sites()
 
     def _around_sites(self, reached: set[FunctionPlace]) -> Result:
         def look() -> Any:
@@ -226,8 +245,8 @@ class Plan:
         ]
         missing = [i for i, value in enumerate(kept) if value is None]
         if missing:
-            if learned and self.sites_read is None:
-                self._read_sites()
+            if learned:
+                self._learn()
             found = run_parts(self.runner, [parts[i] for i in missing], self.jobs, memo.keeps)
             for i, (value, read) in zip(missing, found, strict=True):
                 kept[i] = memo.remember(parts[i].key, learned, value, read)

@@ -119,12 +119,15 @@ class Sites:
     """The methods that are compiled by themselves: the others of their classes are not."""
     learned: list[Lesson] = field(default_factory=list)
     """What other parts are interpreted with."""
+    taught: bytes = b""
+    """The same in full, where it is kept (see `taught`)."""
 
     def packed(self) -> Any:
         learned = [tuple(lesson) for lesson in self.learned]
-        return (self.result.packed(), self.precise, self.unresolved, self.within, self.partly, learned)
+        return (self.result.packed(), self.precise, self.unresolved, self.within, self.partly, learned, self.taught)
 
     @classmethod
     def unpacked(cls, value: Any) -> Sites:
-        result, precise, unresolved, within, partly, learned = value
-        return cls(Result.unpacked(result), precise, unresolved, within, partly, [Lesson(*row) for row in learned])
+        result, precise, unresolved, within, partly, learned, taught = value
+        lessons = [Lesson(*row) for row in learned]
+        return cls(Result.unpacked(result), precise, unresolved, within, partly, lessons, taught)

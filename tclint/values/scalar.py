@@ -170,3 +170,8 @@ def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, r
     if type_a in ("int", "bool") and type_b in ("int", "bool"):
         return Scalar("int", source, origin, ref)
     return Scalar("number", source, origin, ref)
+
+
+def is_text_of_tensor(value: Value) -> bool:
+    """Whether this is a text with a tensor in it."""
+    return type(value) is Scalar and value.type == "str" and value.source == "tensor"

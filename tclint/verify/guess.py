@@ -46,7 +46,12 @@ class Several:
 _NUMBERS: tuple[tuple[str, int | float], ...] = (
     (r"dropout|drop_?(rate|path|prob)|^drop|_drop$|^p$|_prob$|pdrop", 0.0),
     (r"eps(ilon)?$", 1e-5),
-    (r"momentum|decay|alpha|beta|gamma|temperature|_scale$|^scale$|slope|theta|std$|sigma|init_values?", 1.0),
+    (r"(^|_)v?_?min$|(^|_)(low|lower|lower_bound)$", 0),
+    (
+        r"^(?!.*_(dims?|size|channels|features|units|layers|heads)$).*"
+        r"(momentum|decay|alpha|beta|gamma|temperature|_scale$|^scale$|slope|theta|std$|sigma|init_values?)",
+        1.0,
+    ),
     (r"vocab|num_embeddings|n_tokens|num_tokens|codebook_size|ntoken|n_words", VOCABULARY),
     (r"kv_heads|key_value_heads|kv_groups|num_groups|^groups$|n_groups", 2),
     (r"head_dim|dim_head|d_head|d_k$|d_v$|head_size|qk_dim", 8),

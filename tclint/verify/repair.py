@@ -6,12 +6,13 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from tclint.verify import together
-from tclint.verify.complaints import Inputs, alike_families, asked, computed, replaced, rows, tensors
+from tclint.verify.complaints import Inputs, asked, computed, replaced, rows, tensors
 from tclint.verify.einops_errors import patterned
-from tclint.verify.guess import BATCH, SEQUENCE, SIDE, WIDTH, Several, TensorSpec, tensor_for, value_for
+from tclint.verify.guess import BATCH, SEQUENCE, Several, TensorSpec, tensor_for, value_for
 
 
 def _change(inputs: Inputs, name: str, value: Any) -> dict[str, Any]:
@@ -154,6 +155,11 @@ def _normalized(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]
 
 def _unpack(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     want = int(found[1])
+    if had := found[2] if found.re.groups > 1 else None:
+        # Of an element of it, perhaps: as many dimensions more.
+        for name, spec in tensors(inputs):
+            if (rank := len(spec.shape) + want - int(had)) != want and 0 < rank <= 5:
+                yield _change(inputs, name, spec.with_rank(rank))
     yield from _ranks(inputs, want)
     for name, spec in tensors(inputs):
         yield _change(inputs, name, Several((spec,) * want))
@@ -235,6 +241,13 @@ def _number_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, 
         yield _change(inputs, name, 4)
 
 
+def _decided(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Something that Python decides upon: a number or a flag where a tensor was given."""
+    for name, _ in tensors(inputs):
+        yield _change(inputs, name, 1)
+        yield _change(inputs, name, False)
+
+
 def _tensor_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     for name, value in inputs.items():
         if isinstance(value, (int, float)):
@@ -306,8 +319,8 @@ def _one_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any
 
 
 def _bases(inputs: Inputs, opening: str) -> list[str]:
-    """The arguments that are dicts (`[`) or objects (`.`): their parts are named `batch[image]`, `batch.image`."""
-    return list(dict.fromkeys(name.partition(opening)[0] for name in inputs if opening in name))
+    """What is a dict (`[`) or an object (`.`): the parts are named `batch[image]`, `batch.image`, `batch.image.pixels`."""
+    return list(dict.fromkeys(name.rpartition(opening)[0] for name in inputs if opening in name))
 
 
 def _key(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -333,7 +346,7 @@ def _part(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 def _looked_into(inputs: Inputs, part: str, name: str) -> Iterator[dict[str, Any]]:
     for base, _ in tensors(inputs):
-        if "[" not in base and "." not in base:
+        if not base.startswith("*"):
             yield {**{other: value for other, value in inputs.items() if other != base}, base + part: value_for(name)}
 
 
@@ -372,6 +385,10 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", _matmul),
     (r"a and b must have same reduction dim, but got \[(\d+), (\d+)\] X \[(\d+), (\d+)\]", _matmul),
     (r"to have (\d+) channels, but got (\d+) channels", _channels),
+    (
+        r"weight of shape \[(\d+)\] and input of shape \[\d+, (\d+)",
+        lambda m, i: chain(_dims(i, int(m[2]), int(m[1]), axis=1), computed(i, int(m[2]), int(m[1]))),
+    ),
     (r"running_mean should contain (?=(\d+) elements not (\d+))", lambda m, i: _dims(i, int(m[1]), int(m[2]), axis=1)),
     (r"input to conv(?:_transpose)?(\d)d", _conv_rank),
     (r"[Ee]xpected (?:\d)D or (\d)D input \(got (\d)D input\)", lambda m, i: _ranks(i, int(m[1]))),
@@ -408,7 +425,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pairs),
     (r"Expected size (\d+) but got size (\d+)", _pairs),
     (r"[Ee]xpected .*?size (?:to be )?\[?(\d+).*?but got:? \[?(\d+)", _pairs),
-    (r"not enough values to unpack \(expected (\d+), got \d+\)", _unpack),
+    (r"not enough values to unpack \(expected (\d+), got (\d+)\)", _unpack),
     (r"too many values to unpack \(expected (\d+)", _unpack),
     (r"Dimension out of range|dimension specified as|tuple index out of range|permute\(", _fewer_dims),
     (r"number of dims don't match|too many indices for tensor|dimensions of freedom", _fewer_dims),
@@ -424,7 +441,8 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"(?<!\w)(\d)[dD] (?:inputs?|tensors?)", lambda m, i: _ranks(i, int(m[1]))),
     (r"Input type \((?:torch\.)?(?:Long|Int|long)", _floats),
     (r"only .*?floating|Can only calculate the mean of floating|must be a? ?floating", _floats),
-    (r"[Bb]ool", _booleans),
+    (r"Boolean value of Tensor with more than one value", _decided),
+    (r"[Bb]ool(?!ean value)", _booleans),
     (r"index out of range|out of bounds", _out_of_range),
     (
         r"'Tensor' object cannot be interpreted as an integer|only integer tensors of a single|must be (?:tuple of )?ints?,? (?:but found|not).*Tensor",
@@ -474,22 +492,3 @@ def repairs(message: str, inputs: Inputs, optional: Mapping[str, Any]) -> Iterat
         for name, value in optional.items():
             if name not in inputs:
                 yield _change(inputs, name, value)
-
-
-def families(inputs: Inputs, widths: tuple[int, ...]) -> Iterator[dict[str, Any]]:
-    """Other shapes for the first tensor, when no error said anything useful."""
-    first = next((name for name, _ in tensors(inputs)), None)
-    if first is None:
-        return
-    yield from alike_families(inputs, widths[0] if widths else WIDTH)
-    for width in widths or (WIDTH,):
-        for shape in (
-            (BATCH, SEQUENCE, width),
-            (BATCH, width),
-            (BATCH, width, SIDE, SIDE),
-            (BATCH, width, SIDE),
-            (BATCH, 16, 16, width),
-        ):
-            yield _change(inputs, first, TensorSpec(shape))
-    yield _change(inputs, first, TensorSpec((BATCH, 3, 224, 224)))
-    yield _change(inputs, first, TensorSpec((BATCH, SEQUENCE), "int64"))

@@ -197,19 +197,6 @@ def _constants(expression: ast.expr, scope: Scope, depth: int = 0) -> Iterator[o
                 yield from _constants(node.value, scope, depth + 1)
 
 
-def attributes_read(source: str, name: str) -> set[str]:
-    """The attributes that a piece of program reads from a variable: `cfg.width`."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return set()
-    return {
-        node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
-    }
-
-
 def classes_with(attributes: set[str], root: str) -> list[tuple[str, str]]:
     """Classes of the project (path, name) that have all these fields, those with the fewest others first."""
     if not attributes:

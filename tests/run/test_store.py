@@ -156,6 +156,22 @@ def test_an_edit_that_answers_a_question_to_all_files_as_before_reaches_nobody(
     assert changed == run(project, cached=False, min_confidence="low")
 
 
+def test_an_edit_that_the_sites_did_not_read_leaves_them_unread(
+    project: Project, interpreted: list[Part], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The part that is interpreted again knows what they taught: from the cache."""
+    project.write({**SOURCES, "env.py": SCALED})
+    run(project)
+    read: list[str] = []
+    original = plan.Plan._read_sites
+    monkeypatch.setattr(plan.Plan, "_read_sites", lambda self: read.append("sites") or original(self))
+    interpreted.clear()
+    project.write({"other.py": OTHER.replace("x > 0", "x > 1")})
+    changed = run(project)
+    assert ({path for part in interpreted for path in part.paths}, read) == ({"other.py"}, [])
+    assert changed == run(project, cached=False)
+
+
 ASKING = """
 from tclint.ruleset.rule import Rule
 

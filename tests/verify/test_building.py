@@ -545,6 +545,149 @@ import no_such_package_of_layers
 class Foreign(no_such_package_of_layers.Layer):
     def forward(self, x):
         return x
+
+
+class Squared(nn.Module):
+    expansion = 4
+
+    def __init__(self, planes, narrow):
+        super().__init__()
+        self.first = nn.Conv2d(planes, narrow, 1)
+        self.last = nn.Conv2d(narrow, narrow * self.expansion, 1)
+
+    def forward(self, x):
+        return self.last(self.first(x)) + x
+
+
+class Stacked(nn.Module):
+    def __init__(self, block, layers):
+        super().__init__()
+        self.width = 16
+        self.one = self._stage(block, layers[0])
+        self.two = self._stage(block, layers[1])
+        self.three = self._stage(block, layers[2])
+#       self.four = self._stage(block, layers[3])
+        self.head = nn.Linear(self.width, 2)
+
+    def _stage(self, block, count):
+        parts = [block(self.width, self.width // block.expansion) for _ in range(count)]
+        return nn.Sequential(*parts)
+
+    def forward(self, x):
+        return self.head(self.three(self.two(self.one(x))).mean((2, 3)))
+
+
+class Codes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = 6
+        self.tables = nn.ModuleList(nn.Embedding(8, 8) for _ in range(self.count))
+
+    def forward(self, chosen, idx):
+        batch, time, codes = idx.size()
+        assert chosen > 0, "the first is given"
+        assert codes == self.count, (batch, time, codes)
+        return self.tables[chosen](idx[:, :, chosen])
+
+
+DEPTHS = {18: 1, 34: 2}
+KINDS = {"mean": torch.mean, "amax": torch.amax}
+
+
+class Numbered(nn.Module):
+    def __init__(self, depth: int, how: str):
+        super().__init__()
+        self.parts = nn.Sequential(*(nn.Linear(8, 8) for _ in range(DEPTHS[depth])))
+        self.how = KINDS[how]
+
+    def forward(self, x):
+        return self.how(self.parts(x), 1)
+
+
+@dataclasses.dataclass
+class Where:
+    encoding: torch.Tensor
+    learned: bool
+
+
+@dataclasses.dataclass
+class Observed:
+    seen: torch.Tensor
+    where: Where
+
+
+class Observer(nn.Module):
+    def __init__(self, width: int):
+        super().__init__()
+        self.fc = nn.Linear(width, 12)
+
+    def forward(self, batch: Observed):
+        return self.fc(batch.seen) * batch.where.encoding.unsqueeze(3).sum(3)[..., :12]
+
+
+class Pyramid(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convs = nn.ModuleList(nn.Conv2d(24, 8, 1) for _ in range(2))
+
+    def forward(self, features: list[torch.Tensor]):
+        batch, channels, height, width = features[0].shape
+        return sum(conv(part) for conv, part in zip(self.convs, features))
+
+
+class Perceptron(nn.Module):
+    def __init__(self, width, activation):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(width, width), activation(), nn.Linear(width, 1))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+class Bounded(nn.Module):
+    def __init__(self, width, powers):
+        super().__init__()
+        self.fc = nn.Linear(width, powers)
+
+    def forward(self, x):
+        y = self.fc(x)
+        count = y.shape[-1]
+        assert count <= 4, "too many powers"
+        return y ** torch.arange(count)
+
+
+class Mixed(nn.Module):
+    def __init__(self, weights: torch.Tensor, count: int):
+        super().__init__()
+        if weights.dim() != 2 or weights.shape[0] > count:
+            raise ValueError("weights of another kind")
+        self.register_buffer("weights", weights)
+
+    def forward(self, x):
+        return x * self.weights.sum()
+
+
+class Uncopied:
+    def __deepcopy__(self, memo):
+        raise RuntimeError("cannot be copied")
+
+
+class Holder(nn.Module):
+    def __init__(self, held: Uncopied | None, width: int):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Along(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x):
+        return x.softmax(self.dim)
 '''
 
 USED = """
@@ -627,6 +770,17 @@ HOW = {
     "Checked": "inferred",
     "Spread": "inferred",
     "Compared": "inferred",
+    "Squared": "inferred from the signatures of Squared (x=float32[2, 128, 32, 32])",
+    "Stacked": "inferred",
+    "Codes": "inferred from the signatures of Codes (chosen=1, idx=int64[2, 8, 6])",
+    "Numbered": "inferred",
+    "Observer": "inferred from the signatures of Observer (batch=Observed(...), batch.seen=float32[2, 8, 32]",
+    "Pyramid": "inferred from the signatures of Pyramid (features=list of 2)",
+    "Perceptron": "inferred",
+    "Bounded": "inferred",
+    "Mixed": "inferred",
+    "Holder": "inferred",
+    "Along": "inferred",
 }
 
 

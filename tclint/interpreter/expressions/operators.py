@@ -10,8 +10,9 @@ from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.expressions.conditions import negate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import operands_read
-from tclint.values import Const, Scalar, Value
+from tclint.values import Const, Value
 from tclint.values.operators import binary
+from tclint.values.scalar import is_text_of_tensor
 
 _DIVISIONS: Final = (ast.Div, ast.FloorDiv, ast.Mod)
 
@@ -41,15 +42,14 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
             runs = memory.runs
         if type(right) is Const and right.value == 0 and type(link.op) in _DIVISIONS and exceptions.caught(frame):
             frame.interp.emitter.feature(frame, link, "division by zero")
-        if type(link.op) is ast.Add and frame.region is not None and (_is_text(value) or _is_text(right)):
+        if (
+            type(link.op) is ast.Add
+            and frame.region is not None
+            and (is_text_of_tensor(value) or is_text_of_tensor(right))
+        ):
             frame.interp.emitter.feature(frame, link, "text of a tensor that is joined")
         value = binary(frame, link, type(link.op).__name__, value, right)
     return value
-
-
-def _is_text(value: Value) -> bool:
-    """Whether this is a text with a tensor in it."""
-    return type(value) is Scalar and value.type == "str" and value.source == "tensor"
 
 
 handles(ast.UnaryOp, _unary)

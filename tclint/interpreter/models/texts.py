@@ -10,7 +10,8 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.measured import measured
 from tclint.torch_facts import calls
-from tclint.values import BOOL, NAMED, UNKNOWN, Const, Scalar, Value, tensor_of
+from tclint.values import BOOL, NAMED, UNKNOWN, Const, Scalar, Seq, Value, tensor_of
+from tclint.values.scalar import is_text_of_tensor
 
 _WIDE: Final = 256
 """Texts are not made wider than this."""
@@ -25,6 +26,9 @@ def call_method(
     else:
         prefix, result = "number.", receiver if name == "item" else UNKNOWN
     frame.interp.emitter.call(frame, node, prefix + name, args, keywords, receiver, result)
+    if name == "join" and frame.region is not None and args and isinstance(args[0], Seq):
+        if any(is_text_of_tensor(option) for option in args[0].element().options):
+            frame.interp.emitter.feature(frame, node, "text of a tensor that is joined")
     if prefix == "number.":
         # The facts know an int, a float and bytes apart.
         kind = type(receiver.value).__name__ if isinstance(receiver, Const) else receiver.python_type

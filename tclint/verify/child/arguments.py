@@ -7,7 +7,6 @@ import enum
 import inspect
 import os
 import sys
-import textwrap
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from torch import nn
 from tclint.verify import guess, usage
 from tclint.verify.child.load import load
 from tclint.verify.child.made_up import Settings, Through
-from tclint.verify.child.needs import Need, need_of
+from tclint.verify.child.needs import Need, attributes_read, need_of
 from tclint.verify.child.signatures import Parameter, is_settings, plain
 from tclint.verify.docstrings import kind_in
 from tclint.verify.guess import WIDTH
@@ -74,6 +73,8 @@ def values_for(wanted: Wanted) -> Iterator[Any]:
     if annotation in (str, Parameter.empty, Any) or not isinstance(annotation, type):
         yield from [value for value in need.values if type(value) is str or annotation is not str][:4]
     yield from _annotated(wanted, annotation)
+    if annotation is int:
+        yield from [value for value in need.values if type(value) is int][:3]
     yield from _used(wanted, need)
     yield from _named(wanted)
 
@@ -180,6 +181,7 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
         yield Through()
         yield nn.Linear(WIDTH, WIDTH)
     if need.is_called:
+        yield from _classes_near(wanted, own)
         yield from _factories(name)
     if need.is_mapping or need.keys:
         yield {key: _setting(key) for key in need.keys}
@@ -190,6 +192,21 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
         yield from wanted.make(cls)
     if own and not need.is_applied and not need.is_mapping:
         yield Settings(read_of(wanted), **{part: partial(_answer, part) for part in need.methods})
+
+
+def _classes_near(wanted: Wanted, attributes: set[str]) -> list[type]:
+    """Module classes beside the target that an argument may be which it makes parts of: those that have what is asked of
+    it, or are named like it."""
+    beside = vars(sys.modules.get(wanted.target.__module__, sys)).values()
+    found = {v for v in beside if isinstance(v, type) and issubclass(v, nn.Module) and v is not wanted.target}
+    plain_name = wanted.name.removesuffix("_class").removesuffix("_cls").replace("_", "").lower()
+
+    def fits(cls: type) -> bool:
+        if attributes:
+            return all(hasattr(cls, name) for name in attributes)
+        return len(plain_name) > 3 and plain_name in cls.__name__.lower()
+
+    return sorted((cls for cls in found if fits(cls)), key=lambda cls: cls.__name__)[:SUBCLASSES]
 
 
 def read_of(wanted: Wanted) -> Read:
@@ -325,11 +342,8 @@ def _configs_near(target: type) -> list[type]:
 
 def _configs_like(target: type, name: str, root: str) -> Iterator[type]:
     """Classes of the project that have every field that the constructor reads from its configuration."""
-    try:
-        source = textwrap.dedent(inspect.getsource(target.__init__))  # type: ignore[misc]
-    except (OSError, TypeError):
-        return
-    for path, found in usage.classes_with(usage.attributes_read(source, name), root)[:2] if root else ():
+    read = attributes_read(inspect.getattr_static(target, "__init__"), name)
+    for path, found in usage.classes_with(read, root)[:2] if root else ():
         made = getattr(load(path, root), found, None)
         if isinstance(made, type):
             yield made

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import copy
 import inspect
-import re
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
 import torch
 
 from tclint.verify import guess, usage
-from tclint.verify.assertions import solved
 from tclint.verify.child import alone
+from tclint.verify.child.amend import Arguments, Failed, amendments, revisions
 from tclint.verify.child.arguments import Wanted, is_described, values_for
+from tclint.verify.child.blame import reached
 from tclint.verify.child.inputs import NoInputs
 from tclint.verify.child.shrunk import is_config, shrunk
 from tclint.verify.child.signatures import Parameter, hints_of, own_parameters, parameters_of
@@ -31,29 +31,47 @@ LARGE = guess.WIDTH * 4
 """Sizes above this make a model slow."""
 FEW = 4
 """Numbers up to this are counts rather than sizes."""
-AMENDED = 12
-"""Most attempts that follow from what errors say."""
-
-_NETWORK = ("URLError", "ConnectionError", "OfflineMode", "LocalEntryNotFound", "Max retries", "load weights")
-_FETCHED = re.compile(r"pretrain|weights|download|load")
-
-Arguments = dict[str, Any]
+AMENDED = 24
+"""Most attempts that follow from what one error says."""
+DIRECTED = 120
+"""Most attempts that follow from errors at all, before plain combinations are left."""
 
 
-def maker_of(target: type, root: str = "", rich: bool = False, channels: int = 0) -> Callable[[], Any]:
-    """Makes instances with the same guessed arguments, which are looked for once. `channels` is what every argument that
-    counts channels is given, where the guesses did not fit each other."""
-    found: list[Arguments] = []
+class Making:
+    """Makes instances with the same guessed arguments, which are looked for once.
 
-    def make() -> Any:
-        if not found:
-            made, arguments = _constructed(target, 0, root, rich, channels=channels)
-            found.append(arguments)
+    `channels` is what every argument that counts channels is given, where the guesses did not fit each other.
+    """
+
+    def __init__(self, target: type, root: str = "", rich: bool = False, channels: int = 0) -> None:
+        self.target = target
+        self.root = root
+        self.rich = rich
+        self.channels = channels
+        self.arguments: Arguments | None = None
+
+    def __call__(self) -> Any:
+        if self.arguments is None:
+            made, self.arguments = _constructed(self.target, 0, self.root, self.rich, channels=self.channels)
             return made
         torch.manual_seed(0)
-        return target(**copy.deepcopy(found[0]))
+        return self.target(**copy.deepcopy(self.arguments))
 
-    return make
+    def revised(self, error: Exception) -> Iterator[Making]:
+        """Others, with arguments that an error suggests which what was made raised when it was called."""
+        if self.arguments is None:
+            return
+        parameters = parameters_of(self.target)
+        think = _thinker(self.target, self.root, self.rich, time.process_time() + SECONDS)
+        given = {p.name: p.default for p in parameters if p.default is not p.empty} | self.arguments
+        seen = {repr(sorted(self.arguments.items()))}
+        for arguments in revisions(Failed(error, self.arguments, given, parameters, _some(think))):
+            other = Making(self.target, self.root, self.rich, self.channels)
+            other.arguments = arguments
+            key = repr(sorted(arguments.items()))
+            if key not in seen:
+                seen.add(key)
+                yield other
 
 
 def construct(target: type, depth: int = 0, root: str = "", rich: bool = False) -> Any:
@@ -78,17 +96,13 @@ class _Choices:
             yield self._known[number]
 
 
-def _constructed(
-    target: type, depth: int, root: str, rich: bool, end: float = 0.0, channels: int = 0
-) -> tuple[Any, Arguments]:
-    end = end or time.process_time() + SECONDS
-    parameters = parameters_of(target)
+def _thinker(
+    target: type, root: str, rich: bool, end: float, depth: int = 0, channels: int = 0
+) -> Callable[[Parameter], _Choices]:
+    """What thinks of values for an argument of a constructor."""
     hints = hints_of(inspect.getattr_static(target, "__init__"))
-    # What is only handed on to the class above is given when it says that it is missing: this one may decide it itself.
-    own_names = own_parameters(target)
-    required = [p for p in parameters if p.default is p.empty and p.name in own_names]
-    passed = usage.literals_of(target.__name__, [p.name for p in parameters], root) if root else {}
-
+    names = [p.name for p in parameters_of(target)]
+    passed = usage.literals_of(target.__name__, names, root) if root else {}
     too_large = any(type(value) is int and value > LARGE for values in passed.values() for value in values)
 
     def make(wanted: type) -> Iterator[Any]:
@@ -100,7 +114,7 @@ def _constructed(
             # The next alternative stands in for it.
             return
 
-    def thought_of(parameter: Parameter) -> _Choices:
+    def think(parameter: Parameter) -> _Choices:
         given = passed.get(parameter.name, ())
         # The program's own sizes fit each other: where some of them are too large to be used, none are.
         own = [value for value in given if not (type(value) is int and (value > LARGE or (too_large and value > FEW)))]
@@ -108,110 +122,87 @@ def _constructed(
         alike = [channels] if channels and guess.is_channels(parameter.name) else []
         return _Choices(chain(alike, own[:2], values_for(wanted)))
 
-    choices = {p.name: thought_of(p) for p in required}
+    return think
+
+
+def _some(think: Callable[[Parameter], _Choices]) -> Callable[[Parameter, int], list[Any]]:
+    """The same, each argument thought of once."""
+    known: dict[str, _Choices] = {}
+
+    def some(parameter: Parameter, count: int) -> list[Any]:
+        if parameter.name not in known:
+            known[parameter.name] = think(parameter)
+        return list(known[parameter.name].some(0, count))
+
+    return some
+
+
+@dataclass(frozen=True)
+class _Try:
+    """Arguments that are worth a try: those of the least depth come first."""
+
+    depth: int
+    arguments: Arguments
+    reached: tuple[int, ...] = ()
+    """How far the arguments got that these were made from."""
+
+
+def _constructed(
+    target: type, depth: int, root: str, rich: bool, end: float = 0.0, channels: int = 0
+) -> tuple[Any, Arguments]:
+    end = end or time.process_time() + SECONDS
+    parameters = parameters_of(target)
+    hints = hints_of(inspect.getattr_static(target, "__init__"))
+    # What is only handed on to the class above is given when it says that it is missing: this one may decide it itself.
+    own_names = own_parameters(target)
+    required = [p for p in parameters if p.default is p.empty and p.name in own_names]
+    think = _thinker(target, root, rich, end, depth, channels)
+    choices = {p.name: think(p) for p in required}
     if is_described(target):
         choices |= {name: _Choices(values) for name, values in _small_fields(parameters, rich).items()}
         # A field whose default is only a mark that somebody must give it.
-        choices |= {p.name: thought_of(p) for p in parameters if p.name not in choices and _is_unset(p, hints)}
-    picks = _first(choices)
+        choices |= {p.name: think(p) for p in parameters if p.name not in choices and _is_unset(p, hints)}
     first: Exception | None = None
-    waiting = _combinations(picks, choices, depth)
-    amended: list[Arguments] = []
-    heard = 0
-    while True:
-        attempt = amended.pop(0) if amended else next(waiting, None)
-        if attempt is None or (first is not None and time.process_time() > end):
+    rest = _combinations(_first(choices), choices, depth)
+    some = _some(think)
+    waiting: list[_Try] = []
+    seen: set[str] = set()
+    directed = 0
+    while first is None or time.process_time() < end:
+        if waiting and directed < (DIRECTED if depth == 0 else FEW):
+            now = waiting.pop(0)
+            directed += 1
+        elif (plain := next(rest, None)) is not None:
+            now = _Try(0, plain)
+        else:
             break
+        key = repr(sorted(now.arguments.items()))
+        if key in seen:
+            continue
+        seen.add(key)
+        given = now.arguments
         try:
+            given = copy.deepcopy(now.arguments)
             torch.manual_seed(0)
-            return target(**copy.deepcopy(attempt)), attempt
+            return target(**given), now.arguments
         except Exception as error:
             if alone.found_missing(error):
-                amended.insert(0, attempt)
+                seen.discard(key)
+                waiting.insert(0, now)
                 continue
             first = first or error
-            if heard < AMENDED:
-                heard += 1
-                amended += _amendments(error, attempt, parameters, thought_of)
+            far = reached(error)
+            # A change after which the class gets further is on the right way; one that makes it fail earlier is not.
+            level = now.depth + (0 if far > now.reached else 1 if far == now.reached else 2)
+            found = islice(amendments(Failed(error, now.arguments, given, parameters, some)), AMENDED)
+            fresh = [_Try(level + position // 4, change, far) for position, change in enumerate(found)]
+            waiting = sorted([*fresh, *waiting], key=lambda one: one.depth)
     needed = ", ".join(p.name for p in required) or "nothing"
     raise NoInputs(f"{target.__name__}({needed}) cannot be made: {type(first).__name__}: {str(first)[:200]}")
 
 
 def _first(choices: Mapping[str, _Choices]) -> Arguments:
     return {name: value for name, values in choices.items() for value in values.some(0, 1)}
-
-
-def _amendments(
-    error: Exception, attempt: Arguments, parameters: list[Parameter], thought_of: Callable[[Parameter], _Choices]
-) -> Iterator[Arguments]:
-    """What an error says of arguments that were left to their defaults: one is missing, one must not be None, one be set."""
-    text = str(error)
-    by_name = {p.name: p for p in parameters}
-    if missing := re.search(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", text):
-        names = re.findall(r"'(\w+)'", missing[1])
-        known = {name: by_name.get(name) or Parameter(name, Parameter.KEYWORD_ONLY) for name in names}
-        yield {**attempt, **_first({name: thought_of(p) for name, p in known.items() if name not in attempt})}
-        return
-    if refused := re.search(r"got (?:multiple values for|an unexpected)(?: keyword)? argument '(\w+)'", text):
-        # A parameter of a class above it, which the class itself decides.
-        if refused[1] in attempt:
-            yield {name: value for name, value in attempt.items() if name != refused[1]}
-        return
-    if "tuple" in text and any(type(value) is list for value in attempt.values()):
-        yield {name: tuple(value) if type(value) is list else value for name, value in attempt.items()}
-    if short := re.search(r"not enough values to unpack \(expected (\d+)", text):
-        lists = {name: value for name, value in attempt.items() if isinstance(value, (list, tuple)) and value}
-        yield {**attempt, **{name: [value[0]] * int(short[1]) for name, value in lists.items()}}
-    if re.search(r"'tuple' object|not tuple", text):
-        yield {**{p.name: list(p.default) for p in parameters if isinstance(p.default, tuple)}, **attempt}
-    if any(word in f"{type(error).__name__} {text}" for word in _NETWORK):
-        fetched = [p for p in parameters if p.default is True and _FETCHED.search(p.name)]
-        if any(attempt.get(p.name) is not False for p in fetched):
-            yield {**attempt, **{p.name: False for p in fetched}}
-    yield from _offered(text, attempt)
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = " ".join(frame.line or "" for frame in frames[-2:])
-    left = [p for p in parameters if p.name not in attempt]
-    named = [p for p in left if re.search(rf"\b{re.escape(p.name)}\b", f"{text} {lines}")]
-    for parameter in named:
-        if parameter.default is False:
-            yield {**attempt, parameter.name: True}
-        elif parameter.default is None:
-            for value in thought_of(parameter).some(0, 3):
-                yield {**attempt, parameter.name: value}
-    if isinstance(error, AssertionError) and frames:
-        defaults = {p.name: p.default for p in parameters}
-        numbers = {name: value for name, value in {**defaults, **attempt}.items() if type(value) is int}
-        yield from ({**attempt, **change} for change in solved(frames[-1].line or "", numbers))
-    if isinstance(error, (AssertionError, ValueError)):
-        for name, value in attempt.items():
-            if type(value) is int and re.search(rf"\b{re.escape(name)}\b", f"{text} {lines}"):
-                yield from ({**attempt, name: other} for other in (1, 2, 3, guess.WIDTH) if other != value)
-    if isinstance(error, (AssertionError, ValueError, RuntimeError, ZeroDivisionError)):
-        # A size that is nothing by default: somebody must always give it.
-        nothing = {p.name: guess.number_for(p.name) for p in left if type(p.default) is int and p.default <= 0}
-        sizes = {name: number for name, number in nothing.items() if number and number > 2}
-        if sizes:
-            yield {**attempt, **sizes}
-    if "None" in text:
-        absent = [p for p in left if p.default is None]
-        counts = [p for p in absent if guess.number_for(p.name) is not None]
-        for some in (counts, absent):
-            if some:
-                yield {**attempt, **_first({p.name: thought_of(p) for p in some})}
-        for parameter in absent:
-            yield {**attempt, **_first({parameter.name: thought_of(parameter)})}
-
-
-def _offered(text: str, attempt: Arguments) -> Iterator[Arguments]:
-    """A word that is not among those that the error lists: one of those."""
-    words = list(dict.fromkeys(re.findall(r"['\"]([A-Za-z][\w.-]*)['\"]", text)))
-    for name, value in attempt.items():
-        many = isinstance(value, list) and bool(value) and isinstance(value[0], str)
-        given = value[0] if many else value
-        if isinstance(given, str) and (given in words or name in text):
-            for word in [word for word in words if word not in (given, name)][:3]:
-                yield {**attempt, name: [word] * len(value) if many else word}
 
 
 def _is_unset(parameter: Parameter, hints: Mapping[str, Any]) -> bool:

@@ -9,6 +9,7 @@ import re
 import time
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
@@ -18,12 +19,13 @@ from torch import nn
 from tclint.verify import guess, usage
 from tclint.verify.child import standin
 from tclint.verify.child.arguments import Wanted, is_described, values_for
-from tclint.verify.child.construct import construct, maker_of
+from tclint.verify.child.construct import Making, construct
 from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import find
 from tclint.verify.child.made_up import Through
 from tclint.verify.child.needs import Need, need_of
-from tclint.verify.child.nested import call_of
+from tclint.verify.child.nested import Described, call_of
+from tclint.verify.child.search import SECONDS as SEARCH
 from tclint.verify.child.search import search, widths_of
 from tclint.verify.child.signatures import (
     Parameter,
@@ -38,8 +40,12 @@ from tclint.verify.child.signatures import (
 from tclint.verify.guess import WIDTH, Several, TensorSpec
 from tclint.verify.job import Candidate, Job
 
-SECONDS = 3.0
-"""Of the processor, for all attempts to make a class."""
+SECONDS = 2.5
+"""Of the processor, for all attempts with other arguments of a constructor."""
+SOON = 0.6
+"""For the search of inputs in each of them."""
+REVISED = 12
+"""Most other constructor arguments that are tried for one error of a call."""
 
 
 def _first_spec(model: Any) -> TensorSpec | None:
@@ -182,22 +188,30 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = Fa
 
 def _of_class(job: Job, candidate: Candidate, target: type, method: str, rich: bool) -> Example:
     source = f"inferred from the signatures of {candidate.name}{', with all its parts' if rich else ''}"
-    end = time.process_time() + SECONDS
+    making = Making(target, job.root, rich)
     try:
-        return _prepared(maker_of(target, job.root, rich), target, method, source, root=job.root)
+        return _prepared(making, target, method, source, root=job.root)
     except NoInputs as missing:
         first = missing
+    heard = [error for error in first.heard if not isinstance(error, ImportError)]
+    revised = [other for error in heard for other in islice(making.revised(error), REVISED)]
     counted = [p for p in parameters_of(target) if p.default is p.empty and guess.is_channels(p.name)]
     for channels in (3, WIDTH) if counted and not rich else ():
+        revised.append(Making(target, job.root, rich, channels))
+    end = time.process_time() + SECONDS
+    for other in revised:
         if time.process_time() > end:
             break
-        alike = f"{source}, with {channels} channels everywhere"
         try:
-            return _prepared(maker_of(target, job.root, rich, channels), target, method, alike, root=job.root)
-        except NoInputs:
+            return example_of(other, target, method, _told(source, other), root=job.root, seconds=SOON)
+        except Exception:
             # What the first attempt said is told in the end.
             continue
     raise first
+
+
+def _told(source: str, making: Making) -> str:
+    return f"{source}, with {making.channels} channels everywhere" if making.channels else source
 
 
 def _of_optimizer(candidate: Candidate, target: type, root: str) -> Example:
@@ -284,6 +298,7 @@ def example_of(
     start: Mapping[str, Any] | None = None,
     function: Any = None,
     root: str = "",
+    seconds: float = SEARCH,
 ) -> Example:
     """The example of a class or function whose call arguments are guessed. `start` adds to the required ones."""
     signed = function or getattr(target, method or ("__call__" if _calls_itself(target) else "forward"))
@@ -340,7 +355,7 @@ def example_of(
     if not required and (rest := rest_of(signed)):
         required[f"*{rest}"] = Several((first or guess.tensor_for("x", width),))
     function_of = (lambda made: getattr(made, method)) if method else (lambda made: made)
-    inputs = search(build, function_of, required, optional)
+    inputs = search(build, function_of, required, optional, seconds)
     shown = ", ".join(f"{name}={_shown(value)}" for name, value in inputs.items())
 
     def calls() -> list[Call]:
@@ -372,8 +387,10 @@ def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, wid
     wanted = plain(annotation)
     if is_tensor(wanted) or wanted in (int, float, bool, str):
         return {}
-    need: Need = need_of(function, parameter.name, model)
     name = parameter.name
+    if batch := _described(name, wanted, width):
+        return batch
+    need: Need = need_of(function, name, model)
     if need.keys:
         return {f"{name}[{key}]": guess.value_for(key, width) for key in need.keys}
     if need.is_mapping:
@@ -388,6 +405,31 @@ def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, wid
             if part != "to"
         }
     return {}
+
+
+def _described(name: str, wanted: Any, width: int, depth: int = 2) -> dict[str, Any]:
+    """An instance of a batch by its fields, and those of the batches in it."""
+    fields = _fields(wanted)
+    if not fields:
+        return {}
+    found: dict[str, Any] = {name: Described(wanted)}
+    for field, (parameter, hint) in fields.items():
+        inner = _described(f"{name}.{field}", plain(hint), width, depth - 1) if depth else {}
+        found |= inner or {f"{name}.{field}": _argument(parameter, hint, width)}
+    return found
+
+
+def _fields(wanted: Any) -> dict[str, tuple[Parameter, Any]]:
+    """The fields that a batch must be given, a dataclass or a named tuple that holds tensors; none of anything else."""
+    if not isinstance(wanted, type) or is_settings(wanted):
+        return {}
+    if not dataclasses.is_dataclass(wanted) and not (issubclass(wanted, tuple) and hasattr(wanted, "_fields")):
+        return {}
+    hints = hints_of(wanted)
+    taken = {p.name: (p, hints.get(p.name, p.annotation)) for p in signature_of(wanted)}
+    if not any(is_tensor(plain(hint)) for _, hint in taken.values()):
+        return {}
+    return {name: (p, hint) for name, (p, hint) in taken.items() if p.default is p.empty or is_tensor(plain(hint))}
 
 
 def _source(function: Any) -> str:
@@ -414,4 +456,6 @@ def _shown(value: Any) -> str:
         return f"{value.dtype}{list(value.shape)}"
     if isinstance(value, Several):
         return f"{value.kind} of {len(value.items)}"
+    if isinstance(value, Described):
+        return f"{value.cls.__name__}(...)"
     return repr(value)[:40]

@@ -43,6 +43,11 @@ class Example:
 class NoInputs(Exception):
     """A source cannot serve this target; the words say what is missing."""
 
+    def __init__(self, words: str, heard: tuple[Exception, ...] = ()) -> None:
+        super().__init__(words)
+        self.heard = heard
+        """What the target raised when it was called: the first time, and where it got furthest."""
+
 
 class BadFactory(Exception):
     """A factory of the configuration that cannot be imported or does not work; the words name its key."""

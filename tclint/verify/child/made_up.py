@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -24,6 +25,12 @@ class Settings:
             raise AttributeError(name)
         value = self.__dict__[name] = self._answer(name)
         return value
+
+    def read_as(self, **more: str) -> Settings:
+        """The same with one more name among those that hold others, are counted or are mapped."""
+        read: Read = self.__dict__["_read"] or Read()
+        known = {key: getattr(read, key) | {name} for key, name in more.items()}
+        return Settings(replace(read, **known))
 
     def _answer(self, name: str) -> Any:
         read: Read | None = self.__dict__["_read"]

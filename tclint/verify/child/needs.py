@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -72,13 +71,27 @@ def need_of(function: Any, name: str, owner: Any = None, start: type | None = No
 
 
 @lru_cache(maxsize=512)
-def _tree(function: Any) -> ast.FunctionDef | ast.Lambda | None:
+def tree_of(function: Any) -> ast.FunctionDef | None:
+    """The definition of a function as it is written; None where there is no source."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError, ValueError, IndentationError, RecursionError):
+        text = inspect.getsource(function)
+        # In a block of its own, as it is indented: a line that is commented out at the margin has no say in that.
+        tree = ast.parse(f"if True:\n{text}" if text[:1].isspace() else text)
+    except (OSError, TypeError, SyntaxError, ValueError, RecursionError):
         return None
     first = tree.body[0] if tree.body else None
+    first = first.body[0] if isinstance(first, ast.If) else first
     return first if isinstance(first, ast.FunctionDef) else None
+
+
+def attributes_read(function: Any, name: str) -> set[str]:
+    """The attributes that a function reads from one of its variables: `cfg.width`."""
+    tree = tree_of(function)
+    return {
+        node.attr
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
+    }
 
 
 @lru_cache(maxsize=512)
@@ -88,7 +101,7 @@ def _parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
 
 def _follow(place: _Place, name: str, need: Need, depth: int, seen: set[tuple[Any, str]]) -> None:
     function = getattr(place.function, "__func__", place.function)
-    tree = _tree(function) if inspect.isfunction(function) else None
+    tree = tree_of(function) if inspect.isfunction(function) else None
     if tree is None or depth == 0 or (function, name) in seen:
         return
     seen.add((function, name))
@@ -343,7 +356,7 @@ def _resolved(node: ast.expr, place: _Place) -> Any:
 def _looped(name: str, place: _Place) -> Any:
     """The first of the layers that a loop gives that name: `for layer in self.layers`."""
     function = getattr(place.function, "__func__", place.function)
-    tree = _tree(function) if inspect.isfunction(function) and not isinstance(place.owner, type) else None
+    tree = tree_of(function) if inspect.isfunction(function) and not isinstance(place.owner, type) else None
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and node.target.id == name:
             held = getattr(_resolved(node.iter, place), "_modules", None)

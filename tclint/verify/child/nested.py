@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,15 @@ import torch
 from tclint.verify.child.inputs import Call
 from tclint.verify.guess import Several, TensorSpec
 
-_PART = re.compile(r"^(?P<base>\w+)(?:\[(?P<key>.+)\]|\.(?P<name>\w+))$")
+_STEP = re.compile(r"\[(?P<key>[^\]]+)\]|\.(?P<name>\w+)")
+"""One step into an argument: `batch[image]` is a part of a dict, `batch.image.pixels` of an object in an object."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """An argument that is an instance of a class with fields: its parts are given under their own names."""
+
+    cls: type
 
 
 def realize(value: Any, device: str) -> Any:
@@ -37,15 +46,53 @@ def call_of(inputs: Mapping[str, Any], device: str) -> Call:
     """The call of arguments by name. `batch[image]` is a part of a dict, `batch.image` of an object, `*rest` all that a
     variadic parameter takes."""
     args: tuple[Any, ...] = ()
-    kwargs: dict[str, Any] = {}
+    nodes: dict[str, _Node] = {}
     for name, value in inputs.items():
-        made = realize(value, device)
         if name.startswith("*"):
-            args = tuple(made)
-        elif (part := _PART.match(name)) is None:
-            kwargs[name] = made
-        elif part["key"] is not None:
-            kwargs.setdefault(part["base"], {})[part["key"]] = made
-        else:
-            setattr(kwargs.setdefault(part["base"], SimpleNamespace()), part["name"], made)
-    return Call(args, kwargs)
+            args = tuple(realize(value, device))
+            continue
+        base, steps = _steps(name)
+        node = nodes.setdefault(base, _Node())
+        for step in steps:
+            node.is_dict = step["key"] is not None
+            node = node.parts.setdefault(step["key"] or step["name"], _Node())
+        node.value = value if isinstance(value, Described) else realize(value, device)
+    return Call(args, {name: node.made() for name, node in nodes.items()})
+
+
+@dataclass
+class _Node:
+    """An argument, or a part of one."""
+
+    value: Any = None
+    is_dict: bool = False
+    parts: dict[str, _Node] = field(default_factory=dict)
+
+    def made(self) -> Any:
+        parts = {name: part.made() for name, part in self.parts.items()}
+        if isinstance(self.value, Described):
+            return self.value.cls(**parts)
+        if not parts:
+            return self.value
+        return parts if self.is_dict else SimpleNamespace(**parts)
+
+
+def _steps(name: str) -> tuple[str, list[re.Match[str]]]:
+    base = re.match(r"\w+", name)
+    assert base is not None, name
+    return base[0], list(_STEP.finditer(name, base.end()))
+
+
+def parts_of(inputs: Mapping[str, Any], call: Call) -> dict[str, Any]:
+    """The objects of a call under the names of what they were made from."""
+    found: dict[str, Any] = {}
+    for name in inputs:
+        if name.startswith("*"):
+            found[name] = call.args
+            continue
+        base, steps = _steps(name)
+        value = call.kwargs[base]
+        for step in steps:
+            value = value[step["key"]] if step["key"] is not None else getattr(value, step["name"], None)
+        found[name] = value
+    return found

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import os
+import math
 import re
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -19,11 +19,15 @@ from torch import nn
 
 from tclint.verify import guess
 from tclint.verify.child import alone
+from tclint.verify.child.blame import blamed, reached
 from tclint.verify.child.inputs import NoInputs
-from tclint.verify.child.nested import call_of
+from tclint.verify.child.nested import call_of, parts_of
+from tclint.verify.child.wishes import Wish, wishes
+from tclint.verify.complaints import replaced
 from tclint.verify.forks import leave_if_copy
-from tclint.verify.guess import WIDTH, TensorSpec
-from tclint.verify.repair import families, repairs
+from tclint.verify.guess import WIDTH, Several, TensorSpec
+from tclint.verify.otherwise import families, otherwise
+from tclint.verify.repair import repairs
 
 TRIES = 240
 KINDS = 2
@@ -32,8 +36,10 @@ SECONDS = 3.0
 SQUARES = ((WIDTH, WIDTH), (guess.BATCH, WIDTH, WIDTH))
 SAME = 5
 """Times that the same complaint is heard before the inputs are not to blame."""
-_TORCH = os.path.join(os.path.dirname(torch.__file__), "")
-_OWN = os.path.join(os.path.dirname(__file__), "")
+_NOT_INPUTS = (AssertionError, AttributeError, NameError, NotImplementedError, ImportError)
+"""Complaints that mean something else, where every guess brings the same."""
+ELEMENTS = 1 << 21
+"""Numbers in the inputs of a guess: one convolution over more of them takes as long as the whole search."""
 PARAMETERS = 400_000_000
 """Models larger than this are not built by guessing."""
 
@@ -64,7 +70,11 @@ def widths_of(model: Any) -> tuple[int, ...]:
 
 
 def search(
-    build: Callable[[], Any], function_of: Callable[[Any], Any], start: Mapping[str, Any], optional: Mapping[str, Any]
+    build: Callable[[], Any],
+    function_of: Callable[[Any], Any],
+    start: Mapping[str, Any],
+    optional: Mapping[str, Any],
+    seconds: float = SECONDS,
 ) -> dict[str, Any]:
     """Arguments by name with which the target runs. Raises NoInputs with the last error where none were found."""
     model = build()
@@ -74,43 +84,49 @@ def search(
         model.eval()
     real = function_of(model)
     meta = _on_meta(model, function_of)
-    end = time.process_time() + SECONDS
+    end = time.process_time() + seconds
     waiting = [_Try(0, dict(start)), *_later(model, start, optional)]
     same = 0
     seen = {repr(sorted(start.items(), key=str))}
     count = 0
     last: Exception | None = None
     first: Exception | None = None
+    furthest: Exception | None = None
     while waiting:
         now = waiting.pop(0)
         count += 1
         if count > TRIES or time.process_time() > end:
             break
-        error = _attempt(meta, now.inputs, "meta") if meta is not None else None
-        if error is None or _only_meta(error) or _DULL.search(str(error)):
-            error = _attempt(real, now.inputs, "cpu")
-        if error is not None and alone.found_missing(error):
-            error = _attempt(real, now.inputs, "cpu")
-        if error is None:
+        failure = _attempt(meta, now.inputs, "meta") if meta is not None else None
+        if failure is None or _only_meta(failure.error) or _DULL.search(str(failure.error)):
+            failure = _attempt(real, now.inputs, "cpu")
+        if failure is not None and alone.found_missing(failure.error):
+            failure = _attempt(real, now.inputs, "cpu")
+        if failure is None:
             return now.inputs
+        error = failure.error
         same = same + 1 if last is not None and _complaint(error) == _complaint(last) else 0
         last = error
         first = first or error
-        if same >= SAME and isinstance(error, (AssertionError, AttributeError, NameError, NotImplementedError)):
+        if same >= SAME and isinstance(error, _NOT_INPUTS):
             # It fails whatever it is given: something must be done before it is called.
             break
-        reached = _reached(error)
+        far = reached(error)
+        furthest = error if furthest is None or far > reached(furthest) else furthest
         # A repair after which the target gets further is on the right way; one that makes it fail earlier is not.
-        depth = now.depth + (0 if reached > now.reached else 1 if reached == now.reached else 2)
+        depth = now.depth + (0 if far > now.reached else 1 if far == now.reached else 2)
         fresh = []
-        for position, changed in enumerate(repairs(_complaint(error), now.inputs, optional)):
+        for position, changed in enumerate(_changes(failure, now.inputs, optional)):
             key = repr(sorted(changed.items(), key=str))
-            if key not in seen:
+            if key not in seen and _elements(changed) <= ELEMENTS:
                 seen.add(key)
-                fresh.append(_Try(depth + position // 4, changed, reached))
+                fresh.append(_Try(depth + position // 4, changed, far))
         waiting = sorted([*fresh, *waiting], key=lambda one: one.depth)
     told = f"{type(first or last).__name__}: {str(first or last)[:200]}"
-    raise NoInputs(f"no inputs were found that run it ({count} tried); the first error was {told}")
+    raise NoInputs(
+        f"no inputs were found that run it ({count} tried); the first error was {told}",
+        heard=tuple(dict.fromkeys(error for error in (first, furthest) if error is not None)),
+    )
 
 
 def _later(model: Any, start: Mapping[str, Any], optional: Mapping[str, Any]) -> list[_Try]:
@@ -131,12 +147,6 @@ def _later(model: Any, start: Mapping[str, Any], optional: Mapping[str, Any]) ->
     return sorted(found, key=lambda one: one.depth)
 
 
-def _reached(error: Exception) -> tuple[int, ...]:
-    """How far the target got: the lines at which its frames stand, the outermost first."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return tuple(frame.lineno or 0 for frame in frames if not frame.filename.startswith((_TORCH, _OWN)))
-
-
 def _on_meta(model: Any, function_of: Callable[[Any], Any]) -> Any:
     if not isinstance(model, nn.Module):
         return None
@@ -147,19 +157,81 @@ def _on_meta(model: Any, function_of: Callable[[Any], Any]) -> Any:
         return None
 
 
-def _attempt(function: Any, inputs: Mapping[str, Any], device: str) -> Exception | None:
+@dataclasses.dataclass(frozen=True)
+class _Failure:
+    """What a call raised, and the objects that it was given."""
+
+    error: Exception
+    given: dict[str, Any]
+
+
+def _attempt(function: Any, inputs: Mapping[str, Any], device: str) -> _Failure | None:
     from tclint.verify.child import compiling
 
+    given: dict[str, Any] = {}
     try:
         torch.manual_seed(0)
         with torch.no_grad(), compiling.uncompiled():
             call = call_of(inputs, device)
+            given = parts_of(inputs, call)
             function(*call.args, **call.kwargs)
     except Exception as error:
         leave_if_copy()
-        return error
+        return _Failure(error, given)
     leave_if_copy()
     return None
+
+
+def _changes(failure: _Failure, inputs: dict[str, Any], optional: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the error says of the inputs, those that the failing line speaks of first; then other kinds of these."""
+    lists = {name: value for name, value in inputs.items() if isinstance(value, Several) and _is_uniform(value)}
+    guilty = blamed(failure.error, failure.given)
+    # What is said of the elements of a list is said of each of them.
+    each = {**inputs, **{name: value.items[0] for name, value in lists.items()}}
+    found = [changed for wish in wishes(failure.error) for changed in _wished(wish, each, guilty)]
+    found += repairs(_complaint(failure.error), each, optional)
+    found.sort(key=lambda changed: not any(changed.get(name) is not each[name] for name in guilty))
+    found += (changed for name in guilty[:2] for changed in otherwise(each, name))
+    if not lists:
+        return found
+    whole = repairs(_complaint(failure.error), inputs, optional)
+    return [*({**changed, **_listed(changed, each, lists)} for changed in found), *whole]
+
+
+def _elements(inputs: Mapping[str, Any]) -> int:
+    specs = (item for value in inputs.values() for item in (value.items if isinstance(value, Several) else (value,)))
+    return sum(math.prod(spec.shape) for spec in specs if isinstance(spec, TensorSpec))
+
+
+def _is_uniform(value: Several) -> bool:
+    return bool(value.items) and all(isinstance(item, TensorSpec) and item == value.items[0] for item in value.items)
+
+
+def _listed(changed: Mapping[str, Any], each: Mapping[str, Any], lists: Mapping[str, Several]) -> dict[str, Any]:
+    """The lists again, of changed elements; what is no tensor any more, or has become a list itself, stays as it is."""
+    found: dict[str, Any] = {}
+    for name, value in lists.items():
+        item = changed.get(name)
+        if isinstance(item, TensorSpec):
+            found[name] = dataclasses.replace(value, items=(item,) * len(value.items))
+        elif isinstance(item, Several) and item.items[0] == each[name]:
+            found[name] = dataclasses.replace(value, items=item.items)
+    return found
+
+
+def _wished(wish: Wish, inputs: dict[str, Any], guilty: list[str]) -> Iterator[dict[str, Any]]:
+    """Inputs of which a condition would hold that did not."""
+    for name, value in inputs.items():
+        if isinstance(value, TensorSpec) and value.shape == wish.had and isinstance(wish.want, tuple):
+            yield {**inputs, name: dataclasses.replace(value, shape=wish.want)}
+        elif (
+            isinstance(value, TensorSpec) and type(wish.had) is int and wish.had == len(value.shape) and name in guilty
+        ):
+            yield {**inputs, name: value.with_rank(wish.want)}
+        elif type(value) is int and value == wish.had:
+            yield {**inputs, name: wish.want}
+    if type(wish.had) is int:
+        yield from replaced(inputs, wish.had, wish.want)
 
 
 def _complaint(error: Exception) -> str:

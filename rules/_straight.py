@@ -1,0 +1,93 @@
+"""The statements of a branch as values: what each name would hold after them, computed without touching any name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tclint.fixes.places import Place
+from tclint.fixes.purity import only_logs, pure
+from tclint.fixes.recipes import SIGNS
+from tclint.fixes.uses import uses_in
+from tclint.rules._conditions import on_one_line
+from tclint.sources.tree import names_read, same
+
+
+@dataclass(slots=True)
+class Straight:
+    """The branches of one `if`, taken one after the other."""
+
+    place: Place
+    before: list[str] = field(default_factory=list)
+    """What the branches compute for themselves, under names of their own: computed whichever way it goes."""
+    logs: list[ast.stmt] = field(default_factory=list)
+    """What the branches say."""
+    made: set[str] = field(default_factory=set)
+    """Names that were made up."""
+
+    def values(self, body: Sequence[ast.stmt]) -> dict[str, str] | None:
+        """By name, what a branch assigns, as an expression of what was there before it; None where it does more."""
+        result: dict[str, str] = {}
+        for statement in body:
+            if isinstance(statement, ast.Pass):
+                continue
+            if only_logs(statement) and not names_read([statement]) & result.keys():
+                self.logs.append(statement)
+                continue
+            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+                target, value = statement.targets[0], statement.value
+            elif isinstance(statement, ast.AugAssign) and type(statement.op) in SIGNS:
+                target, value = statement.target, statement.value
+            else:
+                return None
+            if not isinstance(target, ast.Name) or isinstance(value, (ast.Tuple, ast.List)):
+                return None
+            augmented = isinstance(statement, ast.AugAssign)
+            if not pure(self.place, value):
+                return None
+            needed = (names_read([value]) | ({target.id} if augmented else set())) & result.keys()
+            named = {name: self._named(name, result) for name in sorted(needed)}
+            text = self._text(value, named, operand=augmented)
+            if text is None or "#" in text:
+                return None
+            if isinstance(statement, ast.AugAssign):
+                text = f"{named.get(target.id, target.id)} {SIGNS[type(statement.op)]} {text}"
+            elif self.own(target.id, body):
+                self.before.append(f"{target.id} = {text}")
+                continue
+            result[target.id] = text
+        return result
+
+    def _named(self, name: str, result: dict[str, str]) -> str:
+        """A name of its own for what the branch has given `name` so far."""
+        if result[name] in self.made:
+            return result[name]
+        taken = uses_in(self.place.function).bound | self.made
+        new = next(n for n in (f"new_{name}", *(f"new_{name}_{i}" for i in range(2, len(taken) + 3))) if n not in taken)
+        self.made.add(new)
+        self.before.append(f"{new} = {result[name]}")
+        result[name] = new
+        return new
+
+    def _text(self, value: ast.expr, named: dict[str, str], *, operand: bool) -> str | None:
+        """The source of an expression with other names."""
+        place = self.place
+        text = place.source(value)
+        if named and "\n" in text:
+            return None
+        first = place.span(value).column
+        inner = [n for n in ast.walk(value) if isinstance(n, ast.Name) and n.id in named]
+        for node in sorted(inner, key=lambda n: n.col_offset, reverse=True):
+            at = place.span(node).column - first
+            text = f"{text[:at]}{named[node.id]}{text[at + len(node.id) :]}"
+        plain = place.operand(value) if operand else place.argument(value)
+        return on_one_line(f"({text})" if plain != place.source(value) else text)
+
+    def own(self, name: str, body: Sequence[ast.stmt]) -> bool:
+        """Whether a branch binds a name for itself: nobody else binds or reads it."""
+        uses = uses_in(self.place.function)
+        inside = [*uses.reads(name)]
+        if len(uses.stores(name)) != 1 or not inside:
+            return False
+        return all(any(any(same(n, s) for n in (*above, read)) for s in body) for read, above in inside)

@@ -1,0 +1,217 @@
+"""Numbers and sizes that only the graph knows: whether what is done with them needs the value all the same.
+
+`capture_scalar_outputs` and its like let such a number into the graph. That helps where it becomes a size, a bound or a factor of
+tensors; a branch, a loop, a text, a key or a list ask for the value, and the graph breaks there instead.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from tclint.fixes.places import FunctionNode, Place
+from tclint.fixes.uses import uses_in
+from tclint.program import Import, Module
+from tclint.sources.tree import ancestors, same
+from tclint.values import External, FunctionValue, Tensor, Value
+
+if TYPE_CHECKING:
+    from tclint.events import Event
+
+_DEEPEST: Final = 3
+"""How far a number is followed: through names, into functions and out of them."""
+_KEEPS: Final = frozenset("int float max min abs torch.sym_int torch.sym_float torch.sym_max torch.sym_min".split())
+"""Functions of numbers that Dynamo has in the graph too."""
+_WALKS: Final = frozenset("zip enumerate list tuple set sorted reversed map filter range iter next dict".split())
+
+
+def needs_no_value(event: Event, node: ast.AST | None = None) -> bool:
+    """Whether no use of the number at a node, as far as it can be followed, asks for its value."""
+    place = Place(event, node)
+    return _Number(event, place.module, place.function, 0).is_free(place.node, place.chain)
+
+
+def is_walked(event: Event) -> bool:
+    """Whether Python goes through the elements of a tensor whose size only the graph knows."""
+    place = Place(event)
+    if _walks(place.node, place.chain):
+        return True
+    parent = place.parent
+    name = _only_name(parent) if isinstance(parent, ast.Assign) else None
+    return name is not None and any(_walks(read, above) for read, above in uses_in(place.function).reads(name))
+
+
+def _walks(node: ast.AST, chain: list[ast.AST]) -> bool:
+    parent = chain[-1] if chain else None
+    if isinstance(parent, (ast.For, ast.comprehension)):
+        return same(parent.iter, node)
+    if isinstance(parent, ast.Starred):
+        return True
+    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
+        return parent.func.id in _WALKS and not same(parent.func, node)
+    return isinstance(parent, ast.Attribute) and parent.attr == "tolist"
+
+
+class _Number:
+    """A number in one function, and who uses it."""
+
+    def __init__(
+        self,
+        event: Event,
+        module: Module,
+        function: FunctionNode | None,
+        depth: int,
+        names: Mapping[str, Value] | None = None,
+    ) -> None:
+        self.event = event
+        self.module = module
+        self.function = function
+        self.depth = depth
+        self.names = names
+        """What the names of a calling function hold, where it is one."""
+
+    def is_free(self, node: ast.AST, chain: list[ast.AST]) -> bool:
+        """Whether what stands around the number does not ask for its value; outermost first in `chain`."""
+        for i in range(len(chain) - 1, -1, -1):
+            parent, above = chain[i], chain[:i]
+            if isinstance(parent, ast.BinOp):
+                other = parent.right if same(parent.left, node) else parent.left
+                if isinstance(other, (ast.List, ast.Tuple, ast.JoinedStr)) or _is_text(other):
+                    return False
+                if isinstance(self._value(other), Tensor) and not self._is_guess(other):
+                    return True  # a factor of a tensor
+            elif isinstance(parent, (ast.ListComp, ast.GeneratorExp)):
+                if not same(parent.elt, node):
+                    return False
+            elif isinstance(parent, (ast.UnaryOp, ast.Tuple, ast.List, ast.Starred, ast.keyword)):
+                if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
+                    return False
+            elif isinstance(parent, ast.IfExp):
+                if same(parent.test, node):
+                    return False
+            elif isinstance(parent, ast.Slice):
+                pass
+            elif isinstance(parent, ast.Subscript):
+                return not same(parent.value, node) and isinstance(self._value(parent.value), Tensor)
+            elif isinstance(parent, ast.Call):
+                if not self._is_kept(parent):
+                    return self._handed(parent, node)
+            elif isinstance(parent, (ast.For, ast.comprehension)):
+                return same(parent.iter, node) and self._named(parent.target)
+            elif isinstance(parent, ast.Assign):
+                return self._assigned(parent, node)
+            elif isinstance(parent, ast.AugAssign):
+                return self._named(parent.target)
+            elif isinstance(parent, ast.Return):
+                return self._returned()
+            elif isinstance(parent, ast.Dict):
+                return any(isinstance(outer, ast.Return) for outer in above[-1:]) and any(
+                    same(value, node) for value in parent.values
+                )
+            else:
+                return isinstance(parent, ast.Expr)
+            node = parent
+        return False
+
+    def _is_kept(self, call: ast.Call) -> bool:
+        """Whether a call makes a number of the number."""
+        return ast.unparse(call.func) in _KEEPS if isinstance(call.func, (ast.Name, ast.Attribute)) else False
+
+    def _handed(self, call: ast.Call, node: ast.AST) -> bool:
+        """Whether the function that gets the number does without its value."""
+        if same(call.func, node):
+            return False  # a method of the number
+        func = self._value(call.func)
+        if isinstance(func, External):
+            return func.name.startswith("torch.")
+        if isinstance(func, FunctionValue):
+            return self._parameter(func, call, node)
+        owner = self._value(call.func.value) if isinstance(call.func, ast.Attribute) else None
+        return isinstance(owner, Tensor)
+
+    def _parameter(self, func: FunctionValue, call: ast.Call, node: ast.AST) -> bool:
+        function = func.function.node
+        if self.depth >= _DEEPEST or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+        names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)][func.bound is not None :]
+        name = next((k.arg for k in call.keywords if same(k.value, node) or same(k, node)), None)
+        at = next((i for i, argument in enumerate(call.args) if same(argument, node)), None)
+        if name is None and at is not None and at < len(names):
+            name = names[at]
+        if name is None or any(isinstance(a, ast.Starred) for a in call.args):
+            return False
+        inner = _Number(self.event, func.function.module, function, self.depth + 1)
+        return inner._reads(name)
+
+    def _assigned(self, statement: ast.Assign, node: ast.AST) -> bool:
+        target = statement.targets[0]
+        if len(statement.targets) != 1:
+            return False
+        if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
+            pairs = zip(target.elts, statement.value.elts, strict=False)
+            return all(self._named(t) for t, v in pairs if _holds(v, node)) or same(statement.value, node)
+        return self._named(target)
+
+    def _named(self, target: ast.expr) -> bool:
+        """Whether the reads of the names that are bound do without the value."""
+        if isinstance(target, ast.Tuple):
+            return all(self._named(each) for each in target.elts)
+        if not isinstance(target, ast.Name) or self.depth >= _DEEPEST:
+            return False
+        inner = _Number(self.event, self.module, self.function, self.depth + 1, self.names)
+        return inner._reads(target.id)
+
+    def _reads(self, name: str) -> bool:
+        return all(self.is_free(read, above) for read, above in uses_in(self.function).reads(name))
+
+    def _returned(self) -> bool:
+        """Out of the compiled function a number may go; inside, who called for it is asked."""
+        for frame, call in self.event.ask.calls_here():
+            if self.depth or call is None or frame.function is None:
+                return False
+            chain = ancestors(frame.module.tree, call)
+            node = frame.function.node
+            function = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+            names = self.event.ask.callers_names()
+            return _Number(self.event, frame.module, function, self.depth + 1, names).is_free(call, chain)
+        return True
+
+    def _value(self, node: ast.expr) -> Value | None:
+        """What an expression is: asked of the walk in the event's own function, read off the imports in another."""
+        if (
+            self.function is not None
+            and self.event.enclosing is not None
+            and self.event.enclosing.node is self.function
+        ):
+            return self.event.ask.evaluate(node)
+        if self.names is not None and isinstance(node, ast.Name) and node.id in self.names:
+            return self.names[node.id]
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        imported = self.module.names.get(root.id) if isinstance(root, ast.Name) else None
+        if isinstance(imported, Import):
+            rest = ast.unparse(node).partition(".")[2]
+            return External(".".join(filter(None, (imported.target, imported.attribute, rest))))
+        if isinstance(node, ast.Name) and self.function is not None and node.id in uses_in(self.function).bound:
+            return Tensor(1)  # named, in a function that is not looked at closely: a tensor more often than not
+        return None
+
+    def _is_guess(self, node: ast.expr) -> bool:
+        """Whether nothing but its name tells what a node is: in a function that is called, whose values are not at hand."""
+        here = self.event.enclosing
+        return self.names is None and not (here is not None and here.node is self.function)
+
+
+def _holds(value: ast.expr, node: ast.AST) -> bool:
+    return any(same(inner, node) for inner in ast.walk(value))
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _only_name(statement: ast.Assign) -> str | None:
+    target = statement.targets[0] if len(statement.targets) == 1 else None
+    return target.id if isinstance(target, ast.Name) else None

@@ -1,0 +1,84 @@
+"""A switch that lets a number into the graph is offered where nobody asks for the number's value."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tclint.run.project import Project
+from tclint.sources import configuration
+from tclint.sources.files import InputFile
+
+HEAD = """import math
+import torch
+from torch import nn
+
+NAMES = ["a", "b"]
+
+
+def scaled(x, n):
+    return x * n
+
+
+class Meter:
+    def __init__(self):
+        self.total = 0
+
+    def add(self, value, times=1):
+        self.total += value * times
+
+
+def chosen(n):
+    return 1 if n > 2 else 0
+
+
+"""
+
+
+def offered(forward: str) -> bool:
+    """Whether the switch is what is offered for the number that is read out in `forward`."""
+    body = textwrap.indent(textwrap.dedent(forward), "        ")
+    source = f"{HEAD}class Model(nn.Module):\n    def forward(self, x: torch.Tensor):\n{body}\n".encode()
+    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides={"no-cache": True})
+    findings = Project([InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)], settings, "/nowhere").lint()
+    read = [f for f in findings.findings if f.code in ("TCL103", "TCL105")]
+    assert read
+    return any(f.fix is not None and f.fix.switch is not None for f in read)
+
+
+@pytest.mark.parametrize(
+    "forward",
+    [
+        "n = int(x.sum())\nreturn torch.zeros(n)",
+        "n = int(x.sum())\nreturn x[:n]",
+        "n = max(1, int(x.sum()))\nreturn torch.full((n, 2), 1.0)",
+        "return torch.zeros(x.sum().item()), 2",
+        "sizes = [a * 2 for a in x.tolist()]\nreturn x.split(sizes)",
+        "lo, hi = int(x.min()), int(x.max())\nreturn torch.arange(lo, hi)",
+        "return torch.nonzero(x)",
+    ],
+)
+def test_sizes_and_bounds_of_tensors(forward: str) -> None:
+    assert offered(forward)
+
+
+@pytest.mark.parametrize(
+    "forward",
+    [
+        "n = int(x.sum())\nif n > 2:\n    x = x + 1\nreturn x",
+        "n = int(x.sum())\nreturn x, f'{n} rows'",
+        "n = int(x.sum())\nreturn x, NAMES[n]",
+        "n = int(x.sum())\nreturn [x] * n",
+        "n = int(x.sum())\nfor i in range(n):\n    x = x + i\nreturn x",
+        "n = int(x.sum())\nreturn x * chosen(n)",
+        "n = x.sum().item()\nreturn x, math.floor(n)",
+        "return x, str(x.tolist())",
+        "meter = Meter()\nmeter.add(int(x.sum()))\nreturn x * meter.total",
+        "seen = set()\nfor a in x.tolist():\n    seen.add(a)\nreturn x, len(seen)",
+        "for i in torch.nonzero(x):\n    x = x + i\nreturn x",
+        "rows = torch.nonzero(x)\nreturn [row for row in rows]",
+    ],
+)
+def test_what_needs_the_value(forward: str) -> None:
+    assert not offered(forward)

@@ -1,0 +1,108 @@
+"""What the compile sites taught is the same after it was written down."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from tclint.interpreter.machine import Interpreter
+from tclint.interpreter.state import SiteKnowledge
+from tclint.model.settings import Settings
+from tclint.program import Program
+from tclint.ruleset.loading import load_rules
+from tclint.run import knowledge, taught
+from tclint.run.parts import PartRunner
+from tclint.values import UNKNOWN, Const
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCAL = b"""
+import torch
+from functools import partial
+
+class Net(torch.nn.Module):
+    def __init__(self, act, sizes=(1, 2)):
+        super().__init__()
+        self.act = act
+        self.step = 0
+
+    def forward(self, x, scale=1.0):
+        return self.act(x) * scale
+
+def make(width):
+    def inner(x):
+        return x * width
+    return torch.compile(inner)
+
+def main():
+    model = torch.compile(Net(lambda x: x + 1), mode="reduce-overhead")
+    part = torch.compile(partial(Net(torch.relu), scale=2.0))
+    fast = make(3)
+    for size in (2, 3):
+        model.step += 1
+        fast(model(torch.ones(size), scale=size))
+"""
+
+
+def runner_of(files: dict[str, bytes]) -> PartRunner:
+    program = Program.build([(path, f"/p/{path}", data, True) for path, data in files.items()])
+    runner = PartRunner(program, Settings(), load_rules(()), ())
+    runner.find_sites(program.modules)
+    runner.compiled()
+    return runner
+
+
+def built_again(runner: PartRunner) -> Program:
+    """The same program, nothing of it read."""
+    return Program.build(
+        [(m.path, f"{m.directory}/{m.path.rpartition('/')[2]}", m.data, True) for m in runner.program.modules]
+    )
+
+
+def told(program: Program, learned: SiteKnowledge, runner: PartRunner) -> list[str]:
+    interp = Interpreter(program, runner.main.options, runner.dispatcher, None, learned)
+    walks = [knowledge._text(walk, []) for walk in learned.walks.values()]
+    return [*(lesson.digest for lesson in knowledge.lessons(interp)), *walks]
+
+
+@pytest.mark.parametrize("folder", ["", "demo", "tcl301", "tcl210", "tcl202"])
+def test_what_is_read_is_what_was_written(folder: str) -> None:
+    found = sorted((ROOT / "fixtures").glob(f"{folder}*/**/*.py")) if folder else []
+    runner = runner_of({path.relative_to(ROOT).as_posix(): path.read_bytes() for path in found} or {"m.py": LOCAL})
+    learned = runner.main.learned
+    assert learned.sites
+    program = built_again(runner)
+    again = taught.read(taught.written(learned), program)
+    assert again is not None
+    assert told(program, again, runner) == told(runner.program, learned, runner)
+    assert program.touched == set(), "reading it asks for no file"
+
+
+def test_there_is_one_unknown() -> None:
+    runner = runner_of({"m.py": LOCAL})
+    learned = SiteKnowledge(set_globals={("m.py", "a"): UNKNOWN, ("m.py", "b"): Const(3)})
+    again = taught.read(taught.written(learned), runner.program)
+    assert again is not None
+    assert again.set_globals["m.py", "a"] is UNKNOWN
+    assert again.set_globals["m.py", "b"].key == Const(3).key
+
+
+class Foreign:
+    """Nothing that sites teach."""
+
+
+@pytest.mark.parametrize("data", [b"", b"no pickle", pickle.dumps(Foreign()), pickle.dumps(3), pickle.dumps(print)])
+def test_what_is_no_knowledge_is_not_read(data: bytes) -> None:
+    assert taught.read(data, runner_of({"m.py": LOCAL}).program) is None
+
+
+def test_what_belongs_to_no_place_is_not_written() -> None:
+    assert taught.written(SiteKnowledge(set_globals={("m.py", "a"): (x for x in ())})) == b""  # type: ignore[dict-item]
+
+
+def test_a_program_in_which_a_class_is_gone_is_not_taught() -> None:
+    runner = runner_of({"m.py": LOCAL})
+    data = taught.written(runner.main.learned)
+    assert data
+    assert taught.read(data, Program.build([("m.py", "/p/m.py", b"x = 1", True)])) is None
