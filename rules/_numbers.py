@@ -14,6 +14,7 @@ from tclint.sources.tree import names_read, same
 if TYPE_CHECKING:
     from tclint.events import Event
 from tclint.torch_facts import facts
+from tclint.values import Instance
 
 # Functions of math, and what torch calls them.
 MATH: Final = {**{name: name for name in facts.methods("does the same on tensors under its own name")}, "fabs": "abs"}
@@ -50,7 +51,8 @@ def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, dept
             if not isinstance(func, ast.Attribute):
                 return False
             if not (isinstance(func.value, ast.Name) and func.value.id == "math" and func.attr in MATH):
-                return func.attr in _TAKES
+                # A tensor's method: `add` of an object of the program is something else.
+                return func.attr in _TAKES and not isinstance(place.event.ask.evaluate(func.value), Instance)
         elif isinstance(parent, ast.IfExp):
             pass  # one of the two values that it may have
         elif isinstance(parent, ast.Return):

@@ -7,6 +7,7 @@ tensors; a branch, a loop, a text, a key or a list ask for the value, and the gr
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.places import FunctionNode, Place
@@ -55,11 +56,20 @@ def _walks(node: ast.AST, chain: list[ast.AST]) -> bool:
 class _Number:
     """A number in one function, and who uses it."""
 
-    def __init__(self, event: Event, module: Module, function: FunctionNode | None, depth: int) -> None:
+    def __init__(
+        self,
+        event: Event,
+        module: Module,
+        function: FunctionNode | None,
+        depth: int,
+        names: Mapping[str, Value] | None = None,
+    ) -> None:
         self.event = event
         self.module = module
         self.function = function
         self.depth = depth
+        self.names = names
+        """What the names of a calling function hold, where it is one."""
 
     def is_free(self, node: ast.AST, chain: list[ast.AST]) -> bool:
         """Whether what stands around the number does not ask for its value; outermost first in `chain`."""
@@ -69,7 +79,7 @@ class _Number:
                 other = parent.right if same(parent.left, node) else parent.left
                 if isinstance(other, (ast.List, ast.Tuple, ast.JoinedStr)) or _is_text(other):
                     return False
-                if isinstance(self._value(other), Tensor):
+                if isinstance(self._value(other), Tensor) and not self._is_guess(other):
                     return True  # a factor of a tensor
             elif isinstance(parent, (ast.ListComp, ast.GeneratorExp)):
                 if not same(parent.elt, node):
@@ -149,7 +159,7 @@ class _Number:
             return all(self._named(each) for each in target.elts)
         if not isinstance(target, ast.Name) or self.depth >= _DEEPEST:
             return False
-        inner = _Number(self.event, self.module, self.function, self.depth + 1)
+        inner = _Number(self.event, self.module, self.function, self.depth + 1, self.names)
         return inner._reads(target.id)
 
     def _reads(self, name: str) -> bool:
@@ -163,7 +173,8 @@ class _Number:
             chain = ancestors(frame.module.tree, call)
             node = frame.function.node
             function = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
-            return _Number(self.event, frame.module, function, self.depth + 1).is_free(call, chain)
+            names = self.event.ask.callers_names()
+            return _Number(self.event, frame.module, function, self.depth + 1, names).is_free(call, chain)
         return True
 
     def _value(self, node: ast.expr) -> Value | None:
@@ -174,6 +185,8 @@ class _Number:
             and self.event.enclosing.node is self.function
         ):
             return self.event.ask.evaluate(node)
+        if self.names is not None and isinstance(node, ast.Name) and node.id in self.names:
+            return self.names[node.id]
         root: ast.expr = node
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -184,6 +197,11 @@ class _Number:
         if isinstance(node, ast.Name) and self.function is not None and node.id in uses_in(self.function).bound:
             return Tensor(1)  # named, in a function that is not looked at closely: a tensor more often than not
         return None
+
+    def _is_guess(self, node: ast.expr) -> bool:
+        """Whether nothing but its name tells what a node is: in a function that is called, whose values are not at hand."""
+        here = self.event.enclosing
+        return self.names is None and not (here is not None and here.node is self.function)
 
 
 def _holds(value: ast.expr, node: ast.AST) -> bool:

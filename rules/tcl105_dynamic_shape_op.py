@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Call, Event
+from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
 from tclint.fixes.switches import switch_on
-from tclint.model.finding import Effect, Finding, Fix, Severity
+from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules._unbacked import is_walked
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts
@@ -100,6 +102,8 @@ class DynamicShapeOp(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
         method = event.method
+        if method == "bincount" and (counts := _counted(event)) is not None:
+            return counts
         if (
             not _is_bound_to_break(event)
             and not is_walked(event)
@@ -121,3 +125,23 @@ class DynamicShapeOp(Rule):
 def _is_bound_to_break(event: Call) -> bool:
     """Whether the op breaks whatever is switched on."""
     return event.name in facts.named("has no shape to trace with")
+
+
+def _counted(event: Call) -> Fix | None:
+    """`one_hot(y, n).sum(0)` for `torch.bincount(y, minlength=n)`."""
+    place = Place(event)
+    node = place.node
+    torch = place.importing("torch")
+    if not isinstance(node, ast.Call) or torch is None or not event.name.startswith(("torch.", "Tensor.")):
+        return None
+    owner = [node.func.value] if event.name.startswith("Tensor.") and isinstance(node.func, ast.Attribute) else []
+    values = [*owner, *node.args]
+    if len(values) != 1 or [k.arg for k in node.keywords] != ["minlength"] or isinstance(values[0], ast.Starred):
+        return None
+    least = node.keywords[0].value
+    if isinstance(least, ast.Constant) and not least.value:
+        return None
+    labels = f"{place.atom(values[0])}.long()"
+    text = f"{torch[0]}.nn.functional.one_hot({labels}, {place.argument(least)}).sum(0)"
+    note = "wrong where a value may be `minlength` or more: bincount grows with it, this is an error"
+    return Fix("count classes of a known number", Applicability.UNSAFE, (*torch[1], place.replace(node, text)), note)

@@ -21,7 +21,8 @@ _KEPT = frozenset(facts.named("gives a result that goes on to be used"))
 class PrintInRegion(Rule):
     """`print`, `sys.stdout.write`, `open` or a progress bar inside the compiled region ends the graph.
 
-    Printing a tensor also waits for the device. `torch._dynamo.explain` does not even show a `print` on the first line.
+    Printing a tensor also waits for the device. `torch._dynamo.explain` does not even show a `print` on the first line. A
+    progress bar breaks where it is made, and once more where it is looped over.
 
     Bad::
 

@@ -20,7 +20,7 @@ class SparseOrNested(Rule):
     """Sparse tensors and strided nested tensors cannot enter a graph.
 
     Making one in the region (`to_sparse`, `torch.sparse_coo_tensor`, `torch.nested.nested_tensor`) ends the graph, and so
-    does passing one in. Nested tensors with `layout=torch.jagged` are fine.
+    does each use of one that was made elsewhere: an operator, a function, a method, its `shape`. Nested tensors with `layout=torch.jagged` are fine.
 
     Bad::
 

@@ -163,6 +163,11 @@ class Queries:
         """What a name of the function holds here; None where the function has not bound it."""
         return self._frame.env.get(name)
 
+    def callers_names(self) -> Mapping[str, Value]:
+        """What the names of the calling function hold; nothing where this one was entered first."""
+        caller = self._frame.parent
+        return caller.env if caller is not None else {}
+
     def captures(self, name: str) -> bool:
         """Whether a name is a variable of an enclosing function."""
         frame = self._frame

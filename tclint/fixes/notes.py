@@ -37,6 +37,8 @@ class _File:
     """What is read for a note alone: by function, by what the note is put into."""
     reached: dict[str, frozenset[str]] = field(default_factory=dict)
     """By the name of a root, what the functions read that it may call: asked again for every note below it."""
+    functions_from: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The same functions, by name."""
 
     def read_from(self, root: str) -> frozenset[str]:
         """The attributes and names that a function, and those of the file that it may call, read."""
@@ -61,6 +63,7 @@ class _File:
                 found |= new
                 flowing += [owner for owner in flows if owner in new]
             self.reached[root] = frozenset(found)
+            self.functions_from[root] = frozenset(seen)
         return self.reached[root]
 
 
@@ -132,7 +135,9 @@ class Notes:
         found: list[ast.stmt] = []
         if not self._follow(first, found, _DEEPEST):
             return []
-        read = self.file.read_from(root.name) | self.file.read_from(place.function.name)
+        read = self.file.read_from(root.name)
+        if place.function.name not in self.file.functions_from[root.name]:
+            read |= self.file.read_from(place.function.name)  # the file does not tell how it is reached
         if any(_named(owner) in read or self._is_state(owner) for owner in self.owners):
             return []
         return [s for s in found if not any(s is not other and within(s, other) for other in found)]

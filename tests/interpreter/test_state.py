@@ -118,6 +118,7 @@ def test_forgetting_leaves_nothing_concluded() -> None:
     memo.breaks["x"] = Break("m.py", 1, False)
     memo.stateful["x"] = []
     memo.attributes["x"] = {"y": Const(1)}
+    memo.later["x", "y"] = Const(1)
     memo.moments["x"] = ()
     memo.class_values["a.py", "Net.x"] = Const(1)
     memo.defaults[function(interp, "train"), "x"] = Const(1)

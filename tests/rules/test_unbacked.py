@@ -21,6 +21,14 @@ def scaled(x, n):
     return x * n
 
 
+class Meter:
+    def __init__(self):
+        self.total = 0
+
+    def add(self, value, times=1):
+        self.total += value * times
+
+
 def chosen(n):
     return 1 if n > 2 else 0
 
@@ -66,6 +74,7 @@ def test_sizes_and_bounds_of_tensors(forward: str) -> None:
         "n = int(x.sum())\nreturn x * chosen(n)",
         "n = x.sum().item()\nreturn x, math.floor(n)",
         "return x, str(x.tolist())",
+        "meter = Meter()\nmeter.add(int(x.sum()))\nreturn x * meter.total",
         "seen = set()\nfor a in x.tolist():\n    seen.add(a)\nreturn x, len(seen)",
         "for i in torch.nonzero(x):\n    x = x + i\nreturn x",
         "rows = torch.nonzero(x)\nreturn [row for row in rows]",
