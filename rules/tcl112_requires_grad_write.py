@@ -57,8 +57,8 @@ class RequiresGradWrite(Rule):
 
     Fix: move it out of the region: set `requires_grad` in the caller, call `backward` on the result. `--unsafe-fixes`
     makes a leaf that lives in one call a plain tensor: wrong where its gradient is asked for.
-    `torch.autograd.grad` and `backward` of what was computed from parameters stay where they are since torch 2.13: the switch
-    `torch._dynamo.config.trace_autograd_ops` has them in the graph.
+    `torch.autograd.grad` of what was computed from parameters stays where it is since torch 2.13: the switch
+    `torch._dynamo.config.trace_autograd_ops` has it in the graph.
     """
 
     code, name = "TCL112", "requires-grad-write"
@@ -201,7 +201,9 @@ class RequiresGradWrite(Rule):
         return computes and self.target >= _TRACED_SINCE
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        if isinstance(event, Call) and self._differentiates(event) and not _makes_leaves(event):
+        # What `backward` leaves in `.grad` is guarded: the second call would compile again.
+        gives = isinstance(event, Call) and event.method == "grad" and self._differentiates(event)
+        if gives and isinstance(event, Call) and not _is_bound_to_break(event):
             return switch_on(event, _SWITCH, _PRICE)
         if isinstance(event, Call) and (found := _plain(event)) is not None:
             return found
@@ -229,15 +231,18 @@ def _is_given(tensor: Tensor) -> bool:
     return bool(tensor.flags & PARAMETER) or tensor.flags & (INPUT | RAW) == INPUT | RAW
 
 
-def _makes_leaves(event: Event) -> bool:
-    """Whether this function, or one that calls it, makes a leaf: until 2.15 the graph would have to give that back."""
+def _is_bound_to_break(event: Event) -> bool:
+    """Whether this function, or one that calls it, makes a leaf or empties gradients.
+
+    Until 2.15 the graph would have to give the leaf back; and what an optimizer does breaks it all the same.
+    """
     own = event.enclosing
     functions = [own, *(frame.function for frame in event.ask.callers())]
-    return any(function is not None and function.index(_has_leaf) for function in functions)
+    return any(function is not None and function.index(_touches_leaves) for function in functions)
 
 
-def _has_leaf(function: Function) -> bool:
-    return any(isinstance(n, ast.Attribute) and n.attr == "requires_grad_" for n in nodes(function.node))
+def _touches_leaves(function: Function) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr in ("requires_grad_", "zero_grad") for n in nodes(function.node))
 
 
 def _follows_training(node: ast.AST) -> bool:
