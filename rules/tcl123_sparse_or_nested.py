@@ -11,7 +11,7 @@ from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts
 from tclint.values import SPARSE, External, Tensor, Value
 
-_MAKERS: Final = facts.named("makes a sparse or nested tensor")
+_MAKERS: Final = (*facts.named("makes a sparse or nested tensor"), *facts.named("is a type of sparse tensors"))
 # What is heard where one comes into a graph.
 _GIVEN: Final = "GB0015"
 
@@ -38,7 +38,7 @@ class SparseOrNested(Rule):
     code, name = "TCL123", "sparse-or-nested"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0277", "GB0015", "GB0374", "GB0090", "GB0016")
-    calls = (*_MAKERS, *facts.named("is a type of sparse tensors"))
+    calls = (*_MAKERS, *facts.named("is of sparse and nested tensors"))
     subjects = {"attribute": (Tensor,)}
     owns = facts.named("is of sparse and nested tensors")
 
@@ -75,8 +75,8 @@ class SparseOrNested(Rule):
         )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        if event.name.startswith("torch.sparse.") and event.name not in facts.named("is a type of sparse tensors"):
-            return  # what works on sparse tensors is told where it is given one
+        if event.name not in _MAKERS:
+            return  # what works on such tensors is told where it is given one
         verdict = self.verdict(event)
         if event.name.startswith("Tensor.") and verdict is not None and verdict.breaks == "never":
             return
