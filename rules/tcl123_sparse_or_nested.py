@@ -11,7 +11,7 @@ from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts
 from tclint.values import SPARSE, External, Tensor, Value
 
-_MAKERS: Final = facts.named("makes a sparse or nested tensor")
+_MAKERS: Final = (*facts.named("makes a sparse or nested tensor"), *facts.named("is a type of sparse tensors"))
 # What is heard where one comes into a graph.
 _GIVEN: Final = "GB0015"
 
@@ -38,7 +38,7 @@ class SparseOrNested(Rule):
     code, name = "TCL123", "sparse-or-nested"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0277", "GB0015", "GB0374", "GB0090", "GB0016")
-    calls = ("Tensor.*", "torch.*")
+    calls = (*_MAKERS, *facts.named("is of sparse and nested tensors"))
     subjects = {"attribute": (Tensor,)}
     owns = facts.named("is of sparse and nested tensors")
 
@@ -53,7 +53,7 @@ class SparseOrNested(Rule):
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         yield from self._used(event, event.left, event.right)
 
-    def _used(self, event: Attribute | Call | Operation, *values: Value | None) -> Iterator[Finding]:
+    def _used(self, event: Attribute | Operation, *values: Value | None) -> Iterator[Finding]:
         """One that was made elsewhere comes into the graph where it is used: each use ends it."""
         line = getattr(event.node, "lineno", 0)
         used = next((v for v in values if isinstance(v, Tensor) and v.flags & SPARSE and v.origin.line != line), None)
@@ -64,7 +64,7 @@ class SparseOrNested(Rule):
         place = (event.module.path, function.qualname if function is not None else "")
         if self._left.get(place, line) < line:
             return
-        if not isinstance(event, Operation) and event.receiver is used:
+        if isinstance(event, Attribute) or event.operator == "method":
             self._left[place] = min(line, self._left.get(place, line))
         yield self.finding(
             event,
@@ -75,10 +75,8 @@ class SparseOrNested(Rule):
         )
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        made = facts.named("is a type of sparse tensors")
-        if event.name not in made and (event.name.startswith("torch.sparse.") or not _named(event.name, _MAKERS)):
-            yield from self._used(event, event.receiver, *event.args, *event.keywords.values())
-            return
+        if event.name not in _MAKERS:
+            return  # what works on such tensors is told where it is given one
         verdict = self.verdict(event)
         if event.name.startswith("Tensor.") and verdict is not None and verdict.breaks == "never":
             return
@@ -94,7 +92,3 @@ class SparseOrNested(Rule):
             confidence=None if about is not None else Confidence.HIGH,
             help="keep it outside the compiled region",
         )
-
-
-def _named(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(name.startswith(p[:-1]) if p.endswith("*") else name == p for p in patterns)

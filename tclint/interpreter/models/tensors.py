@@ -382,6 +382,8 @@ def _mask(part: Value) -> Tensor | None:
 
 def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value:
     """A call of a tensor's method, told to the rules."""
+    if tensor.flags & SPARSE:
+        frame.interp.emitter.operation(frame, node, "method", tensor, NONE)
     result = method(frame, node, tensor, name, args, keywords)
     if frame.region is None:
         result = laid_out(frame, tensor, name, args, keywords, result)

@@ -169,6 +169,10 @@ def _of_several(written: Seq) -> str:
 
 def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
     """The value of a call of `torch.…`; of what eager code makes also how it lies in memory."""
+    if frame.region is not None:
+        used = next((each for each in args if type(each) is Tensor and each.flags & SPARSE), None)
+        if used is not None:
+            frame.interp.emitter.operation(frame, node, "argument", used, NONE)
     if "out" in keywords and isinstance(node, ast.Call):
         written, given = keywords["out"], next((each.value for each in node.keywords if each.arg == "out"), None)
         if isinstance(written, Tensor) and any(each and in_pieces(each) for each in (given, written.origin.node)):

@@ -17,7 +17,7 @@ import torch
 
 from tclint.verify import usage
 from tclint.verify.child import equal, pack
-from tclint.verify.child.compiling import unwrapped
+from tclint.verify.child.compiling import uncompiled, unwrapped
 from tclint.verify.child.cudagraph import run_cudagraphs
 from tclint.verify.child.experiments import (
     EagerFailed,
@@ -301,8 +301,14 @@ def recompile_runs(
             if swept_calls is not None:
                 swept_calls[sweep.label] = fresh(setup, swept, "eval", None)[1]
     for name in names:
-        if name.startswith("self.") and (change := attribute_change(example, name.removeprefix("self."))):
-            again = replace(example, calls=lambda: example.calls()[:1] * 3)
+        attribute = name.removeprefix("self.")
+        if attribute == name or (change := attribute_change(example, attribute)) is None:
+            continue
+        again = replace(example, calls=lambda: example.calls()[:1] * (SETTLED + 1))
+        if _changes_itself(setup, example, attribute):
+            # Whoever adds to it what the program does not makes a counter of what is set once.
+            yield run_recompiles(setup, again, f"{name} as the calls change it", SETTLED, "eval", (name,))
+        else:
             yield run_recompiles(setup, again, f"{name} changed between calls", 1, "eval", (name,), change)
 
 
@@ -329,16 +335,28 @@ def _can_change(part: Any, name: str) -> bool:
     return type(own) in (int, float, bool)
 
 
+def _holders(made: Any, name: str) -> list[Any]:
+    """The parts of a target that have an attribute which can be changed."""
+    owner = getattr(made, "__self__", made)
+    parts = list(owner.modules()) if isinstance(owner, torch.nn.Module) else [owner]
+    return [part for part in parts if _can_change(part, name)]
+
+
+def _changes_itself(setup: Setup, example: Example, name: str) -> bool:
+    """Whether a call of the target changes an attribute of its own."""
+    made, calls = fresh(setup, example, "eval", None)
+    parts = _holders(unwrapped(made), name)
+    before = [getattr(part, name) for part in parts]
+    with uncompiled():
+        made(*calls[0].args, **calls[0].kwargs)
+    return before != [getattr(part, name) for part in parts]
+
+
 def attribute_change(example: Example, name: str) -> Callable[[Any, int], None] | None:
     """Changes an attribute of the target's modules to another value of its kind; None where there is none to change."""
 
-    def holders(made: Any) -> list[Any]:
-        owner = getattr(made, "__self__", made)
-        parts = list(owner.modules()) if isinstance(owner, torch.nn.Module) else [owner]
-        return [part for part in parts if _can_change(part, name)]
-
     def change(made: Any, turn: int) -> None:
-        for part in holders(made):
+        for part in _holders(made, name):
             value = getattr(part, name)
             try:
                 setattr(part, name, not value if type(value) is bool else value + 1)
@@ -346,7 +364,7 @@ def attribute_change(example: Example, name: str) -> Callable[[Any, int], None] 
                 # A setter that knows a largest value.
                 setattr(part, name, value - 1)
 
-    return change if holders(unwrapped(example.build())) else None
+    return change if _holders(unwrapped(example.build()), name) else None
 
 
 def _chosen(example: Example, sweep: Sweep, working: list[int]) -> list[Call]:
