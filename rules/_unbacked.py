@@ -14,6 +14,7 @@ from tclint.fixes.places import FunctionNode, Place
 from tclint.fixes.uses import uses_in
 from tclint.program import Import, Module
 from tclint.sources.tree import ancestors, same
+from tclint.torch_facts import facts
 from tclint.values import External, FunctionValue, Tensor, Value
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
 _DEEPEST: Final = 3
 """How far a number is followed: through names, into functions and out of them."""
-_KEEPS: Final = frozenset("int float max min abs torch.sym_int torch.sym_float torch.sym_max torch.sym_min".split())
-"""Functions of numbers that Dynamo has in the graph too."""
-_WALKS: Final = frozenset("zip enumerate list tuple set sorted reversed map filter range iter next dict".split())
+_KEEPS: Final = frozenset(facts.named("makes a number of a number within the graph"))
+_WALKS: Final = facts.methods("walks any iterable") | frozenset({"map", "filter", "reversed", "iter"})
+"""Builtins that go through what they are given, at once or later."""
 
 
 def needs_no_value(event: Event, node: ast.AST | None = None) -> bool:
@@ -116,7 +117,9 @@ class _Number:
 
     def _is_kept(self, call: ast.Call) -> bool:
         """Whether a call makes a number of the number."""
-        return ast.unparse(call.func) in _KEEPS if isinstance(call.func, (ast.Name, ast.Attribute)) else False
+        if isinstance(call.func, ast.Name):
+            return f"builtins.{call.func.id}" in _KEEPS
+        return isinstance(call.func, ast.Attribute) and ast.unparse(call.func) in _KEEPS
 
     def _handed(self, call: ast.Call, node: ast.AST) -> bool:
         """Whether the function that gets the number does without its value."""
