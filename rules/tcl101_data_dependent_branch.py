@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from tclint.events import Assert, Branch, Call, Event, Operation
@@ -184,12 +185,20 @@ def _source(event: Branch | Operation | Call, tensor: Tensor) -> str:
     for node in ast.walk(event.node):
         if isinstance(node, ast.Name):
             held = spoken_of(event.ask.local(node.id) or UNKNOWN)
-            if held is not None and held.origin.line and held.origin.line != line:
+            if held is not None and held.origin.line != line and _is_here(event, held):
                 text = held.origin.text()
                 if text and not text.startswith(node.id):
                     return f": `{node.id}` comes from `{text}` (line {held.origin.line})"
-    if tensor.origin.line and tensor.origin.line != line:
+    if tensor.origin.line != line and _is_here(event, tensor):
         text = tensor.origin.text()
         return f": the value comes from `{text}` (line {tensor.origin.line})" if text else ""
     text = ast.unparse(event.node)
     return f": `{text}`" if len(text) <= 60 else ""
+
+
+def _is_here(event: Branch | Operation | Call, tensor: Tensor) -> bool:
+    """Whether a tensor was made in this file: a caller in another one has lines with the same numbers."""
+    line, column, text = tensor.origin.line, getattr(tensor.origin.node, "col_offset", 0), tensor.origin.text()
+    word = re.match(r"\w+", text)
+    there = event.module.text_of(line, line)[column:] if line else b""
+    return bool(there) and (word is None or there.startswith(word[0].encode()))

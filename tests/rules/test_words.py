@@ -69,3 +69,16 @@ def test_where_nothing_on_the_line_helps_the_help_names_the_callers_side(tmp_pat
     helps = {f.line: f.help for f in lint(["m.py"], cwd=str(tmp_path), isolated=True).findings if f.code == "TCL101"}
     assert "called at m.py:20; decide there" in helps[6]
     assert "called at" not in helps[13], "a change at the line helps"
+
+
+def test_the_line_of_another_file_is_not_told_as_one_of_this(tmp_path: Path) -> None:
+    (tmp_path / "gate.py").write_text(
+        "def gate(x):\n    y = x * 2\n    # the caller's line\n    if x.sum() > 0:\n        return y\n    return x\n"
+    )
+    (tmp_path / "m.py").write_text(
+        "import torch\nfrom gate import gate\n\n\n@torch.compile\ndef f(a: torch.Tensor):\n    b = a + 1\n    return gate(b)\n"
+    )
+    (found,) = lint(["."], cwd=str(tmp_path), isolated=True).findings
+    assert (found.path, found.line) == ("gate.py", 4)
+    assert "(line" not in found.message
+    assert "`x.sum() > 0`" in found.message

@@ -41,7 +41,7 @@ def wishes(error: BaseException) -> list[Wish]:
             found = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError):
             return []
-        negated = isinstance(error, AssertionError) is False
+        negated = not isinstance(error, AssertionError)
         return list(dict.fromkeys(_wishes(found, frame, negated)))
     return []
 
