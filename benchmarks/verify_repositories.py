@@ -36,7 +36,7 @@ NAMES = (
     "sam2",
     "nanoVLM",
 )
-OUTCOMES = ("confirmed", "refuted", "not reached", "inconclusive")
+OUTCOMES = ("confirmed", "refuted", "not-reached", "inconclusive")
 DECIDED = OUTCOMES[:2]
 
 

@@ -78,7 +78,7 @@ class Run:
     """One experiment on one target."""
 
     experiment: str
-    """One of: breaks, recompiles, cudagraphs."""
+    """One of: breaks, recompiles, cudagraphs, statement."""
     label: str
     """For people: "eval, float32"."""
     source: str
@@ -106,6 +106,8 @@ class Run:
     """The calls are a sequence that somebody chose: the program, or an example. False where they were made up."""
     alike: bool = False
     """No argument had another size, layout, type or plain value in one call than in another."""
+    settings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """What a statement made of settings of torch, by their full names: their values before it and after it."""
 
     @property
     def graph_runs(self) -> int:

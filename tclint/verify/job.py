@@ -31,6 +31,10 @@ class Goal:
     effect: str
     names: tuple[str, ...] = ()
     """What the finding says changes between calls: arguments, attributes as `self.name`, "size" and the like."""
+    column: int = 0
+    """Where its mark begins on the line `mark`, from 1; 0 where that is not known."""
+    mark: int = 0
+    mark_end: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,11 @@ def fault_words(fault: Fault) -> tuple[str, str]:
         return f"it needs a network: {what}{where}", "register an example that downloads nothing"
     if "MemoryError" in fault.kind or "can't allocate memory" in fault.message or "out of memory" in text.lower():
         return f"out of memory: {what}{where}", "raise --memory, or register a smaller example with @tclint.example"
-    act = {"import": "its file cannot be imported", "eager": "it does not run in eager mode either"}.get(fault.act)
+    act = {
+        "import": "its file cannot be imported",
+        "eager": "it does not run in eager mode either",
+        "statement": "the line cannot be run by itself",
+    }.get(fault.act)
     hint = "register an example with @tclint.example, returning (callable, [call, ...])"
     return f"{act}: {what}{where}" if act else f"{what}{where}", hint
 
@@ -445,6 +449,8 @@ def _graphs_here(judging: _Judge, run: Run) -> bool:
 def _silent(judging: _Judge) -> Verdict:
     """Wrong or slow without a word from the compiler: differing values prove it, agreeing ones prove nothing."""
     path = judging.finding.path
+    if (told := _setting(judging)) is not None:
+        return told
     for run in judging.heard.runs:
         if run.differs and judging.touches(run.covered.get(path, ())):
             return judging.verdict(Outcome.CONFIRMED, f"compiled and eager disagree: {run.differs}", run)
@@ -453,9 +459,31 @@ def _silent(judging: _Judge) -> Verdict:
             return judging.verdict(Outcome.CONFIRMED, fault_words(run.fault)[0], run, stack=run.fault.stack)
     reached = [run for run in judging.heard.runs if judging.touches(run.covered.get(path, ()))]
     if not reached:
-        return _untraced(judging, judging.heard.runs)
+        # What the statement of another finding did says nothing of this line.
+        others = [run for run in judging.heard.runs if run.experiment != "statement"]
+        return _untraced(judging, others) if others else _nothing_ran(judging)
     words = "compiled and eager values agree on these calls, which does not rule it out"
     return judging.verdict(Outcome.INCONCLUSIVE, words, reached[0])
+
+
+def _setting(judging: _Judge) -> Verdict | None:
+    """The verdict on a line that is said to raise a setting: what the setting was before it and is after it."""
+    names = claim_of(judging.finding).names
+    for run in judging.runs("statement"):
+        if not judging.touches(run.covered.get(judging.finding.path, ())):
+            continue
+        for full, (before, after) in run.settings.items():
+            if full.rpartition(".")[2] not in names:
+                continue
+            words = f"`{full}` is {after} after this line, {before} before it"
+            raised = before != after and not _is_less(after, before)
+            return judging.verdict(Outcome.CONFIRMED if raised else Outcome.REFUTED, words, run)
+    return None
+
+
+def _is_less(after: str, before: str) -> bool:
+    """Whether a setting was made smaller: both are numbers as Python writes them."""
+    return after.lstrip("-").isdigit() and before.lstrip("-").isdigit() and int(after) < int(before)
 
 
 def verdicts_of(findings: Sequence[Finding], heard: Heard, outlines: Outlines) -> tuple[Verdict, ...]:

@@ -119,7 +119,9 @@ def _target(members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str,
     for finding, _ in members:
         path = absolute(finding.path, root)
         lines = outline(path).statement(finding.span.line, max(finding.span.line, finding.span.end_line))
-        places.append(Goal(path, lines.start, lines.stop - 1, finding.effect.value, _varies(finding)))
+        span = finding.span
+        marked = (span.column, span.line, max(span.line, span.end_line))
+        places.append(Goal(path, lines.start, lines.stop - 1, finding.effect.value, _varies(finding), *marked))
     factories: Mapping[str, str] = dict(options.factories)
     job = Job(
         root=root,

@@ -240,14 +240,24 @@ class Slice:
 def slice_for(use: Use, wanted: Sequence[ast.expr], before: int | None = None) -> Slice:
     """What must run so that the expressions can be computed; statements after line `before` are not looked at."""
     last = before if before is not None else max(node.lineno for node in wanted)
+    return slice_at(use.scopes, wanted, last, use.call.lineno)
+
+
+def slice_at(scopes: Sequence[Scope], wanted: Sequence[ast.AST], last: int, line: int, narrow: bool = False) -> Slice:
+    """What must run so that something at a line can be computed; of the innermost function nothing after `last`.
+
+    `narrow`: of statements that only set something up on an object, those that need nothing else.
+    """
     needed = {name for node in wanted for name in _loaded(node)}
     chosen: list[ast.stmt] = []
-    for scope in reversed(use.scopes):
-        inside = scope is not use.tree or len(use.scopes) == 1
-        statements = list(_flat(scope.body, last if inside else None, use.call.lineno))
+    for scope in reversed(scopes):
+        inside = scope is not scopes[0] or len(scopes) == 1
+        statements = [s for s in _flat(scope.body, last if inside else None, line) if s not in wanted]
         taken: list[ast.stmt] = []
         while True:
             fresh = [s for s in statements if s not in taken and (_bound(s) & needed or _changes(s, needed))]
+            if narrow:
+                fresh = [s for s in fresh if _bound(s) & needed or _loaded(s) <= needed]
             if not fresh:
                 break
             for statement in fresh:

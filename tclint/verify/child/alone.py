@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch.distributed as distributed
 
@@ -17,3 +20,16 @@ def found_missing(error: BaseException) -> bool:
         return False
     distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
     return True
+
+
+@contextmanager
+def launched_alone() -> Iterator[None]:
+    """The environment that a launcher of one process gives to a script: which process it is, and of how many."""
+    given = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1"}
+    given = {name: value for name, value in given.items() if name not in os.environ}
+    os.environ.update(given)
+    try:
+        yield
+    finally:
+        for name in given:
+            os.environ.pop(name, None)

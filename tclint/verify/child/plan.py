@@ -31,6 +31,7 @@ from tclint.verify.child.experiments import (
 from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories
 from tclint.verify.child.load import load
 from tclint.verify.child.sources import sources
+from tclint.verify.child.statement import statement_runs
 from tclint.verify.child.sweep import SETTLED, Sweep, sweeps
 from tclint.verify.cover import is_project
 from tclint.verify.heard import Equality, Fault, Heard, Run, Trial
@@ -89,8 +90,15 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
     notes.has_time = lambda: used() < job.seconds * SPARE
     if save is not None:
         notes.tell = lambda: save(_heard(job, setup, notes))
+    for told in statement_runs(job, setup.wanted):
+        if isinstance(told, Run):
+            notes.runs.append(told)
+        else:
+            notes.faults.append(told)
     checked = False
     for candidate in job.candidates:
+        if notes.runs and not _unsettled(job.places, notes.runs):
+            break
         if notes.runs and used() > job.seconds * ENOUGH:
             break
         try:
@@ -418,6 +426,15 @@ def _runs_soon(example: Example, setup: Setup) -> bool:
     """Whether the example's own calls run there, in a time that can be spent on every size."""
     start = time.perf_counter()
     return _runs(example, setup) and time.perf_counter() - start < SOON
+
+
+def _unsettled(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
+    """Places whose statements have not shown by themselves what is said of them."""
+    return [
+        place
+        for place in places
+        if not any(place.line in run.covered.get(place.path, ()) for run in runs if run.experiment == "statement")
+    ]
 
 
 def _unconfirmed(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
