@@ -85,15 +85,20 @@ def environment(
         TCLINT_VERIFY_DEVICE=device,
         # `torch.cuda.is_available()` then asks the driver's library and leaves CUDA untouched: forking stays possible.
         PYTORCH_NVML_BASED_CUDA_CHECK="1",
+        TCLINT_VERIFY_BYTECODE=bytecode(source),
     )
-    if "PYTHONDONTWRITEBYTECODE" not in source:
-        # The user's own modules are never written beside; torch's may be, as whenever somebody imports it.
-        kept["TCLINT_VERIFY_BYTECODE"] = "1"
     if device == "cpu":
         kept["CUDA_VISIBLE_DEVICES"] = ""
     elif gpu:
         kept["CUDA_VISIBLE_DEVICES"] = gpu
     return kept
+
+
+def bytecode(source: Mapping[str, str]) -> str:
+    """The user's folder for the bytecode of packages that have none beside them: an image that was built without it, a
+    folder that cannot be written. Without it every run compiles the two thousand files of torch anew."""
+    caches = source.get("XDG_CACHE_HOME") or os.path.join(source.get("HOME") or os.path.expanduser("~"), ".cache")
+    return os.path.join(caches, "tclint", "bytecode")
 
 
 def visible_gpus(base: Mapping[str, str] | None = None) -> tuple[str, ...]:

@@ -150,6 +150,30 @@ def test_the_environment_is_scrubbed() -> None:
     assert "CUDA_VISIBLE_DEVICES" not in environment("cuda", "/tmp/s", base)
 
 
+@pytest.mark.parametrize("beside", [False, True])
+def test_bytecode_that_torch_lacks_is_kept_in_a_folder_of_ours(tmp_path: Path, beside: bool) -> None:
+    """Never beside the sources, and only where there is none."""
+    site, kept = tmp_path / "site", tmp_path / "kept"
+    (site / "torch").mkdir(parents=True)
+    (site / "torch" / "__init__.py").write_text("")
+    (site / "theirs.py").write_text("")
+    env = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join([str(site), str(Path(tclint.__file__).parent.parent)])}
+    if beside:
+        subprocess.run([sys.executable, "-c", "import torch"], env=env, check=True)
+    there = sorted(site.rglob("*.pyc"))
+    program = (
+        "import sys; from tclint.verify.child import serve; serve._keep_bytecode(sys.argv[1]); import torch, theirs"
+    )
+    subprocess.run([sys.executable, "-c", program, str(kept)], env={**env, "PYTHONDONTWRITEBYTECODE": "1"}, check=True)
+    assert sorted(site.rglob("*.pyc")) == there
+    assert bool(there) is beside
+    assert {path.name.partition(".")[0] for path in kept.rglob("*.pyc")} == (
+        set() if beside else {"__init__", "theirs"}
+    )
+    assert process.bytecode({"HOME": "/h"}) == os.path.join("/h", ".cache", "tclint", "bytecode")
+    assert process.bytecode({"HOME": "/h", "XDG_CACHE_HOME": "/c"}) == os.path.join("/c", "tclint", "bytecode")
+
+
 def test_what_is_said_of_the_compiler_for_cpp_is_kept() -> None:
     """Without the first, Inductor builds a library for each instruction set, in every run: twenty seconds."""
     base = {"TORCHINDUCTOR_VEC_ISA_OK": "1", "TORCHINDUCTOR_MAX_AUTOTUNE": "1", "TORCHINDUCTOR_CACHE_DIR": "/theirs"}

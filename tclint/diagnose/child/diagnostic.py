@@ -54,6 +54,9 @@ def measure(data: Mapping[str, Any], save: Callable[[dict[str, Any]], None]) -> 
         if not torch.cuda.is_available():
             return {**told, "words": "torch sees no CUDA device here"}
         told["gpu"] = torch.cuda.get_device_name()
+        from tclint.diagnose.child import workers
+
+        workers.start(order.diagnostic)
     torch.set_num_threads(max(1, order.threads))
     turn = Turn(order.turn, order.ahead)
     try:

@@ -74,8 +74,7 @@ def _warm() -> str:
     nothing is compiled, which would touch it, but what compiling needs is imported."""
     # Modules are not garbage: looking for some among them takes a sixth of the time that importing all this does.
     gc.disable()
-    # Nothing of the user's is imported here. Where nobody has compiled torch's own files, every run would, in three times the time.
-    sys.dont_write_bytecode = os.environ.get("TCLINT_VERIFY_BYTECODE") != "1"
+    _keep_bytecode(os.environ.get("TCLINT_VERIFY_BYTECODE", ""))
     import torch
 
     import tclint.verify.child.plan  # noqa: F401
@@ -92,13 +91,22 @@ def _warm() -> str:
         for name in _COMPILER:
             if importlib.util.find_spec(name) is not None:
                 importlib.import_module(name)
-    sys.dont_write_bytecode = True
     _unmeasured()
     # What is alive now lives on in every fork: a collection there need not look at it, nor copy its pages.
     gc.collect()
     gc.freeze()
     gc.enable()
     return str(torch.__version__)
+
+
+def _keep_bytecode(folder: str) -> None:
+    """Where torch's own files have not been compiled, keep what is compiled now, in a folder of ours and nowhere else:
+    importing them takes three times as long each time, and so does whatever the target imports from the same place."""
+    found = importlib.util.find_spec("torch")
+    if not folder or found is None or found.origin is None:
+        return
+    if not os.path.exists(importlib.util.cache_from_source(found.origin)):
+        sys.pycache_prefix, sys.dont_write_bytecode = folder, False
 
 
 def _unmeasured() -> None:
