@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tclint.diagnose.measurement import BreakRow, Breaks, FrameRow, RecompileRow
+from tclint.diagnose.words import shortened
 from tclint.verify.heard import Break, Fault, Heard, Run
 
 Own = Callable[[str], bool]
@@ -29,7 +30,7 @@ def breaks_of(heard: Heard, own: Own, name_at: NameAt) -> Breaks:
 
 
 def said(fault: Fault) -> str:
-    return f"{fault.kind}: {' '.join(fault.message.split())[:300]}"
+    return f"{fault.kind}: {shortened(fault.message)}"
 
 
 def _breaks(runs: Sequence[Run], own: Own) -> tuple[BreakRow, ...]:

@@ -36,16 +36,16 @@ dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:14px}
 th{text-align:left;color:var(--soft);font-weight:550;font-size:12.5px;border-bottom:1px solid var(--rule);padding:6px 14px 6px 0}
-td{padding:8px 14px 8px 0;border-bottom:1px solid var(--rule);vertical-align:top;overflow-wrap:anywhere}
-tr:last-child td{border-bottom:0}
+td{padding:8px 14px 8px 0;border-bottom:1px solid var(--rule);vertical-align:top;overflow-wrap:break-word}
+tr:last-child td{border-bottom:0}th:last-child,td:last-child{padding-right:0}
 td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 td.place{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px;white-space:nowrap}
 .total td{font-weight:650;border-top:1px solid var(--rule)}
-.tag{display:inline-block;padding:1px 9px;border-radius:99px;font-size:12.5px;font-weight:600}
+.tag{display:inline-block;padding:1px 9px;border-radius:99px;font-size:12.5px;font-weight:600;white-space:nowrap}
 .tag.good{color:var(--good);background:var(--goodbg)}.tag.warn{color:var(--warn);background:var(--warnbg)}
 .tag.bad{color:var(--bad);background:var(--badbg)}
 ul{margin:12px 0 0;padding-left:18px;color:var(--soft);font-size:14px}li{overflow-wrap:anywhere}
-figure{margin:0 0 18px}figcaption{font-size:13px;color:var(--soft);margin-bottom:8px}
+figure{margin:0 0 18px;overflow-x:auto}figcaption{font-size:13px;color:var(--soft);margin-bottom:8px}
 svg{display:block;width:100%;max-width:760px;height:auto}
 svg text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:var(--ink)}
 svg .tick,svg .label{fill:var(--soft)}svg .value{font-variant-numeric:tabular-nums}
@@ -53,6 +53,11 @@ svg .tick,svg .label{fill:var(--soft)}svg .value{font-variant-numeric:tabular-nu
 .l0,.l1,.l2,.l3{fill:none;stroke-width:2}.l0{stroke:var(--s0)}.l1{stroke:var(--s1)}.l2{stroke:var(--s2)}.l3{stroke:var(--s3)}
 .axis,.grid{stroke:var(--rule);fill:none}.whisker{stroke:var(--ink);stroke-width:1.2;fill:none;opacity:.7}
 footer{margin-top:28px;color:var(--soft);font-size:13px}
+@media (max-width:760px){main{padding:24px 14px 48px}section{padding:18px 16px}svg{min-width:620px}
+thead{display:none}table,tbody,tr,td{display:block;width:100%}tr{padding:8px 0;border-bottom:1px solid var(--rule)}
+tr:last-child{border-bottom:0}td,td.n,td.place,.total td{display:flex;justify-content:space-between;gap:16px;border:0;padding:2px 0;
+text-align:right;white-space:normal;overflow-wrap:anywhere}td:empty{display:none}
+td::before{content:attr(data-of);flex:none;color:var(--soft);text-align:left;font:550 12.5px/1.7 system-ui,sans-serif}}
 @media print{body{background:#fff}section,.verdicts>div{break-inside:avoid}}
 """
 
@@ -149,7 +154,9 @@ def _table(section: figures.Section) -> str:
         if word in _TAGS and section.columns[number] in ("Verdict", "Rule"):
             rest = escape(text[len(word) :].lstrip(": "))
             inner = f'<span class="tag {_TAGS[word]}">{escape(word)}</span> {rest}'
-        return f'<td class="{kind}">{inner}</td>' if kind else f"<td>{inner}</td>"
+        # On a narrow screen a row is a list, and each cell says what it is of.
+        attributes = f' data-of="{escape(section.columns[number])}"' + (f' class="{kind}"' if kind else "")
+        return f"<td{attributes}><span>{inner}</span></td>" if inner else f"<td{attributes}></td>"
 
     head = "".join(
         f'<th class="n">{escape(c)}</th>' if n in section.numbers else f"<th>{escape(c)}</th>"

@@ -16,6 +16,7 @@ from tclint.diagnose.measurement import CostBreak, CostSample, Diagnosis, Guards
 from tclint.diagnose.order import Order
 from tclint.diagnose.session import Options, Session
 from tclint.diagnose.target import parse
+from tclint.diagnose.words import first_line, shortened
 from tclint.model.errors import UserError
 from tclint.model.settings import Settings
 
@@ -227,3 +228,21 @@ def test_what_a_remedy_did(
 def test_a_remedy_for_recompiles(tmp_path: Path) -> None:
     one, other = (CostSample(timing(1.0), None, 1, (), programs) for programs in (4, 1))
     assert judged(one, other, str(tmp_path)) == ("measured", "; 3 programs fewer over the varying calls")
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("fits", "fits"),
+        ("two\n   lines", "two lines"),
+        ("a word that is cut nowhere", "a word that is …"),
+        ("x" * 30, "x" * 16 + " …"),
+        ("", ""),
+    ],
+)
+def test_no_word_of_an_error_is_cut(text: str, short: str) -> None:
+    assert shortened(text, 18) == short
+
+
+def test_the_first_line_of_an_error() -> None:
+    assert (first_line("one\ntwo"), first_line(""), first_line("\n one \n")) == ("one", "", "one")

@@ -13,6 +13,7 @@ from tclint.diagnose.child.breaks import hear
 from tclint.diagnose.child.clock import effort, forward, timings, work_of
 from tclint.diagnose.child.target import Subject
 from tclint.diagnose.measurement import CostBreak, CostSample
+from tclint.diagnose.words import first_line
 from tclint.verify.child import compiling
 
 
@@ -36,5 +37,5 @@ def measure_cost(subject: Subject) -> CostSample:
         count: int | None = work_of(step, subject.device).launches
     except RuntimeError as error:
         count = None
-        notes.append(f"launches cannot be told: {str(error).splitlines()[0][:200]}")
+        notes.append(f"launches cannot be told: {first_line(str(error))}")
     return CostSample(took, count, graphs, broken, compilations, tuple(notes))

@@ -17,6 +17,7 @@ import torch
 from tclint.diagnose.child.target import NotApplicable, NoTarget, Subject, subject_of
 from tclint.diagnose.child.turn import Turn
 from tclint.diagnose.order import Order
+from tclint.diagnose.words import shortened
 from tclint.model import codec
 from tclint.verify.child.experiments import EagerFailed
 
@@ -113,4 +114,4 @@ def _shared(name: str, subject: Subject, eager: Callable[[], Any], compiled: Cal
 
 def _line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " ".join(lines[:2])[:250]
+    return shortened(" ".join(lines[:2]))

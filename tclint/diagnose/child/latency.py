@@ -16,6 +16,7 @@ from tclint.diagnose.child.clock import NoGradient, effort, seconds, sync, timin
 from tclint.diagnose.child.speed import step_of
 from tclint.diagnose.child.target import NotApplicable, Subject
 from tclint.diagnose.measurement import Latency, LatencyRow
+from tclint.diagnose.words import first_line
 
 
 def measure_latency(subject: Subject) -> Latency:
@@ -28,7 +29,7 @@ def measure_latency(subject: Subject) -> Latency:
         try:
             step_of(kind, target, call, target)()
         except (NoGradient, RuntimeError) as why:
-            notes.append(f"forward only: {str(why).splitlines()[0][:200]}")
+            notes.append(f"forward only: {first_line(str(why))}")
             kind = "forward"
     blocks = repeated_blocks(target)
     warm_up(subject.device)

@@ -14,6 +14,7 @@ from tclint.diagnose.child.clock import effort, forward, peak_mb, seconds, sync,
 from tclint.diagnose.child.target import NotApplicable, Subject
 from tclint.diagnose.measurement import ModeRow, Modes, Reentry
 from tclint.diagnose.plan import REENTRY
+from tclint.diagnose.words import first_line, shortened
 from tclint.runtime.cudagraph import cloned, run_cloned
 from tclint.verify.child.cudagraph import OVERWRITTEN, graph_counters, noisy, watching
 from tclint.verify.child.experiments import difference
@@ -63,12 +64,12 @@ def _row(subject: Subject, mode: str) -> ModeRow:
         try:
             memory = peak_mb(compiled, subject.device)
         except RuntimeError as error:
-            notes.append(f"peak memory cannot be told: {str(error).splitlines()[0][:200]}")
+            notes.append(f"peak memory cannot be told: {first_line(str(error))}")
         if subject.device.startswith("cuda"):
             try:
                 gpu_ms = work_of(compiled, subject.device).gpu_ms
             except RuntimeError as error:
-                notes.append(f"the GPU's part cannot be told: {str(error).splitlines()[0][:200]}")
+                notes.append(f"the GPU's part cannot be told: {first_line(str(error))}")
     return ModeRow(
         mode,
         first,
@@ -100,7 +101,7 @@ def _reentry(subject: Subject) -> Reentry:
             differs = difference(expected, first, "the first output", TOLERANCE)
             safe = "wrong" if differs else "fine"
         except RuntimeError as error:
-            safe, differs = "error", " ".join(str(error).split())[:200]
+            safe, differs = "error", shortened(str(error))
     if differs:
         words = f"{words}; with run_cloned: {differs}".lstrip("; ")
     return Reentry(kept, safe, words)
@@ -130,5 +131,5 @@ def _kept(function: Any, call: Any, other: Any, expected: Any) -> tuple[str, str
     except RuntimeError as error:
         if OVERWRITTEN not in str(error):
             raise
-        return "error", " ".join(str(error).split())[:200]
+        return "error", shortened(str(error))
     return ("wrong", f"silently wrong: {found}") if found else ("fine", "")

@@ -13,6 +13,7 @@ import torch.utils._pytree as pytree
 from tclint.diagnose.child.clock import NoGradient, loss_of, sync
 from tclint.diagnose.child.target import Subject
 from tclint.diagnose.measurement import NumericRow, Numerics
+from tclint.diagnose.words import shortened
 
 TOLERANCES = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 4e-3}
 """Relative error (root mean square) that is rounding, not a fault."""
@@ -36,7 +37,7 @@ def measure_numerics(subject: Subject) -> Numerics:
             eager, compiled = _run(subject, dtype, False), _run(subject, dtype, True)
         except (Exception, SystemExit) as error:
             # Not every model runs in every dtype: that is the row.
-            words = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            words = f"{type(error).__name__}: {shortened(str(error))}"
             rows.append(NumericRow(name, "outputs", "not run", words=words))
             continue
         rows += [
@@ -58,7 +59,7 @@ def _try(subject: Subject, dtype: torch.dtype, compile_: bool, notes: list[str])
     try:
         return _run(subject, dtype, compile_)
     except Exception as error:
-        notes.append(f"no float64 reference: {type(error).__name__}: {' '.join(str(error).split())[:200]}")
+        notes.append(f"no float64 reference: {type(error).__name__}: {shortened(str(error))}")
         return None
 
 

@@ -16,6 +16,7 @@ from tclint.diagnose.child.caches import cold
 from tclint.diagnose.child.clock import forward, seconds
 from tclint.diagnose.child.target import NotApplicable, Subject
 from tclint.diagnose.measurement import ShapeRow, Shapes, ShapeStep
+from tclint.diagnose.words import shortened
 from tclint.verify.child.inputs import Call
 from tclint.verify.child.plan import working_calls
 from tclint.verify.child.sweep import Sweep, sweeps
@@ -72,7 +73,7 @@ def _row(subject: Subject, sweep: Sweep, working: list[int], axis: str, marked: 
                 took = seconds(step, subject.device)
             except Exception as error:
                 # A mark that the program contradicts is a result: torch says which line specialises.
-                notes.append(f"{_shape(call, varying)}: {type(error).__name__}: {' '.join(str(error).split())[:300]}")
+                notes.append(f"{_shape(call, varying)}: {type(error).__name__}: {shortened(str(error))}")
                 break
             made = int(counters["stats"]["unique_graphs"] - before)
             told = tuple(dict.fromkeys(reasons))[:4]

@@ -27,6 +27,7 @@ from tclint.diagnose.child.clock import (
 from tclint.diagnose.child.target import NotApplicable, Subject
 from tclint.diagnose.measurement import Ablate, AblateRow, Guards, Speed, SpeedRow
 from tclint.diagnose.plan import FORWARD, STEPS
+from tclint.diagnose.words import first_line, shortened
 
 
 def measure_speed(subject: Subject) -> Speed:
@@ -81,7 +82,7 @@ def _row(subject: Subject, kind: str) -> tuple[SpeedRow, dict[str, Step]]:
         try:
             peaks[f"{name}_peak_mb"] = peak_mb(step, subject.device, before)
         except RuntimeError as error:
-            notes.append(f"the peak memory of {name} cannot be told: {str(error).splitlines()[0][:200]}")
+            notes.append(f"the peak memory of {name} cannot be told: {first_line(str(error))}")
     return replace(row, notes=tuple(notes), **peaks), steps
 
 
@@ -90,7 +91,7 @@ def _counted(row: SpeedRow, steps: dict[str, Step], device: str) -> SpeedRow:
         eager, compiled = (work_of(steps[name], device) for name in ("eager", "compiled"))
     except RuntimeError as error:
         # The profiler is not everywhere (no CUPTI in a container): the times stand without it.
-        return replace(row, notes=(*row.notes, f"launches cannot be told: {str(error).splitlines()[0][:200]}"))
+        return replace(row, notes=(*row.notes, f"launches cannot be told: {first_line(str(error))}"))
     return replace(
         row,
         eager_launches=eager.launches,
@@ -125,7 +126,7 @@ def guards_of(subject: Subject, step: Step) -> Guards:
         if "skip_guard_eval_unsafe" not in str(error):
             raise
         # Several programs of one function, told apart by guards that the stance leaves out.
-        raise NotApplicable(f"torch refuses the stance: {' '.join(str(error).split())[:160]}") from error
+        raise NotApplicable(f"torch refuses the stance: {shortened(str(error))}") from error
     return Guards(took["baseline"], took["skipped"])
 
 

@@ -16,6 +16,7 @@ import torch
 
 from tclint.diagnose.child.turn import Turn
 from tclint.diagnose.order import Order
+from tclint.diagnose.words import first_line, shortened
 from tclint.verify.child import compiling
 from tclint.verify.child.experiments import EagerFailed, Setup, fresh, run_eager
 from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, as_calls
@@ -124,7 +125,7 @@ def subject_of(order: Order) -> Subject:
         except EagerFailed as failed:
             if isinstance(failed.__cause__, BadFactory):
                 raise NoTarget(f"the configured factory of {failed.__cause__}") from failed
-            tried.append(f"{example.source}: {failed.fault.kind}: {failed.fault.message.splitlines()[0][:200]}")
+            tried.append(f"{example.source}: {failed.fault.kind}: {first_line(failed.fault.message)}")
             continue
         target, calls = fresh(setup, chosen, "", None)
         parameters = sum(p.numel() for p in target.parameters()) if isinstance(target, torch.nn.Module) else 0
@@ -187,7 +188,7 @@ def _made_by(target: Any) -> Any:
     try:
         made = target()
     except (Exception, SystemExit) as error:
-        return NoInputs(f"{target.__name__}() raised {type(error).__name__}: {str(error)[:200]}")
+        return NoInputs(f"{target.__name__}() raised {type(error).__name__}: {shortened(str(error))}")
     pair = isinstance(made, tuple) and len(made) == 2 and callable(made[0])
     return made if pair or isinstance(made, (torch.nn.Module, NoInputs)) else None
 
