@@ -27,7 +27,7 @@ ARGUMENTS = ("models/vlm.py",)
 COLUMNS = 116
 
 FONT = "ui-monospace, 'SF Mono', SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
-# Rich's template without its web fonts, and with the title at the left.
+# Rich's template without its web fonts, with the title at the left, and without the frame that cuts the last line's letters below.
 TEMPLATE = f"""\
 <svg class="rich-terminal" viewBox="0 0 {{width}} {{height}}" xmlns="http://www.w3.org/2000/svg" role="img"
      aria-label="tclint reports a tokenizer read and a boolean mask assignment in models/vlm.py">
@@ -37,13 +37,10 @@ TEMPLATE = f"""\
 {{styles}}
 </style>
 <defs>
-<clipPath id="{{unique_id}}-clip-terminal">
-<rect x="0" y="0" width="{{terminal_width}}" height="{{terminal_height}}" />
-</clipPath>
 {{lines}}
 </defs>
 {{chrome}}
-<g transform="translate({{terminal_x}}, {{terminal_y}})" clip-path="url(#{{unique_id}}-clip-terminal)">
+<g transform="translate({{terminal_x}}, {{terminal_y}})">
 {{backgrounds}}
 <g class="{{unique_id}}-matrix">
 {{matrix}}
