@@ -196,8 +196,9 @@ def _only_once(root: ast.AST) -> frozenset[Position]:
     found: set[Position] = set()
     for node in nodes(root):
         for field in ("body", "orelse"):
-            block = getattr(node, field, None)
-            for index, statement in enumerate(block if isinstance(block, list) else ()):
+            found_there = getattr(node, field, None)
+            block: list[ast.stmt] = found_there if isinstance(found_there, list) else []
+            for index, statement in enumerate(block):
                 if not isinstance(statement, ast.If):
                     continue
                 guarded = [(statement.body, True), (statement.orelse, False)]
