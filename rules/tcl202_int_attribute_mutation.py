@@ -14,6 +14,7 @@ from tclint.rules._scope import of_file
 from tclint.rules._state import object_difference
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import Position, nodes, position
+from tclint.timeline.policy import LIMIT
 from tclint.torch_facts import facts
 from tclint.values import Instance, Object, Scalar, Seq
 
@@ -24,8 +25,8 @@ class IntAttributeMutation(Rule):
     Dynamo guards on Python attributes of modules. `self.step += 1` makes the guard fail at every call, until the recompile
     limit (8) is hit and the function runs eagerly for good. A list that grows does the same through its length. (As a
     function argument an integer settles after one recompile, and so it does on an object that is no module.) Layers that are
-    compiled one by one share their code: a number that differs from layer to layer, or another size of their parameters, is
-    a compilation for each.
+    compiled one by one share their code: a number that differs from layer to layer is a compilation for each; so is another
+    size of their parameters, which costs nothing that could be saved until there are more sizes than the limit allows.
 
     Bad::
 
@@ -71,6 +72,8 @@ class IntAttributeMutation(Rule):
         if not (isinstance(event.value, Scalar) and event.value.type in ("int", "float", "number")):
             return
         node = event.node
+        if position(node) in event.ask.of_scope(_only_once):
+            return
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             if event.ask.of_scope(_read_as_they_are).get(node.value.id) == {event.name}:
                 return  # what it was before is put back
@@ -100,8 +103,8 @@ class IntAttributeMutation(Rule):
         place = node.func.value
         if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and event.cls is not None:
             owner = event.ask.local(place.value.id)
-            if position(node) in event.ask.of_scope(_only_what_is_new):
-                return  # a cache: from the second time on it stays as it is
+            if position(node) in event.ask.of_scope(_only_once):
+                return
             if isinstance(owner, Instance) and place.attr in event.ask.attributes(owner):
                 yield self._finding(event, f"`{place.value.id}.{place.attr}` grows in every call")
         elif isinstance(place, ast.Name) and _outlives(event, place.id):
@@ -118,6 +121,8 @@ class IntAttributeMutation(Rule):
         if not varied.hazard:
             return
         if isinstance(value, Object):
+            if not event.site.decorator and varied.programs <= LIMIT:
+                return  # each was compiled for its own sake: parameters of another size need a program of their own
             what = f"`self.{event.name}` has another size in every object ({varied.said}): parameters are static"
         else:
             what = f"`self.{event.name}` differs from object to object ({varied.said})"
@@ -185,20 +190,75 @@ def _searched_for(root: ast.AST) -> frozenset[str]:
     return frozenset(found)
 
 
-def _only_what_is_new(root: ast.AST) -> frozenset[Position]:
-    """The calls under an `if` that asks whether an attribute lacks something: `if key not in self.seen:`."""
+def _only_once(root: ast.AST) -> frozenset[Position]:
+    """The stores and calls that a later call skips: under an `if` that what it does itself closes, or after a `return` that it
+    opens (`if not self.ready: …; self.ready = True`, `if key in self.seen: return`)."""
     found: set[Position] = set()
     for node in nodes(root):
-        if isinstance(node, ast.If) and any(_lacks(part) for part in nodes(node.test)):
-            found.update(position(inner) for part in node.body for inner in nodes(part) if isinstance(inner, ast.Call))
+        for field in ("body", "orelse"):
+            found_there = getattr(node, field, None)
+            block: list[ast.stmt] = found_there if isinstance(found_there, list) else []
+            for index, statement in enumerate(block):
+                if not isinstance(statement, ast.If):
+                    continue
+                guarded = [(statement.body, True), (statement.orelse, False)]
+                if isinstance(statement.body[-1], ast.Return):
+                    guarded.append((block[index + 1 :], False))
+                for body, taken in guarded:
+                    if any(_closes(test, truth, body) for test, truth in _asked(statement.test, taken)):
+                        inner = (part for each in body for part in nodes(each))
+                        found.update(position(part) for part in inner if isinstance(part, _CHANGES))
     return frozenset(found)
 
 
-def _lacks(node: ast.AST) -> bool:
-    return isinstance(node, ast.Compare) and any(
-        isinstance(op, ast.NotIn) and isinstance(of, ast.Attribute)
-        for op, of in zip(node.ops, node.comparators, strict=True)
-    )
+_CHANGES = (ast.Call, ast.Assign, ast.AnnAssign, ast.AugAssign)
+
+
+def _asked(test: ast.expr, truth: bool) -> Iterator[tuple[ast.expr, bool]]:
+    """What must all hold, or not hold, for a test to come out so."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _asked(test.operand, not truth)
+    elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is truth:
+        for part in test.values:
+            yield from _asked(part, truth)
+    else:
+        yield test, truth
+
+
+def _closes(test: ast.expr, truth: bool, body: list[ast.stmt]) -> bool:
+    """Whether a test that came out so comes out otherwise once these statements have run."""
+    if isinstance(test, ast.Attribute):
+        return any(isinstance(v, ast.Constant) and bool(v.value) is not truth for v in _bound(test.attr, body))
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return False
+    operator, left, right = test.ops[0], test.left, test.comparators[0]
+    if isinstance(operator, (ast.In, ast.NotIn)):
+        return isinstance(operator, ast.NotIn) is truth and isinstance(right, ast.Attribute)  # a cache
+    if not isinstance(left, ast.Attribute) or not isinstance(right, ast.Constant):
+        return False
+    if isinstance(operator, (ast.Is, ast.Eq)) is not truth:
+        return False
+    if isinstance(operator, (ast.Is, ast.IsNot)) and right.value is not None:
+        return False
+    bound = _bound(left.attr, body)
+    if isinstance(operator, (ast.Eq, ast.NotEq)):
+        return any(v is None or isinstance(v, ast.Constant) and v.value != right.value for v in bound)
+    if isinstance(operator, (ast.Is, ast.IsNot)):
+        return any(v is None or not (isinstance(v, ast.Constant) and v.value is None) for v in bound)
+    return False
+
+
+def _bound(attribute: str, body: list[ast.stmt]) -> list[ast.expr | None]:
+    """What these statements bind an attribute to in any case; None where they add to it."""
+    found: list[ast.expr | None] = []
+    for statement in body:
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Attribute):
+            if statement.target.attr == attribute and isinstance(statement.value, ast.Constant):
+                found.append(None)
+        elif isinstance(statement, ast.Assign):
+            if any(isinstance(t, ast.Attribute) and t.attr == attribute for t in statement.targets):
+                found.append(statement.value)
+    return found
 
 
 def _read_as_they_are(root: ast.AST) -> dict[str, set[str]]:

@@ -224,6 +224,8 @@ class PythonValueSpecialised(Rule):
         if code is None or isinstance(code, (ast.Name, ast.Attribute)):
             return  # functions that are handed in have a code each
         names = {part.id for part in ast.walk(code) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+        if isinstance(code, ast.Call) and isinstance(code.func, ast.Name):
+            names.discard(code.func.id)  # classes that are handed in have a code each, too
         factory = self._factories.setdefault((event.module.path, function.qualname), _Factory(event, code, names))
         factory.seen({name: held for name in names if (held := event.ask.local(name)) is not None})
         for env in self._calls.get((event.module.path, function.qualname), ()):

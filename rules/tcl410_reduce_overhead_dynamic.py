@@ -11,7 +11,7 @@ from tclint.fixes.places import Place
 from tclint.fixes.recipes import quoted
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Label, Severity
 from tclint.ruleset.rule import Rule
-from tclint.values import CompileSite, Const, Dict, Tensor, Value, uses_cudagraphs
+from tclint.values import CompileSite, Const, Tensor, Value
 
 # A mode, and what is left of it without CUDA graphs.
 _PLAIN: Final = {"reduce-overhead": "default", "max-autotune": "max-autotune-no-cudagraphs"}
@@ -62,7 +62,7 @@ class ReduceOverheadDynamic(Rule):
 
     def on_compile(self, event: Compile) -> Iterator[Finding]:
         dynamic = event.keywords.get("dynamic")
-        if isinstance(dynamic, Const) and dynamic.value is True and _records(event):
+        if isinstance(dynamic, Const) and dynamic.value is True and event.begun.cudagraphs:
             self._sites.setdefault((event.module.path, getattr(event.node, "lineno", 0)), event)
         return iter(())
 
@@ -107,19 +107,6 @@ class ReduceOverheadDynamic(Rule):
             labels=labels,
             help="pad to fixed sizes without `dynamic`, or use a mode without CUDA graphs",
         )
-
-
-def _records(event: Compile) -> bool:
-    options = event.keywords.get("options")
-    plain: dict[str, object] | None = None
-    if isinstance(options, Dict):
-        plain = {str(k): v.value for k, v in options.items.items() if isinstance(v, Const)}
-    return uses_cudagraphs(_constant(event, "mode"), _constant(event, "backend"), plain)
-
-
-def _constant(event: Compile, name: str) -> object:
-    value = event.keywords.get(name)
-    return value.value if isinstance(value, Const) else None if value is None else "?"
 
 
 def _marked(value: Value) -> bool:

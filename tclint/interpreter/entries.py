@@ -97,7 +97,7 @@ class Entries:
 
     def _is_method(self, function: Function, seen: Sequence[Arguments]) -> bool:
         """Whether a compiled method (`@torch.compile` in a class) is called on its objects."""
-        if function.cls is None or self._interp.classes.method_kind(function):
+        if not function.is_method or self._interp.classes.method_kind(function):
             return False
         return not any(args and isinstance(args[0], Instance) and args[0].cls is function.cls for args, _ in seen)
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
+from tclint.torch_facts import facts
 from tclint.values import (
     NO_GRADIENT,
     PARAMETER,
@@ -34,6 +35,20 @@ _DEPTH: Final = 4
 def needs_gradients(frame: Frame, target: Value, given: Iterable[Value]) -> bool:
     """Whether a call with gradients turned on may have a backward pass to come. What is not known, may."""
     return any(_may(frame, value, _DEPTH) for value in (target, *given))
+
+
+def keeps_apart(value: Value) -> bool:
+    """Whether a wrapper around a module gives its parameters gradients in memory of its own, which no CUDA graph writes."""
+    if not isinstance(value, Object):
+        return False
+    made = value.origin.node
+    given = made.keywords if isinstance(made, ast.Call) else []
+    turned_on = {k.arg for k in given if isinstance(k.value, ast.Constant) and k.value.value is True}
+    for word in facts.named("gives gradients memory of its own"):
+        name, _, keyword = word.partition(":")
+        if value.name == name and (not keyword or keyword in turned_on):
+            return True
+    return False
 
 
 def _may(frame: Frame, value: Value, depth: int) -> bool:

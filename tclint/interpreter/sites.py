@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint import events
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.gradients import needs_gradients
+from tclint.interpreter.gradients import keeps_apart, needs_gradients
 from tclint.program import Module
 from tclint.sources import roles
 from tclint.sources.tree import nodes
+from tclint.torch_facts import facts
 from tclint.values import (
     HOST,
     NOWHERE,
+    OWN_BACKEND,
     OWNED,
     PENDING,
     PROVEN,
@@ -58,6 +60,9 @@ def _plain(value: Value | None) -> Any:
         strings = [p for p in plain if isinstance(p, str)]
         return strings[0] if strings else "?"
     return "?"
+
+
+_MODES: Final = frozenset({*facts.named("is a mode of torch.compile"), "?"})
 
 
 class CompileSites:
@@ -103,6 +108,8 @@ class CompileSites:
         while isinstance(target, Compiled):
             target = target.target
         self._emitter.emit(events.Compile, frame, node, args[0] if args else target, keywords, len(args), site)
+        if name == "torch.compile" and isinstance(site.mode, str) and site.mode not in _MODES:
+            return target  # it raises: whoever goes on after that goes on with what was given
         self._interp.account.compiled(frame, node)
         known = (target.key, id(site))
         if known not in self._known:
@@ -116,6 +123,8 @@ class CompileSites:
         if isinstance(options_value, Dict):
             options = {str(k): _plain(v) for k, v in options_value.items.items()}
         mode, backend, dynamic = (_plain(keywords.get(name)) for name in ("mode", "backend", "dynamic"))
+        if isinstance(keywords.get("backend"), (FunctionValue, Partial)):
+            backend = OWN_BACKEND
         if mode == "?" and isinstance(node, ast.Call):
             given = _keyword(node, "mode")
             told = self._interp.objects.constant_attribute(frame, given)
@@ -178,7 +187,8 @@ class CompileSites:
             overwrites = self._interp.graph_memory.run(frame)
             if frame.grad is True and needs_gradients(frame, value.target, (*args, *keywords.values())):
                 flags |= PENDING
-                self._interp.graph_memory.trains(value.site)
+                if not keeps_apart(value.target):
+                    self._interp.graph_memory.trains(value.site)
         outcome = result.owned(flags, value.site, frame.origin(node))
         if not open_ended and not frame.capturing and any(_is_told(each) for each in (*args, *keywords.values())):
             self._interp.heap.restore(before)

@@ -139,6 +139,11 @@ class Function:
         return self.line, self.node.end_lineno or self.line
 
     @property
+    def is_method(self) -> bool:
+        """Whether it stands in the body of its class; a function inside a method knows the class, and has no `self` of its own."""
+        return self.cls is not None and (self.parent is None or self.parent.cls is not self.cls)
+
+    @property
     def is_abstract(self) -> bool:
         """Whether it is there to be overridden."""
         marks = self.node.decorator_list if not isinstance(self.node, ast.Lambda) else []

@@ -13,7 +13,7 @@ from tclint.model.finding import RANK, Compiled, Confidence, Effect, Finding, Fi
 from tclint.torch_facts import calls, facts, releases
 from tclint.torch_facts.calls import Verdict
 from tclint.torch_facts.kind import Kind
-from tclint.values import NAMED, PROVEN, Tensor, Value
+from tclint.values import NAMED, OWN_BACKEND, PROVEN, Tensor, Value
 from tclint.values.kinds import kinds_of
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _compiled(site: CompileSite | None) -> Compiled | None:
     literals = [(k, repr(v)) for k, v in (site.options or {}).items() if isinstance(v, (bool, int, float, str))]
     return Compiled(
         mode=site.mode if isinstance(site.mode, str) and site.mode != "?" else "",
-        backend=site.backend if isinstance(site.backend, str) and site.backend != "?" else "",
+        backend=site.backend if isinstance(site.backend, str) and site.backend not in ("?", OWN_BACKEND) else "",
         dynamic=site.dynamic if isinstance(site.dynamic, bool) else None,
         fullgraph=site.fullgraph is True,
         options=tuple(sorted(literals)),

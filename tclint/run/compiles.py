@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def receiver_of(interp: Interpreter, function: Function) -> Value | None:
-    if function.cls is None:
+    if function.cls is None or not function.is_method:
         return None
     kind = interp.classes.method_kind(function)
     if kind == "static":

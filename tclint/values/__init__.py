@@ -40,7 +40,7 @@ from tclint.values.object import ENUM, Object
 from tclint.values.origin import NOWHERE, Origin
 from tclint.values.partial import Partial
 from tclint.values.questions import contains, may_be_none, truth, widen, without_none
-from tclint.values.region import CompileSite, Region, uses_cudagraphs
+from tclint.values.region import OWN_BACKEND, CompileSite, Region, uses_cudagraphs
 from tclint.values.scalar import BOOL, COUNTED, FLOAT, INT, SIZE, STR, Scalar, scalar_type
 from tclint.values.sequence import Seq, parts_of
 from tclint.values.super_value import Super
@@ -75,6 +75,7 @@ __all__ = [
     "NOWHERE",
     "NO_GRADIENT",
     "OWNED",
+    "OWN_BACKEND",
     "PARAMETER",
     "PENDING",
     "PINNED",

@@ -83,6 +83,8 @@ class Region:
         return (*how, seen, self.inside)
 
 
+OWN_BACKEND = "<function>"
+"""The backend where it is a function of the program, which may do what it likes with a mode and records no CUDA graphs."""
 CUDAGRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
 
 

@@ -1,8 +1,10 @@
-"""Modules that were frozen, told apart from those of other files."""
+"""Modules that were frozen, told apart from those of other files, and wrappers that keep gradients themselves."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+import pytest
 
 from tclint.api import lint
 
@@ -41,3 +43,18 @@ def test_a_module_at_the_same_line_of_another_file_is_another_module(tmp_path: P
     (tmp_path / "b_trained.py").write_text(_TRAINED)
     found = lint(["."], cwd=tmp_path, isolated=True, select=["TCL301"]).findings
     assert [(finding.path, finding.line) for finding in found] == [("b_trained.py", 12)]
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "said"),
+    [
+        ("DistributedDataParallel(net)", True),
+        ("DistributedDataParallel(net, gradient_as_bucket_view=True)", False),
+        ("FullyShardedDataParallel(net, use_orig_params=True)", False),
+    ],
+)
+def test_gradients_that_a_wrapper_keeps_are_not_overwritten(tmp_path: Path, wrapped: str, said: bool) -> None:
+    """As an H200 has it: the first raises at the second backward pass, the others give the numbers of eager code."""
+    imports = "from torch.nn.parallel import DistributedDataParallel\nfrom torch.distributed.fsdp import FullyShardedDataParallel\n"
+    (tmp_path / "m.py").write_text(imports + _TRAINED.replace("torch.compile(net,", f"torch.compile({wrapped},"))
+    assert bool(lint(["."], cwd=tmp_path, isolated=True, select=["TCL301"]).findings) is said

@@ -196,3 +196,58 @@ def test_spoken(tmp_path: Path, case: str) -> None:
     source = PRELUDE + SPOKEN[case]
     here = next(i for i, line in enumerate(source.splitlines(), 1) if line.endswith("# here"))
     assert breaks(tmp_path, source) == [here]
+
+
+SIZES = """
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x):
+        return x + self.fc(x)
+
+blocks = nn.ModuleList([Block(width) for width in ({widths})])
+for i in range(len(blocks)):
+    blocks[i] = torch.compile(blocks[i])
+for block in blocks:
+    block(torch.randn(4, 8))
+"""
+
+
+@pytest.mark.parametrize(("widths", "said"), [(range(8, 12), False), (range(8, 18), True)])
+def test_sizes_that_are_compiled_one_by_one_cost_something_above_the_limit(
+    tmp_path: Path, widths: range, said: bool
+) -> None:
+    """Each needs a program of its own, whatever is done; above the limit the last ones get none."""
+    (tmp_path / "m.py").write_text(PRELUDE + SIZES.format(widths=", ".join(map(str, widths))))
+    found = [f for f in lint("m.py", cwd=tmp_path).findings if f.code == "TCL202"]
+    assert bool(found) is said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ('mode="reduce-overhead"', True),
+        ('mode="reduce-overhead", backend=counting', False),
+        ('mode="reduce-tiny"', False),
+    ],
+)
+def test_cuda_graphs_are_not_recorded_by_a_backend_of_ones_own_nor_where_compiling_raises(
+    tmp_path: Path, arguments: str, said: bool
+) -> None:
+    source = f"""
+def counting(gm, example_inputs, **kwargs):
+    return gm.forward
+
+def step(x):
+    return x.relu().sum(-1)
+
+fast = torch.compile(step, dynamic=True, {arguments})
+for n in (3, 5, 7):
+    fast(torch.randn(n, 4, device="cuda"))
+"""
+    (tmp_path / "m.py").write_text(PRELUDE + source)
+    codes = {f.code for f in lint("m.py", cwd=tmp_path).findings}
+    assert ("TCL410" in codes) is said
+    assert ("TCL311" in codes) is said

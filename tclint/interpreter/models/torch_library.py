@@ -8,7 +8,8 @@ from typing import Final
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import loaders, modules, torch_functions, torch_wrappers
 from tclint.interpreter.models.functions import Args, Handler, Keywords, instance, is_class, library
-from tclint.values import Value
+from tclint.torch_facts import facts
+from tclint.values import Object, Value
 
 _BY_NAME: Final[dict[str, Handler]] = {**torch_functions.BY_NAME, **torch_wrappers.BY_NAME, **loaders.BY_NAME}
 
@@ -20,6 +21,8 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
         return handler(frame, node, name, args, keywords, open_ended)
     if name.startswith("torch.nn.") and modules.is_module_class(name):
         return modules.construct(frame, node, name, args, keywords)
+    if name in facts.named("gives gradients memory of its own"):
+        return Object(name, frame.origin(node), "module")  # a module, wherever torch keeps its class
     if name.startswith("torch.optim.") and is_class(name):
         return instance(frame, node, name, args, keywords, open_ended)
     return torch_functions.function(frame, node, name, args, keywords)
