@@ -104,6 +104,9 @@ def _tests(body: Sequence[ast.stmt], line: int) -> Iterator[ast.expr]:
                 yield from _tests([*inner, *other], line)
             case ast.With(body=inner) | ast.AsyncWith(body=inner):
                 yield from _tests(inner, line)
+            case ast.Match(subject=subject, cases=cases):
+                yield subject
+                yield from _tests([part for case in cases for part in case.body], line)
             case ast.Try(body=inner, handlers=handlers, orelse=other, finalbody=last):
                 below = [part for handler in handlers for part in handler.body]
                 yield from _tests(sorted([*inner, *below, *other, *last], key=lambda s: s.lineno), line)

@@ -10,6 +10,7 @@ from verify_helpers import finding_at
 
 from tclint.verify import Outcome, VerifyOptions, verify
 from tclint.verify.conditions import asked_before
+from tclint.verify.spans import outline_of
 
 Project = Callable[[str, str], Path]
 
@@ -63,6 +64,13 @@ def test_what_the_conditions_before_a_line_ask(project: Project) -> None:
     assert next(iter(asked("# picked"))) == "mask"
     assert "keep" in asked("# picked")
     assert asked("import torch") == {}
+
+
+def test_a_case_is_a_statement_of_its_own() -> None:
+    lines = ["def f(x, kind):", "    match kind:", "        case 1:", "            y = x", "        case _:"]
+    text = "\n".join([*lines, "            y = x.item()", "    return y", ""])
+    assert list(outline_of(text).statement(6, 6)) == [6]
+    assert list(outline_of(text).statement(2, 2)) == [2]
 
 
 @pytest.mark.dynamo
