@@ -174,6 +174,11 @@ def tensor_for(name: str, width: int = WIDTH) -> TensorSpec:
     return TensorSpec((BATCH, SEQUENCE, width))
 
 
+def is_mask(name: str) -> bool:
+    """Whether a parameter says which elements count."""
+    return bool(_MASK.search(name.lower()))
+
+
 def is_position(name: str) -> bool:
     """Whether a parameter takes the cosines and sines of rotary positions, a pair."""
     return bool(_POSITION.search(name.lower()))

@@ -106,6 +106,8 @@ class Run:
     """The calls are a sequence that somebody chose: the program, or an example. False where they were made up."""
     alike: bool = False
     """No argument had another size, layout, type or plain value in one call than in another."""
+    unsure: bool = False
+    """The calls hold something that was put there to reach a line, of a kind that nobody states: it cannot refute."""
     settings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """What a statement made of settings of torch, by their full names: their values before it and after it."""
 

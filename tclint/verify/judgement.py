@@ -193,6 +193,11 @@ def _graph_break(judging: _Judge) -> Verdict:
                 words = f"what is flagged stands behind a condition on its line ({run.label or 'one call'})"
                 hint = "register an example whose calls run it with @tclint.example"
                 return judging.verdict(Outcome.NOT_REACHED, words, run, hint=hint)
+            if run.unsure:
+                words = (
+                    f"traced without a break ({run.label or 'one call'}), on an argument that was made up for this line"
+                )
+                return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
             if sized and "size" not in run.varied:
                 words = "traced without a break, in calls of one size only"
                 return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
@@ -310,6 +315,7 @@ def _recompile(judging: _Judge) -> Verdict:
     # The same call over and over refutes nothing that is said about arguments.
     own = not claim.kinds and all(name.startswith("self.") for name in claim.names)
     telling = [run for run in runs if (run.chosen and (own or not run.alike)) or is_varied(run.varied, claim)]
+    telling = [run for run in telling if not run.unsure]
     reached = [
         run for run in runs if judging.touches(run.traced.get(path, ())) or judging.touches(run.covered.get(path, ()))
     ]

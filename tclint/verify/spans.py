@@ -94,6 +94,9 @@ def outline_of(text: str) -> Outline:
                 last = body[0].lineno - 1 if isinstance(body, list) and body else child.end_lineno or child.lineno
                 if isinstance(body, list) and body and body[0].lineno == child.lineno:
                     last = child.lineno
+                if isinstance(child, ast.Match):
+                    # Its cases hold the statements: a run of `match` runs one of them.
+                    last = child.subject.end_lineno or child.lineno
                 heads.append((child.lineno, max(child.lineno, last)))
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 first = min([child.lineno, *(item.lineno for item in child.decorator_list)])

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import torch.distributed as distributed
 
 _MISSING = re.compile(
-    r"process group has not been initialized|distributed is not (?:yet )?initialized|init_process_group"
+    r"process group has not been initialized|distributed is not (?:yet )?initialized|init_process_group|env:// rendezvous"
 )
 
 

@@ -277,6 +277,8 @@ def _factories(name: str) -> Iterator[Any]:
         yield nn.GELU
     elif "linear" in name:
         yield nn.Linear
+    elif "optim" in name:
+        yield partial(torch.optim.SGD, lr=1e-3)
     yield nn.Identity
 
 

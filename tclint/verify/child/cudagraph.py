@@ -23,7 +23,7 @@ from torch._dynamo.utils import counters
 from tclint.model.finding import Compiled, Step
 from tclint.verify.child import compiling
 from tclint.verify.child.experiments import EagerFailed, Setup, difference, fault_of, fresh
-from tclint.verify.child.inputs import Call, Example
+from tclint.verify.child.inputs import Call, Example, consumed
 from tclint.verify.child.listen import listening
 from tclint.verify.cover import covering
 from tclint.verify.heard import Cut, Fault, Graphs, Run
@@ -251,7 +251,7 @@ def _steps(function: Callable[..., Any], calls: list[Call], target: Any, marks: 
     for call in calls:
         if marks:
             torch.compiler.cudagraph_mark_step_begin()
-        outputs.append(_copied(function(*call.args, **call.kwargs)))
+        outputs.append(consumed(function(*call.args, **call.kwargs), _copied))
     return [*outputs, _copied(kept_by(target))]
 
 

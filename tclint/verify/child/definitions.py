@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 
 from tclint.verify.child import standin
+from tclint.verify.child.alone import launched_alone
+from tclint.verify.child.hosted import hosted
 from tclint.verify.mains import is_main_guard, is_script, run_on_import
 
 
@@ -50,7 +52,8 @@ def load_definitions(
     sys.modules[name] = module
     tree = ast.parse(file.read_bytes(), str(file))
     wanted = [node for node in tree.body if isinstance(node, (*_DEFINING, ast.Try, ast.If)) and not _is_main(node)]
-    left_out = run_each(wanted, str(file), module, replaceable)
+    with launched_alone():
+        left_out = run_each(wanted, str(file), module, replaceable)
     done = {*map(id, wanted)} - {id(node) for node, _ in left_out}
     defined = any(isinstance(node, (ast.FunctionDef, ast.ClassDef)) and id(node) in done for node in wanted)
     if not defined and left_out:
@@ -82,7 +85,7 @@ def run_each(
         if left_out and not isinstance(statement, (*_DEFINING, ast.Try, ast.If)):
             continue
         # This module's own `annotations` of the future holds for it too: a name that was left out may be an annotation.
-        code = compile(ast.Module([statement], []), path, "exec")
+        code = compile(ast.Module([hosted(statement)], []), path, "exec")
         while True:
             try:
                 exec(code, vars(module))

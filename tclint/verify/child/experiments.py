@@ -15,7 +15,7 @@ import torch._dynamo
 
 from tclint.model.finding import Compiled, Step
 from tclint.verify.child import compiling
-from tclint.verify.child.inputs import Call, Example, on_device
+from tclint.verify.child.inputs import Call, Example, consumed, on_device
 from tclint.verify.child.listen import listening
 from tclint.verify.cover import covering
 from tclint.verify.forks import leave_if_copy
@@ -108,7 +108,7 @@ def run_eager(
             if example.wrap:
                 coverage = stack.enter_context(covering(setup.wanted))
             for call in calls:
-                outputs.append(target(*call.args, **call.kwargs))
+                outputs.append(consumed(target(*call.args, **call.kwargs)))
                 leave_if_copy()
     except (Exception, SystemExit) as error:
         leave_if_copy()
@@ -189,7 +189,7 @@ def _compiled(
                 if between is not None and made:
                     between(compiling.unwrapped(target), made)
                 made += 1
-                outputs.append(function(*call.args, **call.kwargs))
+                outputs.append(consumed(function(*call.args, **call.kwargs)))
                 leave_if_copy()
         except (Exception, SystemExit) as error:
             leave_if_copy()
@@ -207,6 +207,7 @@ def _compiled(
         expected=allowed,
         calls=made,
         fault=fault,
+        unsure=example.unsure,
         differs=difference(expected, outputs) if fault is None and between is None and mode != "train" else "",
     )
 

@@ -18,6 +18,7 @@ from torch import nn
 
 from tclint.verify import guess, usage
 from tclint.verify.child import standin
+from tclint.verify.child.alone import found_missing
 from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.construct import Making, construct
 from tclint.verify.child.inputs import Call, Example, NoInputs
@@ -231,10 +232,20 @@ def _of_optimizer(candidate: Candidate, target: type, root: str) -> Example:
     source = f"the step of {candidate.name} over a matrix and a vector"
     try:
         with torch.no_grad():
-            build()()
+            _alone(lambda: build()())
     except Exception as error:
         raise NoInputs(f"{source} does not run: {type(error).__name__}: {str(error)[:160]}") from error
     return Example(source, build, lambda: [Call()])
+
+
+def _alone(act: Callable[[], Any]) -> None:
+    """Do something, in a process group of one where it asks for one."""
+    try:
+        act()
+    except Exception as error:
+        if not found_missing(error):
+            raise
+        act()
 
 
 def _nothing(_: type) -> Iterator[Any]:
@@ -323,6 +334,8 @@ def example_of(
                 or _layer_spec(signed, parameter, model)
                 or value
             )
+        if isinstance(value, TensorSpec) and guess.is_mask(parameter.name) and _chooses(signed, parameter.name):
+            value = dataclasses.replace(value, dtype="bool")
         own = [item for item in passed.get(parameter.name, ()) if item is not None]
         if own and not isinstance(value, Several) and not is_tensor(plain(annotation)):
             # What the program passes says more than a name.
@@ -371,6 +384,16 @@ def _calls_itself(target: Any) -> bool:
     order = inspect.getmro(target) if isinstance(target, type) else ()
     owner = next((base for base in order if "__call__" in vars(base)), None)
     return owner not in (None, nn.Module) and bool(signature_of(target.__call__))
+
+
+def _chooses(function: Any, name: str) -> bool:
+    """Whether a function chooses elements by an argument, `x[mask]`, `~mask`: by numbers it would gather others."""
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        return False
+    word = re.escape(name)
+    return bool(re.search(rf"\w\[\s*{word}\s*\]|~\s*{word}\b|masked_\w+\(\s*{word}\b|where\(\s*{word}\s*,", text))
 
 
 def _layer_spec(function: Any, parameter: Parameter, model: Any) -> TensorSpec | None:

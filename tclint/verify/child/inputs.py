@@ -7,7 +7,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from types import ModuleType, SimpleNamespace
+from itertools import islice
+from types import GeneratorType, ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -38,6 +39,17 @@ class Example:
     """The calls are a sequence somebody chose: no sweep is added to them."""
     reference: Callable[[], Any] | None = None
     """What the calls must give, computed another way: a graph captured by hand cannot be switched off."""
+    unsure: bool = False
+    """Something was put into the calls that nobody says is of the right kind: what happens is real, what does not is not."""
+
+
+ITEMS = 16
+"""Most that is taken from a generator."""
+
+
+def consumed(result: Any, read: Callable[[Any], Any] = lambda item: item) -> Any:
+    """What a call gives, read. A generator has done nothing yet: its first items are taken, and each read before the next."""
+    return [read(item) for item in islice(result, ITEMS)] if isinstance(result, GeneratorType) else read(result)
 
 
 class NoInputs(Exception):

@@ -33,6 +33,7 @@ from tclint.verify.child.load import load
 from tclint.verify.child.sources import sources
 from tclint.verify.child.statement import statement_runs
 from tclint.verify.child.sweep import SETTLED, Sweep, sweeps
+from tclint.verify.child.towards import towards
 from tclint.verify.cover import is_project
 from tclint.verify.heard import Equality, Fault, Heard, Run, Trial
 from tclint.verify.job import Candidate, Goal, Job
@@ -206,8 +207,21 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
             notes.records.append(made)
             notes.trials += trials
         worked += 1
+        if worked == 1 and example.wrap and not example.given:
+            _go_on(job, candidate, example, setup, notes)
         if worked == EXAMPLES or not _unreached(job.places, notes.runs):
             return
+
+
+def _go_on(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
+    """The same target made and called otherwise, for lines that stand behind conditions."""
+    for other in towards(example, _unreached(job.places, notes.runs), setup):
+        try:
+            _experiments(job, candidate, other, setup, notes)
+        except EagerFailed as failed:
+            notes.tried.append(f"{candidate.name}: {other.source}: {failed.fault.kind}: {failed.fault.message[:200]}")
+            continue
+        notes.examples[candidate.name, other.source] = other
 
 
 def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:

@@ -21,7 +21,7 @@ from tclint.verify.child import shrink, standin
 from tclint.verify.child.compiling import uncompiled, unwrapped
 from tclint.verify.child.hosted import hosted
 from tclint.verify.child.infer import example_of
-from tclint.verify.child.inputs import Call, Example, NoInputs
+from tclint.verify.child.inputs import Call, Example, NoInputs, consumed
 from tclint.verify.child.load import dotted_name, find, load, package_at_fault
 from tclint.verify.job import Candidate, Job
 
@@ -168,7 +168,7 @@ class Replay:
 def _run_once(made: Any, call: Call) -> None:
     """Raises TooLong where one call takes so long that the experiments would take minutes."""
     with within(SOON), torch.no_grad(), uncompiled():
-        made(*call.args, **call.kwargs)
+        consumed(made(*call.args, **call.kwargs))
 
 
 def replayed(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Example | NoInputs]:

@@ -20,7 +20,7 @@ from torch import nn
 from tclint.verify import guess
 from tclint.verify.child import alone
 from tclint.verify.child.blame import blamed, reached
-from tclint.verify.child.inputs import NoInputs
+from tclint.verify.child.inputs import NoInputs, consumed
 from tclint.verify.child.nested import call_of, parts_of
 from tclint.verify.child.wishes import Wish, wishes
 from tclint.verify.complaints import replaced
@@ -174,7 +174,7 @@ def _attempt(function: Any, inputs: Mapping[str, Any], device: str) -> _Failure 
         with torch.no_grad(), compiling.uncompiled():
             call = call_of(inputs, device)
             given = parts_of(inputs, call)
-            function(*call.args, **call.kwargs)
+            consumed(function(*call.args, **call.kwargs))
     except Exception as error:
         leave_if_copy()
         return _Failure(error, given)
