@@ -228,6 +228,7 @@ class Functions:
             known = self._text.sets_attributes[function] = any(
                 (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
                 or (type(n) is ast.Return and n.value is not None)
+                or type(n) in (ast.Yield, ast.YieldFrom)
                 or (type(n) is ast.Call and _may_set(n))
                 for n in nodes(function.node)
             )
