@@ -251,6 +251,8 @@ def of_key(event: Store | Subscript) -> str | None:
     """An object of the program as the key of a dict, or as an index."""
     if isinstance(event.receiver, External):
         return f"item of {event.receiver.name}"
+    if isinstance(event.receiver, Object):
+        return f"item of a {event.receiver.name}"
     if isinstance(event.index, Scalar) and isinstance(event.receiver, Dict):
         read = event.index.origin.node if event.index.source == "data" else None
         listed = isinstance(read, ast.Call) and isinstance(read.func, ast.Attribute) and read.func.attr == "tolist"

@@ -1,4 +1,4 @@
-"""Which feature of the language shows where compiled code meets what was made outside of it: an iterator, a hook's handle, an
+"""Which feature of the language shows where compiled code meets what was made outside of it: an iterator, an
 object written in C, a function that torch was told not to look into."""
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import Final
 
 from tclint.events import Call, Event, ProgramCall, Return, Store
 from tclint.program import Function, Module
+from tclint.rules._scope import of_file
 from tclint.sources.tree import nodes
 from tclint.values import (
     ARRAY,
@@ -29,10 +30,8 @@ from tclint.values import (
     tensor_of,
 )
 
-_HANDLE: Final = "torch.utils.hooks.RemovableHandle"
 _NONSTRICT: Final = "torch._dynamo.nonstrict_trace"
 _CONSTANT: Final = "torch._dynamo.assume_constant_result"
-_HOOK: Final = "hook of a tensor"
 
 
 def of_call(event: Call) -> str | None:
@@ -48,10 +47,6 @@ def of_call(event: Call) -> str | None:
         return "send() of a generator that is held" if held else None
     if event.name.startswith("builtins.") and value is not None:
         return _of_question(event, value)
-    if isinstance(event.receiver, Object) and event.receiver.name == _HANDLE:
-        return f"method of a {_HANDLE} that is held"
-    if event.name == "Tensor.register_hook":
-        return _of_hook(value)
     if event.name.startswith("torch.distributed."):
         flag = event.keywords.get("async_op")
         return "collective with async_op" if isinstance(flag, Const) and flag.value is True else None
@@ -89,20 +84,6 @@ def _of_question(event: Call, value: Value) -> str | None:
     return None
 
 
-def _of_hook(hook: Value | None) -> str | None:
-    """What the hook of a tensor asks of the gradient, where it asks anything of how that lies in memory."""
-    node = hook.function.node if isinstance(hook, FunctionValue) else None
-    own = node.args.args[-1:] if node is not None else ()
-    if node is None or not own:
-        return None
-    for each in ast.walk(node):
-        asked = each.func if isinstance(each, ast.Call) else None
-        if isinstance(asked, ast.Attribute) and isinstance(asked.value, ast.Name) and asked.value.id == own[0].arg:
-            if asked.attr == "is_contiguous":
-                return f"{_HOOK} that asks how a gradient lies"
-    return None
-
-
 def _of_contexts(given: Partial) -> str | None:
     """What the `context_fn` of a checkpoint brings along."""
     values = (*given.args, *given.keywords.values())
@@ -114,7 +95,12 @@ def _of_contexts(given: Partial) -> str | None:
 
 
 def _is_held(event: Event, node: ast.expr) -> bool:
-    """Whether this is an attribute that the function itself does not write: it was made in another frame."""
+    """Whether this was made in another frame: an attribute that the function itself does not write, an item of one, a name
+    of the file."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Name):
+        return of_file(event, node.id)
     if not isinstance(node, ast.Attribute) or event.enclosing is None:
         return False
     return node.attr not in event.ask.of_function(_written)
@@ -127,13 +113,8 @@ def _written(function: Function) -> frozenset[str]:
 
 
 def of_store(event: Store) -> str | None:
-    """A hook's handle that is kept in a global; a field of an object that is laid out in C."""
-    if event.target == "global":
-        made = getattr(event.node, "value", None)
-        if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr == "register_hook":
-            if tensor_of(event.ask.evaluate(made.func.value)) is not None:
-                return f"{_HOOK} in a global"
-    elif event.target == "attribute" and isinstance(event.receiver, Instance):
+    """A field of an object that is laid out in C."""
+    if event.target == "attribute" and isinstance(event.receiver, Instance):
         base = event.ask.external_base(event.receiver.cls)
         return f"write of an attribute of an object below {base}" if base else None
     return None
@@ -141,7 +122,8 @@ def of_store(event: Store) -> str | None:
 
 def of_return(event: Return) -> Iterator[str]:
     """What cannot be made again for those who called the compiled function."""
-    if not event.at_entry or event.yields or not isinstance(event.node, ast.Return):
+    assert isinstance(event.node, ast.Return)
+    if event.yields:
         return
     for value in event.value.items or () if isinstance(event.value, Seq) else (event.value,):
         if isinstance(value, Object) and value.name == "contextlib.context":

@@ -11,7 +11,7 @@ from tclint.fixes.recipes import skip_unread_store, skip_while_compiling
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
-from tclint.values import Object
+from tclint.values import Const, Object
 
 _BARS = frozenset(facts.named("hands on what is iterated"))
 # What goes on to be used: leaving the call out would leave its result out.
@@ -49,7 +49,7 @@ class PrintInRegion(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         short = event.name.removeprefix("builtins.")
         verdict = self.verdict(event)
-        if verdict is not None and verdict.breaks == "never":
+        if verdict is not None and (verdict.breaks == "never" or verdict.breaks == "sometimes" and _is_closed(event)):
             return
         yield self.finding(
             event,
@@ -84,3 +84,15 @@ class PrintInRegion(Rule):
             return skip_unread_store(event, node)
         said = skip_while_compiling(event, node, "nothing is printed or saved")
         return said or skip_unread_store(event, node)
+
+
+def _is_closed(event: Call) -> bool:
+    """Whether a text is evaluated that names nothing: Dynamo computes it while it traces."""
+    text = event.args[0] if len(event.args) == 1 and not event.keywords else None
+    if not isinstance(text, Const) or not isinstance(text.value, str):
+        return False
+    try:
+        tree = ast.parse(text.value.strip(), mode="eval")
+    except SyntaxError:
+        return False
+    return not any(isinstance(each, ast.Name) for each in ast.walk(tree))

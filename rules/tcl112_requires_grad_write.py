@@ -142,6 +142,8 @@ class RequiresGradWrite(Rule):
         elif name.startswith("torch.optim."):
             if event.method in ("step", "zero_grad"):
                 yield self._finding(event, f"`{event.method}` of an optimizer", None)
+            elif event.receiver is None and (made := self.verdict(event)) is not None and made.breaks == "always":
+                yield self._finding(event, f"`{event.method}` is made", None)
         elif name == "torch.nn.Module.zero_grad":
             verdict = self.verdict(event)
             if verdict is None or verdict.breaks != "never":

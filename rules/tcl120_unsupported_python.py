@@ -27,7 +27,7 @@ from tclint.events import (
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules import _language, _protocols
+from tclint.rules import _hooks, _language, _protocols
 from tclint.rules._scope import header
 from tclint.rules._spellings import class_of_file, plain_class, plain_property
 from tclint.ruleset.rule import Rule, whole_frame
@@ -43,6 +43,7 @@ from tclint.values import (
     Object,
     Scalar,
     Seq,
+    Tensor,
     Value,
     tensor_of,
 )
@@ -86,7 +87,7 @@ class UnsupportedPython(Rule):
         "program_call": (ClassValue, FunctionValue),
         "loop": (Seq, Instance, ClassValue, Object),
         "attribute": (Object,),
-        "return": (Object, Seq, type(UNKNOWN)),
+        "return": (Object, Seq, Tensor, type(UNKNOWN)),
     }
     graph_breaks = (
         "GB8977",
@@ -129,7 +130,9 @@ class UnsupportedPython(Rule):
             yield self._finding(event, "an element of a C object is written")
         elif event.target == "subscript":
             yield from self._of_key(event)
-        yield from self._of_language(event, _language.of_write(event) or _protocols.of_store(event))
+        yield from self._of_language(
+            event, _language.of_write(event) or _hooks.of_store(event) or _protocols.of_store(event)
+        )
 
     def _of_key(self, event: Store | Subscript) -> Iterator[Finding]:
         name = _language.of_key(event)
@@ -170,7 +173,7 @@ class UnsupportedPython(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
         known = _language.of_call(event) or _language.of_exception(event)
-        for feature in dict.fromkeys((known, _protocols.of_call(event))):
+        for feature in dict.fromkeys((known, _hooks.of_call(event) or _protocols.of_call(event))):
             yield from self._of_language(event, feature)
         if name == "builtins.len":
             if event.args and _opaque(event.args[0]):
@@ -222,8 +225,9 @@ class UnsupportedPython(Rule):
             yield from self._of_language(event, feature)
 
     def on_return(self, event: Return) -> Iterator[Finding]:
-        for feature in _protocols.of_return(event):
-            yield from self._of_language(event, feature)
+        if event.at_entry and isinstance(event.node, ast.Return):
+            for feature in (*_hooks.of_return(event), *_protocols.of_return(event)):
+                yield from self._of_language(event, feature)
 
     def on_graph_break(self, event: GraphBreak) -> Iterator[Finding]:
         methods = {

@@ -12,9 +12,10 @@ from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
-from tclint.values import Const, Dict, Instance, Seq
+from tclint.values import Const, Dict, Instance, Seq, tensor_of
 
 _CHECKPOINT: Final = "torch.utils.checkpoint."
+_TRACED: Final = facts.named("traces the function it is given")
 
 
 class SideEffectInCheckpoint(Rule):
@@ -70,13 +71,13 @@ class SideEffectInCheckpoint(Rule):
     calls = facts.named("writes a container")
 
     def on_store(self, event: Store) -> Iterator[Finding]:
-        if not event.inside.startswith(_CHECKPOINT):
+        if not _is_closed(event):
             return
         target = _target(event.node)
         if event.target in ("global", "nonlocal"):
             yield self._finding(event, f"`{event.name}`, which is {event.target},")
         elif event.target == "attribute" and isinstance(event.receiver, Instance):
-            if not isinstance(event.value, Const) and _from_outside(event, target):
+            if _is_kept(event) and _from_outside(event, target):
                 yield self._finding(event, f"`{ast.unparse(target)}`" if target is not None else f"`{event.name}`")
         elif (
             event.target == "subscript"
@@ -88,7 +89,7 @@ class SideEffectInCheckpoint(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         node = event.node
-        if not event.inside.startswith(_CHECKPOINT):
+        if not _is_closed(event):
             return
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             return
@@ -99,12 +100,30 @@ class SideEffectInCheckpoint(Rule):
         return skip_unread_store(event, event.node) if isinstance(event, Store) else None
 
     def _finding(self, event: Event, what: str) -> Finding:
+        hook = event.inside in _TRACED
         return self.finding(
             event,
-            f"{what} is changed inside a checkpointed function; Dynamo breaks the graph and the caller runs eagerly",
+            f"{what} is changed inside {_TOLD[hook]}; Dynamo breaks the graph and the caller runs eagerly",
             confidence=Confidence.HIGH,
-            help="return the value from the checkpointed function and store it after the checkpoint",
+            help=_HELP[hook],
         )
+
+
+_TOLD: Final = {False: "a checkpointed function", True: "the hook of a tensor"}
+_HELP: Final = {
+    False: "return the value from the checkpointed function and store it after the checkpoint",
+    True: "register the hook outside the compiled region, or on an input or a parameter",
+}
+
+
+def _is_closed(event: Event) -> bool:
+    """Whether what happens here must not be seen outside."""
+    return event.inside.startswith(_CHECKPOINT) or event.inside in _TRACED
+
+
+def _is_kept(event: Store) -> bool:
+    """Whether Dynamo names this line: of a number that a hook writes it names the line that registers the hook."""
+    return tensor_of(event.value) is not None if event.inside in _TRACED else not isinstance(event.value, Const)
 
 
 def _target(node: ast.AST) -> ast.expr | None:

@@ -128,6 +128,9 @@ METHOD_OF = {
     "collections.deque",
 }
 METHOD_OF |= {"collections.OrderedDict", "str", "bytes", "int", "float", "list", "tuple", "dict", "set"}
+METHOD_OF |= {"concurrent.futures.ThreadPoolExecutor", "concurrent.futures.Future", "random.SystemRandom"}
+METHOD_OF |= {"torch.amp.GradScaler", "torch.optim.lr_scheduler.StepLR", "torch.nn.AdaptiveLogSoftmaxWithLoss"}
+METHOD_OF |= {"torch.optim.Optimizer"}
 RENAMED = {"pathlib.Path": "pathlib.PosixPath", "threading.Lock": "_thread.lock", "threading.Event": "threading.Event"}
 RENAMED |= {"queue.Queue": "queue.Queue", "io.StringIO": "_io.StringIO", "frozenset": "set"}
 RENAMED |= {"contextvars.ContextVar": "_contextvars.ContextVar", "string.Formatter": "string.Formatter"}

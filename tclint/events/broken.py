@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tclint.events.kinds import Event
@@ -29,6 +29,12 @@ class Break:
     """Whether every run gets to the break."""
     hides: bool = False
     """Whether every run of that function is eager because of a break in what it calls: nothing else breaks in it."""
+    leaves: bool = False
+    """Whether every run of that function is eager from here on."""
+
+    def around(self) -> Break:
+        """The break as a function sees it that runs eagerly because of it, and has none of its own."""
+        return replace(self, eager=True, sure=True, hides=True, leaves=True)
 
 
 class GraphBreak(Event):
@@ -72,9 +78,17 @@ def seen_from(frame: Frame, at: Break, called: ast.AST | None = None) -> Break:
     here = runs_eagerly(frame.blocks)
     sure = at.sure and not frame.maybe
     # Out of some `with` blocks Dynamo does resume.
-    hides = called is not None and sure and not _LOOPS.isdisjoint(frame.blocks)
+    leaves = sure and not _LOOPS.isdisjoint(frame.blocks)
+    hides = called is not None and leaves
     # Nor can it resume behind a property or an operator that breaks: what it asks for is no call in the bytecode.
     hides = hides or isinstance(called, (ast.Attribute, ast.BinOp))
     if before is None:
-        return Break(at.path, at.line, here, sure, hides)
-    return Break(before.path, before.line, here or before.eager, before.sure or sure, hides or before.hides)
+        return Break(at.path, at.line, here, sure, hides, leaves)
+    return Break(
+        before.path,
+        before.line,
+        here or before.eager,
+        before.sure or sure,
+        hides or before.hides,
+        leaves or before.leaves,
+    )

@@ -63,7 +63,9 @@ class Event:
     @property
     def at_entry(self) -> bool:
         """Whether the event happens in the function that is entered from outside, not in one that it calls."""
-        return self.frame.parent is None
+        parent = self.frame.parent
+        # Examples and wrappers enter through a frame that stands for the call from outside.
+        return parent is None or (parent.function is not None and self.frame.call_node is parent.function.node)
 
     def same_call(self, other: Event) -> bool:
         """Whether both happened in one and the same call of a function."""

@@ -251,6 +251,10 @@ class Queries:
         broken = self._frame.broken
         return broken is not None and broken.eager
 
+    def is_broken(self) -> bool:
+        """Whether the graph broke in this function before."""
+        return self._frame.broken is not None
+
     def in_one_call(self) -> bool:
         """Whether compiled code is looked at for one call of it that eager code makes, not for all calls together."""
         outermost = [self._frame, *self.callers()][-1]

@@ -13,6 +13,7 @@ from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import RARE, Env, Frame
 from tclint.interpreter.models import torch_wrappers
 from tclint.interpreter.modes import enter_mode
+from tclint.interpreter.passed_over import passed_over
 from tclint.interpreter.state import Remembered
 from tclint.program import Class, Function
 from tclint.sources.tree import nodes
@@ -227,6 +228,7 @@ class Functions:
             known = self._text.sets_attributes[function] = any(
                 (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
                 or (type(n) is ast.Return and n.value is not None)
+                or type(n) in (ast.Yield, ast.YieldFrom)
                 or (type(n) is ast.Call and _may_set(n))
                 for n in nodes(function.node)
             )
@@ -248,7 +250,8 @@ class Functions:
             recordings = self._interp.recordings
             seen = graphs.seen_by(value.closure), recordings.seen
             region_key = ("eager", frame.grad, frame.capturing, graphs.paused, *seen)
-        identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key)
+        unseen = passed_over(frame, function, env) if region is not None and frame is not None else None
+        identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key, unseen)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
         heap = self._interp.heap
         plain: Any = None
@@ -318,6 +321,7 @@ class Functions:
             self._interp.results.begin()
         given = dict(env) if region is not None else {}
         inner = Frame(self._interp, function.module, function, env, region, frame, node, value.closure)
+        inner.broken = unseen
         try:
             result = self._interpret(inner, value)
         except Exception as error:
@@ -336,7 +340,7 @@ class Functions:
         memo.results[key] = result
         if region is None:
             self._interp.account.keep(key, begun)
-        elif inner.broken is not None:
+        elif inner.broken is not None and unseen is None:
             memo.breaks[key] = inner.broken
             if frame is not None:
                 self._emitter.broke(frame, node, inner.broken, value, given)

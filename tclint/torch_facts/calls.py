@@ -27,6 +27,7 @@ _CONTAINERS: Final = frozenset({"list", "dict", "set", "tuple"})
 _ROUNDABOUT: Final = {
     "contextvars.ContextVar": "_contextvars.ContextVar",
     "io.StringIO": "_io.StringIO",
+    "pathlib.Path": "pathlib.PosixPath",
     "threading.Lock": "_thread.lock",
 }
 

@@ -9,10 +9,14 @@ from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
+from tclint.interpreter.models.handed_over import call_inside
 from tclint.torch_facts import facts
-from tclint.values import NONE, UNKNOWN, Object, Seq, Value
+from tclint.values import INPUT, NONE, PARAMETER, UNKNOWN, Object, Seq, Tensor, Value
 
-_HANDLE: Final = "torch.utils.hooks.RemovableHandle"
+HANDLE: Final = "torch.utils.hooks.RemovableHandle"
+OF_TENSOR: Final = "hook of a tensor"
+"""The kind of a handle that belongs to a tensor which compiled code has made."""
+_OF_TENSORS: Final = facts.methods("traces the function it is given")
 _KINDS: Final = {
     "before": facts.named("registers a hook before the forward"),
     "after": facts.named("registers a hook after the forward"),
@@ -21,13 +25,28 @@ _KINDS: Final = {
 
 
 def register(frame: Frame, node: ast.AST, module: Value, method: str, args: Args) -> Value:
-    """`module.register_forward_hook(hook)` in eager code: the handle; unknown for other methods."""
+    """`module.register_forward_hook(hook)`: the handle; unknown for other methods."""
     for when, names in _KINDS.items():
-        if method in names and args and frame.region is None:
-            if not frame.maybe:
+        if method in names and args:
+            if frame.region is None and not frame.maybe:
                 frame.interp.recordings.do("hook", (owner_of(module), when), frame, node, args[0])
-            return Object(_HANDLE, frame.origin(node))
+            return Object(HANDLE, frame.origin(node))
     return UNKNOWN
+
+
+def register_of_tensor(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args) -> Value | None:
+    """`tensor.register_hook(hook)` in compiled code: the handle; None for other methods.
+
+    The hook of a tensor that the region computes is traced where it is registered, as a graph of its own.
+    """
+    if name not in _OF_TENSORS or frame.region is None:
+        return None
+    full = f"Tensor.{name}"
+    own = not tensor.flags & (INPUT | PARAMETER)
+    if args and own and full in facts.at(frame.interp.options.release).named("traces the function it is given"):
+        gradient = Tensor(tensor.conf, tensor.dtype, tensor.ndim, 0, frame.origin(node))
+        call_inside(frame, node, full, args[0], [gradient])
+    return Object(HANDLE, frame.origin(node), OF_TENSOR if own else "")
 
 
 def run(frame: Frame, node: ast.AST, module: Value, args: Args, result: Value) -> None:
@@ -50,4 +69,4 @@ def _method(
     return NONE
 
 
-objects.register(_HANDLE, method=_method)
+objects.register(HANDLE, method=_method)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models.functions import Args, Handler, Keywords
+from tclint.interpreter.models.functions import Args, Handler, Keywords, instance
 from tclint.interpreter.models.laid_out import joined
 from tclint.torch_facts.dtypes import letter_of
 from tclint.values import (
@@ -188,5 +188,6 @@ BY_NAME: Final[dict[str, Handler]] = {
     "torch.utils.data.dataloader.DataLoader": _loader,
     _TENSORS: _tensor_dataset,
     _SUBSET: _subset,
+    "torch.utils.data.ConcatDataset": instance,
     "torch.utils.data.random_split": _split,
 }

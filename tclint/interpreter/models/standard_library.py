@@ -362,15 +362,16 @@ library(["os"], _environment)
 library(["random"], _random)
 library(["time"], _clock)
 # Whatever these make is an object with a state of its own.
-library(["threading", "queue", "array", "decimal", "contextvars", "datetime"], instance)
+library(["threading", "queue", "array", "decimal", "contextvars", "datetime", "concurrent"], instance)
 
 
 def _random_method(
     frame: Frame, node: ast.AST, receiver: Object, name: str, args: Args, keywords: Keywords, open_ended: bool
 ) -> Value | None:
-    result: Value = Scalar("float", "data", frame.origin(node))
     if frame.region is None:
         result = _drawn(frame, node, f"random.{name}", args, keywords)
+    else:
+        result = measured(frame, f"{receiver.name}.{name}", receiver, args, keywords, frame.origin(node))
     frame.interp.emitter.call(frame, node, f"{receiver.name}.{name}", args, keywords, receiver, result)
     return result
 

@@ -10,6 +10,7 @@ from tclint import events
 from tclint.interpreter import handles
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
+from tclint.interpreter.models import hooks
 from tclint.interpreter.models.laid_out import is_int, laid_out, leaves_gaps, parted, picked, sliced
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.numpy import array_method
@@ -384,7 +385,9 @@ def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Ar
     """A call of a tensor's method, told to the rules."""
     if tensor.flags & SPARSE:
         frame.interp.emitter.operation(frame, node, "method", tensor, NONE)
-    result = method(frame, node, tensor, name, args, keywords)
+    result = hooks.register_of_tensor(frame, node, tensor, name, args)
+    if result is None:
+        result = method(frame, node, tensor, name, args, keywords)
     if frame.region is None:
         result = laid_out(frame, tensor, name, args, keywords, result)
         if name in PARTING:

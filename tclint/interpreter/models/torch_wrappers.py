@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import graphed, objects
 from tclint.interpreter.models.functions import Args, Handler, Keywords
+from tclint.interpreter.models.handed_over import call_inside
 from tclint.interpreter.models.standard_library import IDENTITY
 from tclint.interpreter.models.torch_functions import function
 from tclint.torch_facts import facts, returns
@@ -64,11 +64,7 @@ def _checkpoint(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Ke
     entered = frame.parent is None or (frame.function is not None and frame.function.name == "forward")
     if region is None or frame.maybe or not entered:
         return args[0].call(frame, node, args[1:], {}, open_ended)
-    frame.region = replace(region, inside=name, entry=node)
-    try:
-        return args[0].call(frame, node, args[1:], {}, open_ended)
-    finally:
-        frame.region = region
+    return call_inside(frame, node, name, args[0], args[1:], open_ended)
 
 
 def _transform(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
