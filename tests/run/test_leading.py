@@ -109,8 +109,8 @@ def told(finding: Finding) -> tuple[object, ...]:
     return (finding.path, finding.sort_key, finding.confidence, finding.message, finding.assumed, finding.roots, chain)
 
 
-def opened(root: Path) -> Opened:
-    given = {"no-cache": True, "jobs": 1, "target-torch": "2.13"}
+def opened(root: Path, cache: Path | None = None) -> Opened:
+    given = {"no-cache": cache is None, "cache-dir": str(cache), "jobs": 1, "target-torch": "2.13"}
     return Opened.open(["."], cwd=str(root), isolated=True, overrides=given, around=None)
 
 
@@ -131,6 +131,20 @@ def differences(project: Project, seed: int) -> list[str]:
 @pytest.mark.parametrize("seed", range(12))
 def test_a_file_alone_and_with_all(project: Project, seed: int) -> None:
     assert differences(project, seed) == []
+
+
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_what_runs_about_other_files_kept(
+    project: Project, seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """One cache for all: each file alone, then all of them, then each alone again; and nobody sees it in the report."""
+    fresh = opened(project.write(dict(Generated(seed).sources)).root)
+    kept = opened(project.root, tmp_path_factory.mktemp("cache"))
+    alone = {path: fresh.reporting(path).lint() for path in FILES}
+    assert {path: kept.reporting(path).lint() for path in FILES} == alone
+    assert kept.lint() == fresh.lint()
+    project.write({"a.py": Generated(seed).sources["a.py"] + "\n# changed\n"})
+    assert {path: kept.reporting(path).lint() for path in FILES} == alone
 
 
 def test_the_programs_can_tell(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
