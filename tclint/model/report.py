@@ -50,7 +50,6 @@ class Report:
     files: int = 0
     functions: int = 0
     """How many are interpreted as compiled: of the files asked about, and what the sites compile that lead there."""
-    """Functions interpreted as compiled."""
     suppressed: int = 0
     torch: str = ""
     """The torch version the rules speak for."""
