@@ -90,6 +90,9 @@ class Recordings:
         """How many there were since the walk entered the program here."""
         self._names: set[str] = set()
         """The names of what graphs have read."""
+        self._ever_read: set[Place] = set()
+        self._ever_ran: set[Hashable] = set()
+        """What some graph has read, and which modules one has run, whether it is still there or not."""
         self._bound: dict[Place, Deed] = {}
         """What was bound since, by place: the last one counts."""
         self._written: set[ast.AST] = set()
@@ -191,6 +194,9 @@ class Recordings:
         return self._recorded.get(graph)
 
     def _concerns(self, place: Place) -> bool:
+        # Asked at every assignment, and a large program captures hundreds of graphs: first whether any of them ever did.
+        if place not in self._ever_read and place.owner not in self._ever_ran:
+            return False
         return any(place in each.reads or place.owner in each.ran for each in self._recorded.values())
 
     def write(self, frame: Frame, node: ast.expr, call: ast.AST, keeps: bool) -> None:
@@ -241,6 +247,7 @@ class Recordings:
             if deed.of not in recorded.bound:
                 place: Place = deed.of  # type: ignore[assignment]
                 recorded.reads.setdefault(place, deed.value)
+                self._ever_read.add(place)
                 self._names.add(place.name.partition("[")[0])
 
     def _hook(self, deed: Deed) -> None:
@@ -269,6 +276,7 @@ class Recordings:
     def _run(self, deed: Deed) -> None:
         for recorded in self._capturing():
             recorded.ran.add(deed.of)
+            self._ever_ran.add(deed.of)
 
     def _bind(self, deed: Deed) -> None:
         place: Place = deed.of  # type: ignore[assignment]

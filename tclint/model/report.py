@@ -49,7 +49,7 @@ class Report:
     """Whether some `nn.Module.forward` that no compile site reaches was taken as compiled."""
     files: int = 0
     functions: int = 0
-    """Functions interpreted as compiled."""
+    """How many are interpreted as compiled: of the files asked about, and what the sites compile that lead there."""
     suppressed: int = 0
     torch: str = ""
     """The torch version the rules speak for."""

@@ -14,7 +14,7 @@ from tclint.model.report import Problem, Report, Site
 from tclint.program import FunctionPlace
 from tclint.ruleset.notices import NOTICES
 from tclint.run import suppress
-from tclint.run.results import Found, Result
+from tclint.run.results import Found, Result, SitePlace
 from tclint.sources.text import NEWER, Unparsable, decode
 from tclint.torch_facts import facts
 
@@ -81,7 +81,7 @@ class Assembly:
             sites=tuple(_site_rows(results, self.reading.reported)),
             assumed=self.assumed,
             files=self.reading.files,
-            functions=len(set().union(*(r.reached for r in results))),
+            functions=len(near(results, self.reading.reported)),
             suppressed=silenced,
             torch=self.torch,
             notes=tuple(filter(None, [facts.at(self.torch).note, *self._newer()])),
@@ -189,22 +189,42 @@ def _with_copies(findings: list[Finding], copies: dict[int, tuple[str, int, int]
     return result
 
 
+def near(results: Sequence[Result], reported: Container[str]) -> set[FunctionPlace]:
+    """The functions that are interpreted as compiled: those of the files asked about, and what the sites compile that lead there."""
+    places = {place for result in results for place in result.reached if place[0] in reported}
+    for (path, _), functions in _reach(results).items():
+        if path in reported or any(place[0] in reported for place in functions):
+            places |= functions
+    return places
+
+
+def _reach(results: Sequence[Result]) -> dict[SitePlace, set[FunctionPlace]]:
+    reach: dict[SitePlace, set[FunctionPlace]] = {}
+    for result in results:
+        for place, functions in result.reach.items():
+            reach.setdefault(place, set()).update(functions)
+    return reach
+
+
 def _site_rows(results: Sequence[Result], reported: Container[str]) -> Iterator[Site]:
     places: dict[tuple[str, int], tuple[str, set[str]]] = {}
-    reach: dict[tuple[str, int], set[FunctionPlace]] = {}
+    reach = _reach(results)
     for result in results:
         for path, line, text, mode in result.sites:
             places.setdefault((path, line), (text, set()))[1].add(mode)
-        for place, functions in result.reach.items():
-            reach.setdefault(place, set()).update(functions)
+    first = {row[:2] for row in results[0].sites}
     reasons = {place: reason for result in results for place, reason in result.unresolved.items()}
     for place, (text, modes) in sorted(places.items()):
         shown = sorted(modes - {"?"}) or ["?"]
+        beside = place[0] not in reported and not any(path in reported for path, *_ in reach.get(place, ()))
+        # Of what does not lead here a run may interpret nothing, and so knows what all runs know: the sites read first.
+        if beside and place not in first:
+            continue
         yield Site(
             *place,
             text,
             "|".join(shown),
             len(reach.get(place, ())),
             unresolved="" if reach.get(place) else reasons.get(place, ""),
-            beside=place[0] not in reported and not any(path in reported for path, *_ in reach.get(place, ())),
+            beside=beside,
         )

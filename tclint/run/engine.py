@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tclint.model.report import Report
 from tclint.ruleset.loading import load_rules
 from tclint.ruleset.rule import Rule
-from tclint.run.assemble import Assembly
+from tclint.run.assemble import Assembly, near
 from tclint.run.domains import Told, domains, joined
 from tclint.run.memo import Memo
 from tclint.run.plan import Plan
@@ -76,7 +76,7 @@ def _run(
     found = plan.run()
     torch, absolute = ".".join(map(str, target)), {file.path: file.absolute for file in files}
     assembly = Assembly(reading, settings, known, active, found.commented, found.assumed, torch, absolute)
-    return assembly.report(found.results), set().union(*(result.reached for result in found.results))
+    return assembly.report(found.results), near(found.results, reading.reported)
 
 
 _kept: list[Plan] = []

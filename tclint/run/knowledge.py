@@ -54,9 +54,9 @@ def _lessons(interp: Interpreter) -> Iterator[Lesson]:
     for path, *names in sorted(learned.rebound):  # a set has another order in every process
         yield _lesson([path], "rebound", names)
     for key, compiled in learned.compiled_instances.items():
-        yield _lesson(_paths(program, key), "compiled", key, compiled)
+        yield _lesson(paths_in(program, key), "compiled", key, compiled)
     for key, construction in learned.constructions.items():
-        yield _lesson(_paths(program, key), "built", key, construction)
+        yield _lesson(paths_in(program, key), "built", key, construction)
 
 
 def _lesson(about: Iterable[str], *what: Any) -> Lesson:
@@ -64,7 +64,7 @@ def _lesson(about: Iterable[str], *what: Any) -> Lesson:
     return Lesson(tuple(about), hashlib.blake2b(text.encode(), digest_size=16).hexdigest())
 
 
-def _paths(program: Program, key: Any) -> list[str]:
+def paths_in(program: Program, key: Any) -> list[str]:
     """The files that the key of an instance names."""
     paths = program.paths
     found: set[str] = set()
@@ -105,9 +105,14 @@ def _text(value: Any, above: list[int]) -> str:
     elif isinstance(value, (tuple, list)):
         inner = [_text(each, above) for each in value]
     else:
-        inner = [_text(_part(value, name), above) for name in _fields(type(value))]
+        inner = [_text(part, above) for part in parts_of(value)]
     above.pop()
     return f"{type(value).__name__}({', '.join(inner)})"
+
+
+def parts_of(value: Any) -> Iterator[Any]:
+    """What an object is made of: of a function's environment, what the function reads."""
+    return (_part(value, name) for name in _fields(type(value)))
 
 
 def _part(value: Any, name: str) -> Any:

@@ -26,7 +26,7 @@ from tclint.model.finding import RANK, Finding
 from tclint.model.report import Problem
 from tclint.program import Class, Function, FunctionPlace, Module, Program
 from tclint.ruleset.rule import Rule
-from tclint.run import knowledge
+from tclint.run import knowledge, leading
 from tclint.run.compiles import is_external, is_some_module, receiver_of, roots_of, why_nothing
 from tclint.run.results import Entered, EnteredFile, Found, Result, Root, SitePlace, Sites
 from tclint.sources import glance
@@ -289,7 +289,8 @@ class PartRunner:
         interp.results.unresolved = {place: reason for place, reason in why.items() if place not in resolved}
         result = self._harvest(interp)
         interp.emitter.dispatcher.forget()
-        return Sites(result, precise, unresolved, within, partly, knowledge.lessons(interp))
+        ties = leading.ties(self.program, interp.learned)
+        return Sites(result, precise, unresolved, within, partly, knowledge.lessons(interp), ties)
 
     def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[FunctionPlace]) -> Result:
         """The eager code around compiled callables, now that they are known; what is compiled is not entered again."""

@@ -6,14 +6,14 @@ of these reached is not entered again from the eager code around the sites.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from tclint.model.report import Problem
 from tclint.program import FunctionPlace, Module, Question, dynamo_config
-from tclint.run import taught
+from tclint.run import leading, taught
 from tclint.run.links import Components, alone, links_of
 from tclint.run.memo import Memo
 from tclint.run.parts import Part, PartRunner, divided
@@ -80,6 +80,8 @@ class Plan:
         """The files the compile sites were read from in this process, once they are."""
         self.taught = b""
         """What they taught, as it was written down when they were."""
+        self.ties: Sequence[leading.Tie] = ()
+        """Files, each with one of which the sites gave it something."""
         self.assumed = False
         self.checked: set[str] = set()
 
@@ -117,6 +119,7 @@ class Plan:
     def run(self) -> Interpreted:
         """Interpret all parts, or recall what they gave."""
         sites = self._sites()
+        self.ties = sites.ties
         results = [sites.result, *self._assumed(sites)]
         reached: set[FunctionPlace] = set().union(*(r.reached for r in results))
         if self.around:
@@ -127,7 +130,8 @@ class Plan:
             if m.report and m.path not in self.around and self.glances[m.path].listeners
         ]
         parts = [Part("rules", tuple(some)) for some in divided(listening)]
-        results += map(Result.unpacked, self._results(parts, ()))
+        found = self._results(parts, ())
+        results += [Result.unpacked(value) for value in found if value is not None]
         self._check_rest()
         commented = frozenset(path for path, seen in self.glances.items() if seen.comments)
         return Interpreted(results, self.assumed, commented)
@@ -161,16 +165,34 @@ class Plan:
             self._read_sites()
 
     def _around_sites(self, reached: set[FunctionPlace]) -> Result:
+        known = digest_of(repr(place) for place in sorted(reached))
+        key = f"around {self.site_key} {known}"
+        kept = self.memo.recall(key, ())
+        if kept is not None:
+            return Result.unpacked(kept[0])
+        eager = [m for m in self.eager if m.path in self.leading]
+        if not eager:
+            return Result()
+
         def look() -> Any:
             if self.sites_read is None:
                 self._read_sites()
             assert self.sites_read is not None
             self.program.touched |= self.sites_read
-            asking = [m for m in self.eager if self.glances[m.path].asks]
-            return self.runner.around(self.eager, asking, reached).packed()
+            asking = [m for m in eager if self.glances[m.path].asks]
+            return self.runner.around(eager, asking, reached).packed()
 
-        known = digest_of(repr(place) for place in sorted(reached))
-        return Result.unpacked(self.memo.traced(f"around {self.site_key} {known}", look))
+        if len(eager) < len(self.eager):
+            key = f"{key} {digest_of(m.path for m in eager)}"
+        return Result.unpacked(self.memo.traced(key, look))
+
+    @cached_property
+    def leading(self) -> Container[str]:
+        """The files that can lead to one that is reported: nothing else says anything about it."""
+        if len(self.reported) == len(self.program.modules):
+            return self.reported
+        naming = partial(self.program.answers, leading.named)
+        return leading.leading(self.program, self.reported, naming, self.ties)
 
     # -- what is only assumed to be compiled ---------------------------------------------------------------------
 
@@ -186,21 +208,29 @@ class Plan:
         together = [*divided(modules)]
         runner.alone = alone(together, self.chosen, self.glances)
         parts = [Part("outermost", tuple(m.path for m in some)) for some in together]
-        entered = [*map(Entered.unpacked, self._results(parts, sites.learned, self._still_outermost))]
-        files = [file for each in entered for file in each.files]
-        for module, file in zip(modules, files, strict=True):
-            self.checked.add(module.path)
-            module.problem = file.problem
-        self.assumed = any(file.roots for file in files)
-        results = [each.result for each in entered]
+        values = self._results(parts, sites.learned, self._still_outermost)
+        entered = [(some, Entered.unpacked(v)) for some, v in zip(together, values, strict=True) if v is not None]
+        for some, each in entered:
+            for module, file in zip(some, each.files, strict=True):
+                self.checked.add(module.path)
+                module.problem = file.problem
+                self.assumed |= bool(file.roots) and module.path in self.reported
+        results = [each.result for _, each in entered]
         reached: set[FunctionPlace] = sites.result.reached.union(*(r.reached - r.blind for r in results))
-        rest = {
-            module.path: ordinals
-            for module, file in zip(modules, files, strict=True)
-            if not file.alone and (ordinals := file.roots_left(reached))
-        }
-        parts = [Part("roots", tuple(some), tuple(rest[path] for path in some)) for some in divided([*rest])]
-        return [*results, *map(Result.unpacked, self._results(parts, sites.learned))]
+        # The same files together as before: which of them are left says nothing about their neighbours.
+        parts = []
+        for some, each in entered:
+            rest = {
+                module.path: ordinals
+                for module, file in zip(some, each.files, strict=True)
+                if not file.alone and (ordinals := file.roots_left(reached))
+            }
+            if rest:
+                parts.append(Part("roots", tuple(rest), tuple(rest.values())))
+        left = self._results(parts, sites.learned)
+        results += (Result.unpacked(value) for value in left if value is not None)
+        self.assumed |= any(place[0] in self.reported for result in results for place in result.reached)
+        return results
 
     def _without_site(self, sites: Sites) -> list[Module]:
         """The files whose classes count as compiled though no site says so."""
@@ -238,12 +268,15 @@ class Plan:
         learned: Sequence[Lesson],
         holds: Callable[[tuple[str, ...], Any], bool] | None = None,
     ) -> list[Any]:
-        """What some parts gave: recalled, or interpreted now, with what was learned from the compile sites."""
+        """What some parts gave: recalled, or interpreted now, with what was learned from the compile sites.
+
+        None of a part that nobody remembers and that leads to nothing that is reported.
+        """
         memo = self.memo
         kept = [
             memo.recall(part.key, learned, partial(holds, part.paths) if holds is not None else None) for part in parts
         ]
-        missing = [i for i, value in enumerate(kept) if value is None]
+        missing = [i for i, value in enumerate(kept) if value is None and self._wanted(parts[i])]
         if missing:
             if learned:
                 self._learn()
@@ -252,7 +285,13 @@ class Plan:
                 kept[i] = memo.remember(parts[i].key, learned, value, read)
                 if self.progress is not None and parts[i].kind == "outermost":
                     self.progress(sum(len(part.paths) for part in parts[: i + 1]), sum(len(p.paths) for p in parts))
-        return [value[0] for value in kept if value is not None]
+        return [value[0] if value is not None else None for value in kept]
+
+    def _wanted(self, part: Part) -> bool:
+        """Whether a part can say something about a file that is reported."""
+        if any(path in self.reported for path in part.paths):
+            return True
+        return part.kind != "rules" and any(path in self.leading for path in part.paths)
 
     # -- what nothing was entered from ---------------------------------------------------------------------------
 
@@ -260,11 +299,11 @@ class Plan:
         """Files that nothing was entered from can be broken too, also those that never speak of torch."""
         chosen = {m.path for m in self.chosen}
         for module in self.program.modules:
-            if module.path in self.checked:
+            if module.path in self.checked or module.path not in self.reported:
                 continue
             if module.path in chosen:
                 self._check(module, "tree", _indexed)
-            elif module.path in self.reported and not module.indexed:
+            elif not module.indexed:
                 self._check(module, "compile", lambda module: broken(module.path, module.data))
 
     def _check(self, module: Module, how: str, problem: Callable[[Module], Problem | None]) -> None:

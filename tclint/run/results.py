@@ -119,15 +119,26 @@ class Sites:
     """The methods that are compiled by themselves: the others of their classes are not."""
     learned: list[Lesson] = field(default_factory=list)
     """What other parts are interpreted with."""
+    ties: list[tuple[str, str]] = field(default_factory=list)
+    """Files, each with one of which it was given something (see `leading`)."""
     taught: bytes = b""
     """The same in full, where it is kept (see `taught`)."""
 
     def packed(self) -> Any:
         learned = [tuple(lesson) for lesson in self.learned]
-        return (self.result.packed(), self.precise, self.unresolved, self.within, self.partly, learned, self.taught)
+        return (
+            self.result.packed(),
+            self.precise,
+            self.unresolved,
+            self.within,
+            self.partly,
+            learned,
+            self.ties,
+            self.taught,
+        )
 
     @classmethod
     def unpacked(cls, value: Any) -> Sites:
-        result, precise, unresolved, within, partly, learned, taught = value
+        result, precise, unresolved, within, partly, learned, ties, taught = value
         lessons = [Lesson(*row) for row in learned]
-        return cls(Result.unpacked(result), precise, unresolved, within, partly, lessons, taught)
+        return cls(Result.unpacked(result), precise, unresolved, within, partly, lessons, ties, taught)
