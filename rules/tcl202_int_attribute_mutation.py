@@ -25,8 +25,9 @@ class IntAttributeMutation(Rule):
     Dynamo guards on Python attributes of modules. `self.step += 1` makes the guard fail at every call, until the recompile
     limit (8) is hit and the function runs eagerly for good. A list that grows does the same through its length. (As a
     function argument an integer settles after one recompile, and so it does on an object that is no module.) Layers that are
-    compiled one by one share their code: a number that differs from layer to layer is a compilation for each; so is another
-    size of their parameters, which costs nothing that could be saved until there are more sizes than the limit allows.
+    compiled one by one share their code: a number that differs from layer to layer, or another size of their parameters, is
+    a compilation for each. (Models of several sizes that a script compiles one by one need a program each in any case; that is
+    told where there are more of them than the limit allows.)
 
     Bad::
 
@@ -121,8 +122,10 @@ class IntAttributeMutation(Rule):
         if not varied.hazard:
             return
         if isinstance(value, Object):
-            if not event.site.decorator and varied.programs <= LIMIT:
-                return  # each was compiled for its own sake: parameters of another size need a program of their own
+            if not (event.site.decorator or event.site.own) and varied.programs <= LIMIT:
+                # Each was compiled for its own sake: parameters of another size need a program of their own. What a model
+                # compiles of itself are its layers, which could be one program, of the whole.
+                return
             what = f"`self.{event.name}` has another size in every object ({varied.said}): parameters are static"
         else:
             what = f"`self.{event.name}` differs from object to object ({varied.said})"
