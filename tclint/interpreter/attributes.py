@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import execute, parameters
 from tclint.interpreter.frame import Env, Frame
-from tclint.program import Function
+from tclint.program import Class, Function
 from tclint.sources.tree import bound_on_self
 from tclint.values import (
     STATIC_OUT,
@@ -104,7 +104,15 @@ class InstanceAttributes:
         frame.constructing = True
         execute.run_block(frame, method.node.body)  # type: ignore[arg-type]
 
-    def store(self, frame: Frame, instance: Instance, name: str, value: Value, replace: bool = False) -> None:
+    def store(
+        self,
+        frame: Frame,
+        instance: Instance,
+        name: str,
+        value: Value,
+        replace: bool = False,
+        holder: Class | None = None,
+    ) -> None:
         """Remember that an attribute was stored; in a constructor it joins what was stored before, unless it replaces it."""
         if instance.identity and frame.region is None:
             replayed = value.contains(STATIC_OUT) is not None or is_graph(value)
@@ -116,6 +124,9 @@ class InstanceAttributes:
             old = attrs.get(name)
             attrs[name] = value if old is None or replace or not frame.constructing else join(old, value)
         elif value.holds_compiled():
-            late = self._learned.late.setdefault((instance.cls.module.path, instance.cls.qualname), {})
+            path, qualname = instance.cls.module.path, instance.cls.qualname
+            if self._learned.late_within.setdefault((path, qualname, name), holder) is not holder:
+                self._learned.late_within[path, qualname, name] = None
+            late = self._learned.late.setdefault((path, qualname), {})
             old = late.get(name)
             late[name] = value if old is None else join(old, value)

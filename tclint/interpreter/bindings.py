@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
+from tclint.program import Class
 from tclint.torch_facts import facts
 from tclint.values import Compiled, Const, Instance, Object, Tensor, Value, tensor_of
 
@@ -134,3 +135,11 @@ def root_of(frame: Frame, node: ast.expr) -> Tensor | None:
         node = inner
     value = _value(frame, node)
     return tensor_of(value) if value is not None else None
+
+
+def holder_of(frame: Frame, node: ast.expr) -> Class | None:
+    """The class of the object whose part `object.part` names."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return None
+    owner = frame.env.get(node.value.id)
+    return owner.cls if isinstance(owner, Instance) else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
 from tclint.interpreter import parameters
-from tclint.interpreter.bindings import owner_of
+from tclint.interpreter.bindings import holder_of, owner_of
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.first_use import use_of
 from tclint.interpreter.frame import Frame
@@ -260,6 +260,19 @@ class Objects:
                     return stored[name]
         return None
 
+    def _is_anothers(self, frame: Frame, node: ast.AST, cls: Class, name: str) -> bool:
+        """Whether a part was compiled (`self.part.forward = …`) by a class whose objects never run the code at hand."""
+        holder = holder_of(frame, node.func) if isinstance(node, ast.Call) else None
+        if holder is None or frame.function is None:
+            return False
+        classes = self._interp.classes
+        for ancestor in classes.mro(cls):
+            within = self._learned.late_within.get((ancestor.module.path, ancestor.qualname, name))
+            if within is not None:
+                runs = classes.find_method(within, frame.function.name) is frame.function
+                return within not in classes.mro(holder) and not runs
+        return False
+
     def _worth_telling(self, frame: Frame, instance: Instance, name: str, value: Value) -> bool:
         """An attribute whose reading can cost recompiles: rebound by eager code, or different for each compiled layer."""
         if (instance.cls.module.path, instance.cls.qualname, name) in self._learned.rebound:
@@ -380,6 +393,8 @@ class Objects:
         for name in ("__call__", "forward"):
             method = self._interp.classes.find_method(instance.cls, name)
             patched = self._late(instance.cls, name) if method is not None and name == "forward" else None
+            if isinstance(patched, Compiled) and self._is_anothers(frame, node, instance.cls, name):
+                patched = None
             if isinstance(patched, Compiled) and method is not None:
                 # `net.forward = torch.compile(net.forward)`
                 forward = self._interp.functions.value(method).bound_to(instance)

@@ -89,6 +89,9 @@ class SiteKnowledge:
     construction_count: dict[Class, int] = field(default_factory=dict)
     late: dict[tuple[str, str], dict[str, Value]] = field(default_factory=dict)
     """Compiled callables that are stored in attributes after the constructor, by file and class."""
+    late_within: dict[tuple[str, str, str], Class | None] = field(default_factory=dict)
+    """By file, class and attribute, the class of the objects that hold those whose attribute was bound so
+    (`self.encoder.forward = …`); None where it was bound in other ways, too."""
     frozen: set[tuple[object, ...]] = field(default_factory=set)
     """Modules whose parameters were told to need no gradients."""
     rebound: set[AttributeName] = field(default_factory=set)
@@ -112,6 +115,7 @@ class SiteKnowledge:
             constructions=dict(self.constructions),
             construction_count=dict(self.construction_count),
             late={key: dict(values) for key, values in self.late.items()},
+            late_within=dict(self.late_within),
             frozen=set(self.frozen),
             rebound=set(self.rebound),
         )

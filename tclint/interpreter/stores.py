@@ -205,7 +205,8 @@ def _attribute(
         if site is not None and site.cudagraphs and not value.flags & (INPUT | PARAMETER):
             frame.interp.graph_memory.leave(receiver, target.attr, value)
     if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
-        frame.interp.instance_attributes.store(frame, receiver, target.attr, value)
+        within = bindings.holder_of(frame, target.value)
+        frame.interp.instance_attributes.store(frame, receiver, target.attr, value, holder=within)
     elif isinstance(receiver, Object) and isinstance(target.value, ast.Attribute):
         owner = evaluate(frame, target.value.value)
         if isinstance(owner, Instance) and not frame.constructing:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from small_programs import cls, given, interpreter
 
+from tclint.api import lint
 from tclint.interpreter.machine import Interpreter
 from tclint.interpreter.options import Options
 from tclint.values import NONE, UNKNOWN, Compiled, Const, Instance, Object, Scalar, Seq, Tensor, Value
@@ -218,3 +221,52 @@ def test_a_constructor_that_builds_its_own_class() -> None:
     assert isinstance(depth, Const)
     assert depth.value == 1
     assert cls(interp, "Node") in interp.learned.construction_count
+
+
+_PARTS = """\
+import torch
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = Encoder()
+        self.kept = []
+
+    def encode(self, x):
+        return self.encoder(x)
+
+    def step(self, x):
+        self.kept.append(self.encode(x))
+
+
+class Fast(Base):
+    def __init__(self):
+        super().__init__()
+        self._compile_all()
+
+    def _compile_all(self):
+        self.encoder.forward = torch.compile(self.encoder.forward, mode="reduce-overhead")
+
+    def encode(self, x):
+        return self.encoder(x).clone()
+"""
+
+
+def test_what_a_class_does_to_its_parts_is_not_done_to_those_of_its_base(tmp_path: Path) -> None:
+    """`Fast` compiles its encoder and copies what it gives; `Base.encode` runs for objects whose encoder is eager."""
+    (tmp_path / "m.py").write_text(_PARTS)
+    assert lint(["."], cwd=tmp_path, isolated=True, select=["TCL301"]).findings == ()
+    raw = _PARTS.replace("    def encode(self, x):\n        return self.encoder(x).clone()\n", "")
+    (tmp_path / "m.py").write_text(raw)
+    assert 24 in [finding.line for finding in lint(["."], cwd=tmp_path, isolated=True, select=["TCL301"]).findings]

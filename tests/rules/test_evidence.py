@@ -251,3 +251,22 @@ for n in (3, 5, 7):
     codes = {f.code for f in lint("m.py", cwd=tmp_path).findings}
     assert ("TCL410" in codes) is said
     assert ("TCL311" in codes) is said
+
+
+def test_a_function_for_a_block_mask_is_traced_with_positions(tmp_path: Path) -> None:
+    """No fixture: torch reports the branch (2.13: data-dependent branching) and then raises, as it does in eager code."""
+    source = """
+from torch.nn.attention.flex_attention import create_block_mask
+
+@torch.compile
+def f(x):
+    def causal(b, h, q, k):
+        if k > q:  # here
+            return False
+        return True
+
+    return x + create_block_mask(causal, B=1, H=1, Q_LEN=128, KV_LEN=128).kv_num_blocks.sum()
+"""
+    (tmp_path / "m.py").write_text(PRELUDE + source)
+    marked = [number for number, line in enumerate((PRELUDE + source).splitlines(), 1) if "# here" in line]
+    assert [f.line for f in lint("m.py", cwd=tmp_path).findings if f.code == "TCL101"] == marked

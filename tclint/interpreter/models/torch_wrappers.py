@@ -17,6 +17,7 @@ from tclint.values import (
     INPUT,
     PARAMETER,
     PINNED,
+    PROVEN,
     UNBACKED,
     UNKNOWN,
     ClassValue,
@@ -65,6 +66,18 @@ def _checkpoint(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Ke
     if region is None or frame.maybe or not entered:
         return args[0].call(frame, node, args[1:], {}, open_ended)
     return call_inside(frame, node, name, args[0], args[1:], open_ended)
+
+
+def _mask(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """`create_block_mask(mask_mod, …)`: the function is traced with positions, numbers in tensors, whatever it does with them."""
+    given = args[0] if args else keywords.get("mask_mod")
+    if given is not None and frame.region is not None:
+        positions = [Tensor(PROVEN, "i", 0, 0, frame.origin(node)) for _ in range(_POSITIONS)]
+        given.call(frame, node, positions, {}, False)
+    return function(frame, node, name, args, keywords)
+
+
+_POSITIONS: Final = 4  # batch, head, query, key
 
 
 def _transform(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
@@ -138,6 +151,7 @@ BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(_TRANSPARENT, _transparent),
     **dict.fromkeys(DISABLE, _disabled),
     **dict.fromkeys(_CHECKPOINT, _checkpoint),
+    **dict.fromkeys(facts.named("calls a function with positions"), _mask),
     **dict.fromkeys(_TRANSFORMS, _transform),
     **dict.fromkeys(_SCRIPTS, _script),
     **dict.fromkeys(_SCRIPTS_MODULES, _scripted),
