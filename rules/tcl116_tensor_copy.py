@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.events import Call, Event
 from tclint.fixes.places import Place
@@ -12,6 +13,9 @@ from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules._spellings import fields_of
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.values import PROVEN, Dict, Instance, Object, Seq, Tensor, Value, tensor_of
+
+_COPIES_ITSELF: Final = ("__deepcopy__", "__reduce_ex__", "__reduce__", "__getstate__")
+"""Methods by which a class says itself what a deep copy of it is."""
 
 
 class TensorCopy(Rule):
@@ -46,7 +50,7 @@ class TensorCopy(Rule):
         value = event.args[0] if event.args else None
         if value is None:
             return
-        tensor = tensor_of(value) if event.name == "copy.copy" else _tensor_in(value)
+        tensor = tensor_of(value) if event.name == "copy.copy" else _tensor_in(event, value)
         if tensor is None and not _is_module(event, value) and not (event.name == "copy.copy" and self._breaks(event)):
             return
         yield self.finding(
@@ -89,15 +93,22 @@ class TensorCopy(Rule):
         return Fix("clone the tensor", how, (place.replace(node, f"{place.atom(node.args[0])}{text}"),), note)
 
 
-def _tensor_in(value: Value) -> Tensor | None:
+def _tensor_in(event: Call, value: Value) -> Tensor | None:
+    """A tensor that a deep copy meets: the value, an element of it, or what an object holds that does not copy itself."""
     tensor = tensor_of(value)
     if tensor is not None:
         return tensor
     if isinstance(value, (Seq, Dict)):
         return tensor_of(value.element())
-    if isinstance(value, Instance) and value.fields:
-        return next((t for v in value.fields.values() if (t := tensor_of(v)) is not None), None)
-    return None
+    if not isinstance(value, Instance):
+        return None
+    if event.name == "copy.deepcopy" and any(event.ask.method(value.cls, name) for name in _COPIES_ITSELF):
+        return None
+    tensor = next((t for v in (value.fields or {}).values() if (t := tensor_of(v)) is not None), None)
+    if tensor is not None or event.name != "copy.deepcopy":
+        return tensor
+    # What one object of a class holds is known of all of them together: what is a tensor in some says nothing of this one.
+    return next((v for v in event.ask.attributes(value).values() if isinstance(v, Tensor)), None)
 
 
 def _is_module(event: Event, value: Value) -> bool:
