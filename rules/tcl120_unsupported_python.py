@@ -229,7 +229,10 @@ class UnsupportedPython(Rule):
         methods = {
             name.rpartition(".")[2] for name in facts.at(self.release).named("cannot be handed over at a graph break")
         }
-        if event.function is not None and (given := _language.given_by_method(event.node, methods)):
+        # Where only some runs get to the break, the others hand nothing over: a switch may be off for good.
+        if event.function is None or not event.at.sure:
+            return
+        if given := _language.given_by_method(event.node, methods):
             yield self._finding(event, f"`{given}` is handed to a function in which the graph breaks")
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
