@@ -55,7 +55,7 @@ _TENSOR_NAMES: Final = re.compile(
 class Signature:
     """The parameters of a function, read once."""
 
-    __slots__ = ("asked", "keyed", "kwarg", "kwonly", "names", "nodes", "seen", "used", "vararg")
+    __slots__ = ("asked", "called", "keyed", "kwarg", "kwonly", "names", "nodes", "seen", "used", "vararg")
 
     def __init__(self, function: Function) -> None:
         arguments = function.node.args
@@ -73,6 +73,7 @@ class Signature:
         self.seen: frozenset[str] = frozenset()
         self.keyed: frozenset[str] = frozenset()
         self.asked: frozenset[str] = frozenset()
+        self.called: frozenset[str] = frozenset()
 
 
 def signature(function: Function) -> Signature:
@@ -270,17 +271,20 @@ def _filled(interp: Interpreter, function: Function, node: ast.arg, value: Dict 
 _TENSOR_ONLY: Final = frozenset(
     (*facts.named("is a method of tensors alone"), *facts.named("is an attribute of tensors alone"))
 )
+_ARRAYS: Final = frozenset(facts.named("is a method of tensors and arrays"))
 
 
 def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
     """Names on which the function uses what only tensors have.
 
-    `known.keyed` then holds those it looks up by keys, `known.asked` those whose value it asks for as they are.
+    `known.keyed` then holds those it looks up by keys, `known.asked` those whose value it asks for as they are, `known.called`
+    those of which it calls what only tensors and arrays have.
     """
     if known.used is None:
         found: set[str] = set()
         keyed: set[str] = set()
         asked: set[str] = set()
+        called: set[str] = set()
         stored: set[str] = set()
         names = {*known.names, *(n.arg for n, _ in known.kwonly)}
         for node in nodes(function.node):
@@ -307,19 +311,20 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                 for side in (node.left, node.right):
                     if isinstance(side, ast.Name):
                         found.add(side.id)
-            elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
+            elif isinstance(node, ast.Call):
                 func = node.func
-                if (
-                    isinstance(func, ast.Attribute)
-                    and isinstance(func.value, ast.Name)
-                    and func.value.id in ("torch", "F")
-                    and _takes_tensor(func.attr)
-                ):
-                    found.add(node.args[0].id)
+                if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+                    continue
+                first = node.args[0] if node.args else None
+                if func.attr in _ARRAYS:
+                    called.add(func.value.id)
+                if isinstance(first, ast.Name) and func.value.id in ("torch", "F") and _takes_tensor(func.attr):
+                    found.add(first.id)
         known.seen = frozenset(found)
         known.used = frozenset(found & names)
         known.keyed = frozenset(keyed & names - found)
         known.asked = frozenset(asked & names - stored)
+        known.called = frozenset(called & names - stored)
     return known.used
 
 
@@ -408,7 +413,10 @@ def _entry_value(
             value = Tensor(USED, "", -1, 0, origin)
         elif forward and node.annotation is None and node.arg not in known.keyed:
             named = bool(_TENSOR_NAMES.match(node.arg)) and node.arg not in known.asked
-            if fallback is None:
+            if node.arg in known.called:
+                # What a module is called with, and has the methods of an array: no class of the program has been named.
+                value = Tensor(USED, "", -1, 0, origin)
+            elif fallback is None:
                 value = Tensor(USED, "", -1, BY_NAME, origin) if named else Tensor(NAMED, "", -1, 0, origin)
             elif named:
                 value = Tensor(NAMED, "", -1, 0, origin)
