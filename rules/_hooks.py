@@ -9,7 +9,7 @@ from typing import Final
 from tclint.events import Call, Event, Return, Store
 from tclint.program import Function
 from tclint.torch_facts import facts
-from tclint.values import INPUT, PARAMETER, External, FunctionValue, Object, Seq, Value, tensor_of
+from tclint.values import INPUT, PARAMETER, FunctionValue, Object, Seq, Value, tensor_of
 
 _HANDLE: Final = "torch.utils.hooks.RemovableHandle"
 _HOOK: Final = "hook of a tensor"
@@ -36,9 +36,7 @@ def _of_handle(event: Call, handle: Object) -> str | None:
 
 
 def _of_hook(hook: Value) -> str | None:
-    """A hook that is not Python, or that asks how the gradient lies in memory."""
-    if isinstance(hook, External) and hook.name.startswith("builtins."):
-        return f"{_HOOK} that is a builtin"
+    """A hook that asks how the gradient lies in memory."""
     node = hook.function.node if isinstance(hook, FunctionValue) else None
     own = node.args.args[-1:] if node is not None else ()
     if node is None or not own:

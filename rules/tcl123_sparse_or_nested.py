@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Attribute, Call, Operation
+from tclint.events import Attribute, Call, Operation, SparseUse
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts
@@ -53,7 +53,10 @@ class SparseOrNested(Rule):
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         yield from self._used(event, event.left, event.right)
 
-    def _used(self, event: Attribute | Operation, *values: Value | None) -> Iterator[Finding]:
+    def on_sparse_use(self, event: SparseUse) -> Iterator[Finding]:
+        yield from self._used(event, event.tensor)
+
+    def _used(self, event: Attribute | Operation | SparseUse, *values: Value | None) -> Iterator[Finding]:
         """One that was made elsewhere comes into the graph where it is used: each use ends it."""
         line = getattr(event.node, "lineno", 0)
         used = next((v for v in values if isinstance(v, Tensor) and v.flags & SPARSE and v.origin.line != line), None)
@@ -64,7 +67,7 @@ class SparseOrNested(Rule):
         place = (event.module.path, function.qualname if function is not None else "")
         if self._left.get(place, line) < line:
             return
-        if isinstance(event, Attribute) or event.operator == "method":
+        if isinstance(event, Attribute) or isinstance(event, SparseUse) and event.by_method:
             self._left[place] = min(line, self._left.get(place, line))
         yield self.finding(
             event,

@@ -327,7 +327,7 @@ def leaves_values(name: str) -> bool:
     return bool(x.equal(kept))
 
 
-@check("overwrites its tensor")
+@check("is the same done twice")
 def is_done_once(name: str) -> bool:
     import torch
 

@@ -300,6 +300,18 @@ class Operation(Event):
         self.right = right
 
 
+class SparseUse(Event):
+    """A sparse or nested tensor is handed to a function, or a method of one is called."""
+
+    __slots__ = ("by_method", "tensor")
+    kind = "sparse_use"
+
+    def __init__(self, frame: Frame, node: ast.AST, tensor: Tensor, by_method: bool) -> None:
+        super().__init__(frame, node)
+        self.tensor = tensor
+        self.by_method = by_method
+
+
 class Loop(Event):
     """`for target in iterable`, or a comprehension."""
 
@@ -442,6 +454,7 @@ KINDS: tuple[type[Event], ...] = (
     Store,
     Subscript,
     Operation,
+    SparseUse,
     Loop,
     Return,
     Assert,

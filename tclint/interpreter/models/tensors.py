@@ -154,7 +154,7 @@ def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords
         flags = tensor.flags
         call = origin.node
         if frame.region is None and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-            keeps = name not in facts.named("overwrites its tensor")
+            keeps = name not in facts.named("is the same done twice")
             frame.interp.recordings.write(frame, call.func.value, call, keeps)
         if name == "requires_grad_":
             freeze(frame, tensor, args[0] if args else TRUE)
@@ -384,7 +384,7 @@ def _mask(part: Value) -> Tensor | None:
 def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value:
     """A call of a tensor's method, told to the rules."""
     if tensor.flags & SPARSE:
-        frame.interp.emitter.operation(frame, node, "method", tensor, NONE)
+        frame.interp.emitter.emit(events.SparseUse, frame, node, tensor, True)
     result = hooks.register_of_tensor(frame, node, tensor, name, args)
     if result is None:
         result = method(frame, node, tensor, name, args, keywords)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import Final
 
+from tclint import events
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tensors
 from tclint.interpreter.models.factories import factory
@@ -172,7 +173,7 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
     if frame.region is not None:
         used = next((each for each in args if type(each) is Tensor and each.flags & SPARSE), None)
         if used is not None:
-            frame.interp.emitter.operation(frame, node, "argument", used, NONE)
+            frame.interp.emitter.emit(events.SparseUse, frame, node, used, False)
     if "out" in keywords and isinstance(node, ast.Call):
         written, given = keywords["out"], next((each.value for each in node.keywords if each.arg == "out"), None)
         if isinstance(written, Tensor) and any(each and in_pieces(each) for each in (given, written.origin.node)):
