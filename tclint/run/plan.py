@@ -6,7 +6,7 @@ of these reached is not entered again from the eager code around the sites.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -80,6 +80,8 @@ class Plan:
         """The files the compile sites were read from in this process, once they are."""
         self.taught = b""
         """What they taught, as it was written down when they were."""
+        self.together: Sequence[Sequence[Module]] = ()
+        """The files of each part that is assumed to be compiled."""
         self.ties: Sequence[leading.Tie] = ()
         """Files, each with one of which the sites gave it something."""
         self.assumed = False
@@ -170,8 +172,7 @@ class Plan:
         kept = self.memo.recall(key, ())
         if kept is not None:
             return Result.unpacked(kept[0])
-        eager = [m for m in self.eager if m.path in self.leading]
-        if not eager:
+        if not any(path in self.leading for path in self.around):
             return Result()
 
         def look() -> Any:
@@ -179,20 +180,36 @@ class Plan:
                 self._read_sites()
             assert self.sites_read is not None
             self.program.touched |= self.sites_read
-            asking = [m for m in eager if self.glances[m.path].asks]
-            return self.runner.around(eager, asking, reached).packed()
+            asking = [m for m in self.eager if self.glances[m.path].asks]
+            return self.runner.around(self.eager, asking, reached).packed()
 
-        if len(eager) < len(self.eager):
-            key = f"{key} {digest_of(m.path for m in eager)}"
         return Result.unpacked(self.memo.traced(key, look))
 
     @cached_property
     def leading(self) -> Container[str]:
-        """The files that can lead to one that is reported: nothing else says anything about it."""
+        """The files that can lead to one that is reported: nothing else says anything about it.
+
+        All of them where eager code around a site does: what is concluded there follows from all that is walked before.
+        """
         if len(self.reported) == len(self.program.modules):
             return self.reported
+        found = self._leading_to(self.reported)
+        return self.program.paths if any(path in found for path in self.around) else found
+
+    @cached_property
+    def entering(self) -> Container[str]:
+        """The files that can lead to one of a part with one that leads to what is reported.
+
+        What is left to enter of a part is what nothing else reached, and files of a part are interpreted together.
+        """
+        if self.leading is self.program.paths:
+            return self.leading
+        parts = (part for part in self.together if any(module.path in self.leading for module in part))
+        return self._leading_to({module.path for part in parts for module in part})
+
+    def _leading_to(self, paths: Collection[str]) -> Container[str]:
         naming = partial(self.program.answers, leading.named)
-        return leading.leading(self.program, self.reported, naming, self.ties)
+        return leading.leading(self.program, paths, naming, self.ties)
 
     # -- what is only assumed to be compiled ---------------------------------------------------------------------
 
@@ -205,7 +222,7 @@ class Plan:
         runner.partly = frozenset(sites.partly)
         runner.built = set().union(*(self.glances[m.path].built for m in modules))
         # A file is entered as soon as it is read: not all trees stay in memory.
-        together = [*divided(modules)]
+        self.together = together = [*divided(modules)]
         runner.alone = alone(together, self.chosen, self.glances)
         parts = [Part("outermost", tuple(m.path for m in some)) for some in together]
         values = self._results(parts, sites.learned, self._still_outermost)
@@ -291,7 +308,10 @@ class Plan:
         """Whether a part can say something about a file that is reported."""
         if any(path in self.reported for path in part.paths):
             return True
-        return part.kind != "rules" and any(path in self.leading for path in part.paths)
+        if part.kind == "rules":
+            return False
+        leading = self.entering if part.kind == "outermost" else self.leading
+        return any(path in leading for path in part.paths)
 
     # -- what nothing was entered from ---------------------------------------------------------------------------
 

@@ -6,14 +6,17 @@ import ast
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lintkit import Project
 
 from tclint.model.finding import Finding
-from tclint.program import Program, absolute_name
+from tclint.program import Module, Program, absolute_name
 from tclint.run import leading, plan
+from tclint.run.parts import PartRunner
 from tclint.run.project import Project as Opened
+from tclint.run.results import Result
 from tclint.sources.imports import imports
 
 FILES = [
@@ -167,6 +170,49 @@ def test_what_does_not_lead_there_is_not_interpreted(project: Project, monkeypat
     report = opened(project.root).reporting("one.py").lint()
     assert [(f.path, f.code) for f in report.findings] == [("one.py", "TCL108")]
     assert set(entered) == {"one.py", "user.py"}
+
+
+@pytest.mark.parametrize(("path", "walked"), [("net.py", ["other.py", "run.py"]), ("leaf.py", [])])
+def test_eager_code_is_walked_as_a_whole_or_not_at_all(
+    project: Project, path: str, walked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is concluded of one script follows from those before it: how often a helper was seen, and with what."""
+    model = "import torch\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        print(x)\n        return x\n"
+    script = "import torch\nfrom {0} import Net\nnet = torch.compile(Net())\nnet(torch.ones(2))\n"
+    project.write({"net.py": model, "leaf.py": model, "own.py": model})
+    project.write({"run.py": script.format("net"), "other.py": script.format("own")})
+    seen: list[str] = []
+    around = PartRunner.around
+
+    def noted(self: PartRunner, eager: Sequence[Module], *rest: Any) -> Result:
+        seen.extend(module.path for module in eager)
+        return around(self, eager, *rest)
+
+    monkeypatch.setattr(PartRunner, "around", noted)
+    assert opened(project.root).reporting(path).lint().findings
+    assert seen == walked
+
+
+def test_what_is_left_of_a_neighbour_is_known(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of a part are interpreted together: what leads to one of them decides what is left to enter of it."""
+    model = "import torch\nclass {0}(torch.nn.Module):\n    def forward(self, x):\n        print(x)\n        return x\n"
+    user = model.replace("print(x)", "x = a_two.Two()(x)").replace("import torch", "import torch, a_two")
+    project.write(
+        {f"{name}.py": model.format(name[2:].title()) for name in ("a_one", "a_two", "b_more", "c_away", "c_far")}
+    )
+    project.write({"b_user.py": user.format("User")})
+    monkeypatch.setattr(plan, "divided", lambda items: [items[i : i + 2] for i in range(0, len(items), 2)])
+    entered: list[str] = []
+    run = plan.run_parts
+
+    def noted(runner: Any, parts: Sequence[plan.Part], *rest: Any) -> Any:
+        entered.extend(f"{part.kind} {' '.join(part.paths)}" for part in parts)
+        return run(runner, parts, *rest)
+
+    monkeypatch.setattr(plan, "run_parts", noted)
+    report = opened(project.root).reporting("a_one.py").lint()
+    assert [(f.path, f.code) for f in report.findings] == [("a_one.py", "TCL108")]
+    assert entered == ["outermost a_one.py a_two.py", "outermost b_more.py b_user.py"]
 
 
 def test_more_than_a_few_files_are_not_asked_for() -> None:
