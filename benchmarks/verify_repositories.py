@@ -2,6 +2,7 @@
 """How many findings in public repositories get a verdict without a line written by the user.
 
     python benchmarks/verify_repositories.py --clones DIR [--python PYTHON] [--path FOLDER] [--device cuda] [--only NAME ...]
+    python benchmarks/verify_repositories.py --reports DIR --device cuda      take DIR/NAME.json, the JSON of runs on another machine
     python benchmarks/verify_repositories.py --docs             renew the table in docs/accuracy.md from the kept answers
 
 DIR/NAME holds each repository (the commits of `repositories.py`; a package from the index by its version). What it needs must be
@@ -54,16 +55,28 @@ def verified(options: argparse.Namespace, name: str) -> dict[str, Any]:
         # The others are measured all the same; this one keeps what was known of it.
         print(f"{name}: {done.stderr.strip()[-400:]}")
         return {}
-    report = json.loads(done.stdout)
+    return row_of(json.loads(done.stdout), options.device, round(time.monotonic() - begun))
+
+
+def reported(options: argparse.Namespace, name: str) -> dict[str, Any]:
+    """What a run said that somebody made elsewhere."""
+    file = options.reports / f"{name}.json"
+    if not file.is_file() or not file.stat().st_size:
+        print(f"{name}: no report")
+        return {}
+    return row_of(json.loads(file.read_text(encoding="utf-8")), options.device, 0)
+
+
+def row_of(report: dict[str, Any], device: str, seconds: int) -> dict[str, Any]:
     rows = [
         (finding, finding.get("verified") or {"outcome": "inconclusive", "words": ""}) for finding in report["findings"]
     ]
     counts = Counter(verdict["outcome"] for _, verdict in rows)
     return {
-        "device": options.device,
+        "device": device,
         "findings": len(rows),
         **{outcome: counts.get(outcome, 0) for outcome in OUTCOMES},
-        "seconds": round(time.monotonic() - begun),
+        "seconds": seconds,
         "verdicts": [
             {
                 "at": f"{finding['path']}:{finding['line']}",
@@ -105,11 +118,12 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=120)
     parser.add_argument("--only", nargs="*", default=NAMES)
+    parser.add_argument("--reports", type=Path, metavar="DIR", help="a folder of NAME.json")
     parser.add_argument("--docs", action="store_true")
     options = parser.parse_args()
     kept: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.is_file() else {}
-    for name in options.only if options.clones else ():
-        row = verified(options, name)
+    for name in options.only if options.clones or options.reports else ():
+        row = reported(options, name) if options.reports else verified(options, name)
         if not row:
             continue
         kept[name] = row

@@ -10,6 +10,7 @@ from verify_helpers import finding_at
 
 from tclint.verify import Outcome, VerifyOptions, verify
 from tclint.verify.conditions import asked_before
+from tclint.verify.job import Candidate, Goal
 from tclint.verify.spans import outline_of
 
 Project = Callable[[str, str], Path]
@@ -71,6 +72,19 @@ def test_a_case_is_a_statement_of_its_own() -> None:
     text = "\n".join([*lines, "            y = x.item()", "    return y", ""])
     assert list(outline_of(text).statement(6, 6)) == [6]
     assert list(outline_of(text).statement(2, 2)) == [2]
+
+
+@pytest.mark.dynamo
+def test_who_holds_a_line_that_is_left(project: Project) -> None:
+    from tclint.verify.child.plan import holds_any
+
+    path = project("layer.py", LAYER)
+    picked = Goal(str(path), finding_at(path, "# picked").line, finding_at(path, "# picked").line, "graph-break")
+    held = {name: holds_any(Candidate(str(path), name), [picked]) for name in ("Net", "Layer", "pick", "Layer.forward")}
+    assert held == {"Net": False, "Layer": False, "pick": True, "Layer.forward": False}
+    turned = Goal(str(path), finding_at(path, "# turned").line, finding_at(path, "# turned").line, "graph-break")
+    assert holds_any(Candidate(str(path), "Layer"), [picked, turned])
+    assert not holds_any(Candidate(str(path), "pick"), [turned])
 
 
 @pytest.mark.dynamo

@@ -37,6 +37,7 @@ from tclint.verify.child.towards import towards
 from tclint.verify.cover import is_project
 from tclint.verify.heard import Equality, Fault, Heard, Run, Trial
 from tclint.verify.job import Candidate, Goal, Job
+from tclint.verify.spans import outline
 from tclint.verify.waiting import waited
 
 EXAMPLES = 3
@@ -97,7 +98,9 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
         else:
             notes.faults.append(told)
     checked = False
-    for candidate in job.candidates:
+    waiting = list(job.candidates)
+    while waiting:
+        candidate = waiting.pop(0)
         if notes.runs and not _unsettled(job.places, notes.runs):
             break
         if notes.runs and used() > job.seconds * ENOUGH:
@@ -115,8 +118,11 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             _candidate(job, candidate, module, setup, notes)
         except BadFactory as error:
             return Heard(device=job.device, trouble=f"the configured factory of {error}", bad_factory=str(error))
-        if notes.runs and not _unreached(job.places, notes.runs):
+        left = _unreached(job.places, notes.runs)
+        if notes.runs and not left:
             break
+        # The head of the chain is what the program compiles. Where it leaves lines out, whoever holds one is nearest to it.
+        waiting.sort(key=lambda one: not holds_any(one, left))
     return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes))
 
 
@@ -440,6 +446,20 @@ def _runs_soon(example: Example, setup: Setup) -> bool:
     """Whether the example's own calls run there, in a time that can be spent on every size."""
     start = time.perf_counter()
     return _runs(example, setup) and time.perf_counter() - start < SOON
+
+
+def holds_any(candidate: Candidate, places: Sequence[Goal]) -> bool:
+    """Whether one of the places stands in a candidate: in the function itself, or in a method of the class."""
+    inside = [
+        function
+        for function in outline(candidate.path).functions
+        if function.name == candidate.name or function.name.startswith(f"{candidate.name}.")
+    ]
+    return any(
+        place.path == candidate.path and function.first <= place.line <= function.last
+        for place in places
+        for function in inside
+    )
 
 
 def _unsettled(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
