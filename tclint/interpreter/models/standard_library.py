@@ -33,7 +33,7 @@ from tclint.values import (
     tensor_of,
 )
 from tclint.values.object import NAMESPACES
-from tclint.values.scalar import ENVIRONMENT
+from tclint.values.scalar import ENVIRONMENT, computed_with, is_drawn
 
 _Handler = Callable[[Frame, ast.AST, Args, Keywords], Value]
 
@@ -296,6 +296,8 @@ def _drawn(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
     drawn = measured(frame, name, None, args, keywords, frame.origin(node))
     if frame.region is None and isinstance(drawn, Scalar) and drawn.python_type in ("int", "float", "number"):
         return Scalar(drawn.type, "random", drawn.origin)  # from one of what it is given, perhaps
+    if frame.region is not None and isinstance(drawn, Scalar) and drawn.source == "random":
+        return Scalar(drawn.type, "drawn", drawn.origin)
     return drawn
 
 
@@ -341,6 +343,9 @@ def _math(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
     known = _computed(name, args, keywords) if frame.region is None else None
     if known is not None:
         return known
+    for value in args:
+        if is_drawn(value):
+            return computed_with(frame, node, value, "math of a drawn number", "number")
     if name == "math.prod" and args and isinstance(args[0], Seq):
         return args[0].iterate(frame, node)
     source = next((a.source for a in args if a.source), "")
