@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from tclint.timeline import guarded
 from tclint.values.external import External
@@ -179,12 +179,12 @@ def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, r
     return Scalar("number", source, origin, ref)
 
 
-def is_drawn(value: Value) -> bool:
+def is_drawn(value: Value) -> TypeGuard[Scalar]:
     """Whether Dynamo draws this number inside the graph, as a tensor: what Python computes with it is not traced."""
     return isinstance(value, Scalar) and value.source == "drawn"
 
 
-def computed_with(frame: Frame, node: ast.AST, drawn: Value, feature: str, kind: str) -> Scalar:
+def computed_with(frame: Frame, node: ast.AST, drawn: Scalar, feature: str, kind: str) -> Scalar:
     """What comes out where a drawn number is used as a feature of the language says: after the break, a plain number."""
     frame.interp.emitter.feature(frame, node, feature)
     return Scalar(kind, "", drawn.origin)

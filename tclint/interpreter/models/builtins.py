@@ -299,7 +299,7 @@ def _abs(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
 
 def _round(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     value = args[0] if args else UNKNOWN
-    if isinstance(value, Scalar) and is_drawn(value):
+    if is_drawn(value):
         kind = "int" if len(args) == 1 else value.type
         return computed_with(frame, node, value, "conversion of a drawn number", kind)
     if isinstance(value, Scalar):
