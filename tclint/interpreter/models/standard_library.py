@@ -334,6 +334,11 @@ def _drawn(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
     drawn = measured(frame, name, None, args, keywords, frame.origin(node))
     if frame.region is None and isinstance(drawn, Scalar) and drawn.python_type in ("int", "float", "number"):
         return Scalar(drawn.type, "random", drawn.origin)  # from one of what it is given, perhaps
+    return _in_graph(frame, drawn)
+
+
+def _in_graph(frame: Frame, drawn: Value) -> Value:
+    """A random number; one of compiled code is drawn in the graph."""
     if frame.region is not None and isinstance(drawn, Scalar) and drawn.source == "random":
         return Scalar(drawn.type, "drawn", drawn.origin)
     return drawn
@@ -443,7 +448,8 @@ def _random_method(
     if frame.region is None:
         result = _drawn(frame, node, f"random.{name}", args, keywords)
     else:
-        result = measured(frame, f"{receiver.name}.{name}", receiver, args, keywords, frame.origin(node))
+        drawn = measured(frame, f"{receiver.name}.{name}", receiver, args, keywords, frame.origin(node))
+        result = _in_graph(frame, drawn)
     frame.interp.emitter.call(frame, node, f"{receiver.name}.{name}", args, keywords, receiver, result)
     return result
 
