@@ -14,6 +14,8 @@ from tclint.sources.tree import nodes
 from tclint.values import (
     ARRAY,
     INPUT,
+    PARAMETER,
+    RAW,
     ClassValue,
     Const,
     Dict,
@@ -54,7 +56,11 @@ def of_call(event: Call) -> str | None:
         tensors = isinstance(value, Seq) and tensor_of(value.element()) is not None
         return f"{event.name} of tensors" if tensors else None
     if event.name == "Tensor.set_" and value is not None:
-        return "set_() with a storage" if len(event.args) > 1 else "set_() with a tensor"
+        if len(event.args) > 1:
+            return "set_() with a storage"
+        tensor = tensor_of(event.receiver) if event.receiver is not None else None
+        itself = tensor is not None and tensor.flags & (INPUT | RAW | PARAMETER) == INPUT | RAW
+        return "set_() of an input" if itself or is_held_by_module(event) else "set_() with a tensor"
     if event.method == "checkpoint" and isinstance(given := event.keywords.get("context_fn"), Partial):
         return _of_contexts(given)
     if event.name == _NONSTRICT and isinstance(value, FunctionValue):
@@ -62,6 +68,16 @@ def of_call(event: Call) -> str | None:
     if event.name.startswith("torch.Tensor.") and isinstance(value, Tensor) and value.flags & INPUT:
         return f"{event.name} of an input"
     return None
+
+
+def is_held_by_module(event: Call) -> bool:
+    """Whether a method is called of a parameter or buffer itself: `self.scale.t_()`, and not of a view of it."""
+    tensor = tensor_of(event.receiver) if event.receiver is not None else None
+    function = event.node.func if isinstance(event.node, ast.Call) else None
+    if tensor is None or not tensor.flags & PARAMETER or not isinstance(function, ast.Attribute):
+        return False
+    place = function.value
+    return isinstance(place, ast.Attribute) and isinstance(event.ask.evaluate(place.value), Instance)
 
 
 def _of_question(event: Call, value: Value) -> str | None:

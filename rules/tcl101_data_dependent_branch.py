@@ -64,7 +64,7 @@ class DataDependentBranch(Rule):
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         tensor = spoken_of(event.test)
-        if isinstance(event.test, Scalar) and event.test.source == "random":
+        if isinstance(event.test, Scalar) and event.test.source == "drawn":
             # Dynamo draws Python's random numbers inside the graph, as tensors.
             tensor = Tensor(PROVEN, origin=event.test.origin)
             self._tests.setdefault(event.module.path, {})[position(event.node)] = DRAWN

@@ -62,7 +62,7 @@ class TensorAsSize(Rule):
 
     def _index(self, event: Event, receiver: Value, index: Value) -> Iterator[Finding]:
         if isinstance(receiver, Seq) or type(receiver).__name__ == "Object":
-            position = spoken_of(index)
+            position = spoken_of(index) or _drawn(index)
             if position is not None and not isinstance(receiver, Tensor):
                 if (
                     position.dtype == "f"
@@ -82,7 +82,7 @@ class TensorAsSize(Rule):
             if bound is not None and not (self._kept(event) and _is_read(part)):
                 yield self._finding(event, bound, "a tensor bounds a slice")
                 return
-            position = part if isinstance(part, Tensor) else None
+            position = part if isinstance(part, Tensor) else _drawn(part)
             if position is None or position.flags & (RAW | FOLDED):
                 continue  # no tensor, or one whose value tracing knows
             if position.ndim == 0 and position.dtype != "b":
@@ -91,7 +91,7 @@ class TensorAsSize(Rule):
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if event.operator == "repeat":
-            tensor = spoken_of(event.right)
+            tensor = spoken_of(event.right) or _drawn(event.right)
             if tensor is None and self._kept(event):
                 tensor = _read_number(event.right)
             if tensor is not None and not tensor.is_known_number:
@@ -100,7 +100,7 @@ class TensorAsSize(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
         if name in ("builtins.range", "builtins.slice"):
-            tensor = next((t for a in event.args if (t := spoken_of(a)) is not None), None)
+            tensor = next((t for a in event.args if (t := spoken_of(a) or _drawn(a)) is not None), None)
             if tensor is not None:
                 yield self._finding(event, tensor, f"`{name[9:]}()` of a tensor")
             elif name == "builtins.range" and self._kept(event) and (kept := _read_number(*event.args)) is not None:
@@ -162,9 +162,15 @@ def _slice_bound(value: Value) -> Tensor | None:
             if tensor is not None and not tensor.is_known_number:
                 # `x[:limit]` is written for a limit that may be None, and nobody knows whether it is.
                 return tensor.with_(conf=NAMED) if any(map(is_none, item.options)) else tensor
-            if isinstance(item, Scalar) and item.source == "random":
-                # Dynamo draws Python's random numbers inside the graph, as tensors.
-                return Tensor(PROVEN, "i", 0, 0, item.origin)
+            if (drawn := _drawn(item)) is not None:
+                return drawn
+    return None
+
+
+def _drawn(value: Value) -> Tensor | None:
+    """One of Python's random numbers, which Dynamo draws inside the graph, as the tensor that it is there."""
+    if isinstance(value, Scalar) and value.source == "drawn":
+        return Tensor(PROVEN, "i", 0, 0, value.origin)
     return None
 
 
@@ -177,13 +183,13 @@ def _read_number(*values: Value) -> Tensor | None:
 def _is_read(bounds: Value) -> bool:
     """Whether a slice is bound by tensors, and not by Python's random numbers, which Dynamo draws in the graph."""
     items = bounds.items if isinstance(bounds, Seq) and bounds.kind == "slice" else None
-    return not any(isinstance(item, Scalar) and item.source == "random" for item in items or ())
+    return not any(isinstance(item, Scalar) and item.source == "drawn" for item in items or ())
 
 
 def _inner(value: Value) -> Tensor | None:
-    tensor = spoken_of(value)
+    tensor = spoken_of(value) or _drawn(value)
     if tensor is not None:
         return tensor
     if isinstance(value, Seq) and value.items is not None and value.kind in ("tuple", "list"):
-        return next((t for item in value.items if (t := spoken_of(item)) is not None), None)
+        return next((t for item in value.items if (t := spoken_of(item) or _drawn(item)) is not None), None)
     return None

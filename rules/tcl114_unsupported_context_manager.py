@@ -18,6 +18,7 @@ from tclint.torch_facts import facts
 from tclint.values import External, FunctionValue, Instance, Object, Value
 
 _BAD: Final = facts.named("is a context that Dynamo cannot enter")
+_STACKED: Final = "ExitStack.enter_context of an object"
 _WATCHES: Final = frozenset(facts.named("is a context that only watches"))
 
 
@@ -62,6 +63,8 @@ class UnsupportedContextManager(Rule):
             inner = event.args[0]
             if isinstance(inner, Object) and inner.name == "contextlib.context" and not self._of_generator():
                 return  # a generator of the program, which Dynamo follows
+            if any(isinstance(o, Instance) for o in inner.options) and not _language.told(_STACKED, self.release):
+                return  # an object of the program, which Dynamo follows, too
         yield self._finding(event, f"`{event.name}`")
 
     def on_with(self, event: With) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from tclint.events import Attribute, Branch, Call, Event, Operation, Return, Sto
 from tclint.fixes.recipes import functional_form, plain_while_compiling, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _language
+from tclint.rules._protocols import is_held_by_module
 from tclint.rules._storage import fresh_memory, other_half, there_and_back
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
@@ -25,6 +26,7 @@ _NAMES: Final = tuple(name for name in asked.breaking_somewhere() if name.starts
 _SHAPE: Final = "GB0036"
 # An input as it was handed in: a view of one is a tensor of the region.
 _ITSELF: Final = INPUT | RAW
+_IN_PLACE_VIEW: Final = "GB0148"  # what a module holds is an input of the graph, too
 _OF_SPARSE: Final = facts.named("reads a part of a sparse tensor")
 
 
@@ -102,7 +104,8 @@ class UnsupportedTensorMethod(Rule):
         if verdict is not None:
             if verdict.breaks != "always" or verdict.id == _SHAPE:
                 return
-            if verdict.only_on_input and (tensor is None or tensor.flags & (_ITSELF | PARAMETER) != _ITSELF):
+            given = tensor is not None and tensor.flags & (_ITSELF | PARAMETER) == _ITSELF
+            if verdict.only_on_input and not given and not (verdict.id == _IN_PLACE_VIEW and is_held_by_module(event)):
                 return  # made in the region, also as a view of an input
         yield self._finding(event, f"`.{method}()`", tensor, self.span(event))
 

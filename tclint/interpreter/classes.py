@@ -121,6 +121,10 @@ class Classes:
                 return found
         return None
 
+    def is_context(self, cls: Class) -> bool:
+        """Whether a class of the program says what happens at the two ends of a `with`."""
+        return self.find_method(cls, "__enter__") is not None and self.find_method(cls, "__exit__") is not None
+
     def is_subclass(self, cls: Class, name: str) -> bool:
         """Whether a class inherits from one of this name."""
         return any(a.name == name for a in self.mro(cls)) or self.external_base(cls).endswith("." + name)

@@ -190,19 +190,23 @@ def _is_own(frame: Frame, context: ast.expr) -> bool:
     with frame.interp.emitter.silence:
         made = expressions.evaluate(frame, context.func if isinstance(context, ast.Call) else context)
     if isinstance(made, (Instance, ClassValue)):
-        find = frame.interp.classes.find_method
-        return find(made.cls, "__enter__") is not None and find(made.cls, "__exit__") is not None
+        return frame.interp.classes.is_context(made.cls)
     return (
         isinstance(made, Object) and made.name == "contextlib.contextmanager" and isinstance(made.args, FunctionValue)
     )
 
 
 def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Callable[[], None] | None = None) -> None:
+    own: list[tuple[ast.expr, Instance]] = []
     for item in items:
         context = expressions.evaluate(frame, item.context_expr)
         frame.interp.emitter.emit(events.With, frame, item.context_expr, context)
+        bound = context
+        if isinstance(context, Instance) and frame.interp.classes.is_context(context.cls):
+            bound = context.call_method(frame, item.context_expr, "__enter__", [], {})
+            own.append((item.context_expr, context))
         if item.optional_vars is not None:
-            stores.store(frame, item.optional_vars, context, node, quiet=True)
+            stores.store(frame, item.optional_vars, bound, node, quiet=True)
     grad, entered = frame.grad, frame.modes
     for item in items:
         modes.enter_mode(frame, item.context_expr)
@@ -227,6 +231,8 @@ def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Cal
     for graph in graphs:
         if graph is not None:
             captures.finish(frame, graph, before, node)
+    for place, context in reversed(own):
+        context.call_method(frame, place, "__exit__", [NONE, NONE, NONE], {})
     frame.grad, frame.modes = grad, entered
 
 

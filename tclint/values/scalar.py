@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from tclint.timeline import guarded
 from tclint.values.external import External
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NUMBERS: Final = frozenset({"int", "float", "bool", "number"})
 # A source that matters more than others: what is computed from it comes from it.
-_STRONG: Final = ("random", "size", "data")
+_STRONG: Final = ("random", "drawn", "size", "data")
 ADDRESSES: Final = frozenset({"pointer", "id"})
 """Sources of numbers that stand for a place in memory."""
 ENVIRONMENT: Final = "environment"
@@ -41,7 +41,7 @@ class Scalar(Value):
 
     `size` from a tensor's shape, `data` out of a tensor, `arg` an argument of the compiled callable, `attr` an attribute
     of a module, `global` a module-level name, `counted` and `distinct` another number in each turn of a loop, `random` in
-    each call, `environment` a variable of the process that may be set, or nothing.
+    each call, `drawn` by Python's `random` inside the graph, where Dynamo holds it as a tensor, `environment` a variable of the process that may be set, or nothing.
     """
 
     __slots__ = ("key", "origin", "ref", "source", "type")
@@ -81,6 +81,8 @@ class Scalar(Value):
         return result
 
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
+        if operator != "Abs" and is_drawn(self):
+            return computed_with(frame, node, self, "arithmetic with a drawn number", self.type)
         return self
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
@@ -150,6 +152,11 @@ def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, r
     if not ADDRESSES.isdisjoint((source_a, source_b)):
         frame.interp.emitter.operation(frame, node, operator, left, right)
         return INT
+    if type_a != "str" != type_b:
+        for side in (left, right):
+            if is_drawn(side):
+                kind = "float" if operator == "Div" or "float" in (type_a, type_b) else side.python_type
+                return computed_with(frame, node, side, "arithmetic with a drawn number", kind)
     source = source_a if source_a in _STRONG else source_b if source_b in _STRONG else source_a or source_b
     if source == "counted" and operator not in ("Add", "Sub", "Mult", "Div"):
         source = ""  # `i % 2` is no other number in each turn
@@ -170,6 +177,17 @@ def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, r
     if type_a in ("int", "bool") and type_b in ("int", "bool"):
         return Scalar("int", source, origin, ref)
     return Scalar("number", source, origin, ref)
+
+
+def is_drawn(value: Value) -> TypeGuard[Scalar]:
+    """Whether Dynamo draws this number inside the graph, as a tensor: what Python computes with it is not traced."""
+    return isinstance(value, Scalar) and value.source == "drawn"
+
+
+def computed_with(frame: Frame, node: ast.AST, drawn: Scalar, feature: str, kind: str) -> Scalar:
+    """What comes out where a drawn number is used as a feature of the language says: after the break, a plain number."""
+    frame.interp.emitter.feature(frame, node, feature)
+    return Scalar(kind, "", drawn.origin)
 
 
 def is_text_of_tensor(value: Value) -> bool:

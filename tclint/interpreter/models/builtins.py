@@ -43,7 +43,7 @@ from tclint.values import (
     tensor_of,
 )
 from tclint.values.operators import asked, binary
-from tclint.values.scalar import ENVIRONMENT
+from tclint.values.scalar import ENVIRONMENT, computed_with, is_drawn
 from tclint.values.value import NUMBER, TENSOR
 
 
@@ -132,6 +132,8 @@ def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
         tensor = tensor_of(value)
         if tensor is not None and not tensor.is_known_number:
             return Scalar(kind, "data" if kind != "str" else "tensor", frame.origin(node))
+        if is_drawn(value):
+            return computed_with(frame, node, value, "conversion of a drawn number", kind)
         if isinstance(value, Scalar):
             return Scalar(kind, value.source, value.origin, value.ref)
         return Scalar(kind)
@@ -297,6 +299,9 @@ def _abs(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
 
 def _round(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     value = args[0] if args else UNKNOWN
+    if is_drawn(value):
+        kind = "int" if len(args) == 1 else value.type
+        return computed_with(frame, node, value, "conversion of a drawn number", kind)
     if isinstance(value, Scalar):
         return Scalar("int" if len(args) == 1 or value.type == "int" else "float", value.source, value.origin)
     if isinstance(value, Tensor):

@@ -203,7 +203,7 @@ def first_tensor(args: Args, keywords: Keywords) -> Tensor | None:
 
 def is_number(value: Value) -> bool:
     """A number, or a name of torch such as a dtype, that does not come out of a tensor."""
-    return isinstance(value, External) or (value.rank == NUMBER and value.source not in ("data", "random"))
+    return isinstance(value, External) or (value.rank == NUMBER and value.source not in ("data", "random", "drawn"))
 
 
 _PYTHON: Final = {"b": "bool", "i": "int", "f": "float"}

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.folding import fold
@@ -21,6 +22,7 @@ from tclint.values import (
     Const,
     Dict,
     External,
+    Instance,
     Method,
     Object,
     Partial,
@@ -33,7 +35,8 @@ from tclint.values import (
     tensor_of,
 )
 from tclint.values.object import NAMESPACES
-from tclint.values.scalar import ENVIRONMENT
+from tclint.values.scalar import ENVIRONMENT, computed_with, is_drawn
+from tclint.values.value import TENSOR
 
 _Handler = Callable[[Frame, ast.AST, Args, Keywords], Value]
 
@@ -226,6 +229,37 @@ IDENTITY: Final = "tclint.identity"
 """A decorator that gives back what it is given, under a name of our own."""
 _NAMED_TUPLE: Final = "tclint.namedtuple"
 
+
+def _while(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    """What a predicate lets through: it is asked of each element, and what it says for its truth."""
+    if len(args) != 2:
+        return UNKNOWN
+    element = args[1].iterate(frame, node)
+    asked = element if isinstance(args[0], Const) else args[0].call(frame, node, [element], {})
+    frame.interp.emitter.branch(frame, node, asked, _short(node))
+    return Seq("list", None, element)
+
+
+def _groupby(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    """Neighbours with the same key: each key is compared with the one before."""
+    key = args[1] if len(args) > 1 else keywords.get("key")
+    if not args:
+        return UNKNOWN
+    element = args[0].iterate(frame, node)
+    if key is None or isinstance(key, Const):
+        return Seq("list", None, Seq("tuple", (element, Seq("list", None, element))))
+    asked = key.call(frame, node, [element], {})
+    if asked.rank == TENSOR:
+        frame.interp.emitter.branch(frame, node, asked, _short(node))
+    return Seq("list", None, Seq("tuple", (asked, Seq("list", None, element))))
+
+
+def _short(node: ast.AST) -> str:
+    """What a call is called where it is written."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else "it"
+
+
 _HANDLERS: Final[dict[str, _Handler]] = {
     "functools.partial": _partial,
     "functools.partialmethod": _partial_method,
@@ -250,6 +284,10 @@ _HANDLERS: Final[dict[str, _Handler]] = {
     "itertools.islice": _islice,
     "itertools.cycle": _cycle,
     "itertools.pairwise": _pairwise,
+    "itertools.takewhile": _while,
+    "itertools.dropwhile": _while,
+    "itertools.filterfalse": _while,
+    "itertools.groupby": _groupby,
     **{name: _getter(name) for name in facts.named("makes a getter")},
     "dataclasses.replace": _replace,
     "copy.replace": _replace,
@@ -296,6 +334,13 @@ def _drawn(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
     drawn = measured(frame, name, None, args, keywords, frame.origin(node))
     if frame.region is None and isinstance(drawn, Scalar) and drawn.python_type in ("int", "float", "number"):
         return Scalar(drawn.type, "random", drawn.origin)  # from one of what it is given, perhaps
+    return _in_graph(frame, drawn)
+
+
+def _in_graph(frame: Frame, drawn: Value) -> Value:
+    """A random number; one of compiled code is drawn in the graph."""
+    if frame.region is not None and isinstance(drawn, Scalar) and drawn.source == "random":
+        return Scalar(drawn.type, "drawn", drawn.origin)
     return drawn
 
 
@@ -323,6 +368,13 @@ def _clock(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
     return measured(frame, name, None, args, keywords, frame.origin(node)) if frame.region is None else UNKNOWN
 
 
+def _traceback(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """What speaks of an exception walks the frames that it came through, where there is one."""
+    if exceptions.HANDLER in frame.blocks:
+        frame.interp.emitter.feature(frame, node, "traceback of a caught exception")
+    return measured(frame, name, None, args, keywords, frame.origin(node))
+
+
 _STEEP: Final = frozenset(each.__name__ for each in (math.factorial, math.comb, math.perm, math.prod))
 """What grows so fast that only small numbers are computed with."""
 
@@ -341,6 +393,9 @@ def _math(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
     known = _computed(name, args, keywords) if frame.region is None else None
     if known is not None:
         return known
+    for value in args:
+        if is_drawn(value):
+            return computed_with(frame, node, value, "math of a drawn number", "number")
     if name == "math.prod" and args and isinstance(args[0], Seq):
         return args[0].iterate(frame, node)
     source = next((a.source for a in args if a.source), "")
@@ -361,8 +416,30 @@ library(["math"], _math)
 library(["os"], _environment)
 library(["random"], _random)
 library(["time"], _clock)
+library(["traceback"], _traceback)
 # Whatever these make is an object with a state of its own.
 library(["threading", "queue", "array", "decimal", "contextvars", "datetime", "concurrent"], instance)
+
+
+def _stack_method(
+    frame: Frame, node: ast.AST, receiver: Object, name: str, args: Args, keywords: Keywords, open_ended: bool
+) -> Value | None:
+    """A stack enters an object of the program as a `with` does, and leaves it at its own end."""
+    if name != "enter_context" or not args:
+        return None
+    entered: list[Value] = []
+    for context in args[0].options:
+        if isinstance(context, Instance) and frame.interp.classes.is_context(context.cls):
+            entered.append(context.call_method(frame, node, "__enter__", [], {}))
+            context.call_method(frame, node, "__exit__", [NONE, NONE, NONE], {})
+        else:
+            entered.append(UNKNOWN)
+    result = join_all(entered)
+    frame.interp.emitter.call(frame, node, f"{receiver.name}.{name}", args, keywords, receiver, result)
+    return result
+
+
+objects.register("contextlib.ExitStack", method=_stack_method)
 
 
 def _random_method(
@@ -371,7 +448,8 @@ def _random_method(
     if frame.region is None:
         result = _drawn(frame, node, f"random.{name}", args, keywords)
     else:
-        result = measured(frame, f"{receiver.name}.{name}", receiver, args, keywords, frame.origin(node))
+        drawn = measured(frame, f"{receiver.name}.{name}", receiver, args, keywords, frame.origin(node))
+        result = _in_graph(frame, drawn)
     frame.interp.emitter.call(frame, node, f"{receiver.name}.{name}", args, keywords, receiver, result)
     return result
 
