@@ -413,8 +413,8 @@ def _entry_value(
             value = Tensor(USED, "", -1, 0, origin)
         elif forward and node.annotation is None and node.arg not in known.keyed:
             named = bool(_TENSOR_NAMES.match(node.arg)) and node.arg not in known.asked
-            if node.arg in known.called:
-                # What a module is called with, and has the methods of an array: no class of the program has been named.
+            if fallback is None and node.arg in known.called:
+                # What has the methods of an array. An argument that may be left out often is, and then nothing is called.
                 value = Tensor(USED, "", -1, 0, origin)
             elif fallback is None:
                 value = Tensor(USED, "", -1, BY_NAME, origin) if named else Tensor(NAMED, "", -1, 0, origin)
