@@ -46,7 +46,7 @@ class Emitter:
         self.silence = _Silence(self)
 
     def emit(self, kind: type[events.Event], frame: Frame, node: ast.AST, *details: Any) -> None:
-        if self.quiet or not frame.module.report:
+        if self.quiet:
             return
         handlers = self.dispatcher.handlers(kind, frame.region, type(details[0]) if kind.subject else None)
         if handlers:
@@ -98,7 +98,7 @@ class Emitter:
         elif frame.region.site is None and frame.interp.learned.sites and name in callers.NAMES:
             # Where nothing is compiled yet, nothing is marked for it: there the mark is the hazard.
             frame.interp.results.calls_compiled = True
-        if self.quiet or not frame.module.report:
+        if self.quiet:
             return
         handlers = self.dispatcher.call_handlers(name, frame.region)
         if handlers:

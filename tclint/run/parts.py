@@ -111,6 +111,7 @@ class PartRunner:
         """For each file, the codes of the rules about whole files that want to see it."""
         self._fixes: dict[Any, Any] = {}
         self._modules = {m.path: m for m in program.modules}
+        self._unasked = {m.path for m in program.modules if not m.report}
         self._absolute = {m.path: f"{m.directory}/{m.path.rpartition('/')[2]}" for m in program.modules}
 
     def run(self, part: Part) -> Entered | Result:
@@ -349,6 +350,9 @@ class PartRunner:
         absolute = self._absolute
         # File by file: a fix reads the whole file, and not all trees stay in memory.
         for finding, rule, event in sorted(dispatcher.found.values(), key=lambda f: f[0].path):
+            # Rules hear of all files, as what one told in the first decides what it tells in the next.
+            if finding.path in self._unasked:
+                continue
             place = absolute.get(finding.path, finding.path)
             held = self.settings.at(place)
             if self.settings.nearer and not held.selects(rule.code, rule.name, rule.default):

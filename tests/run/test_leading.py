@@ -215,6 +215,48 @@ def test_what_is_left_of_a_neighbour_is_known(project: Project, monkeypatch: pyt
     assert entered == ["outermost a_one.py a_two.py", "outermost b_more.py b_user.py"]
 
 
+def test_what_was_told_in_another_file_is_told_there(project: Project) -> None:
+    """A rule tells a hazard once, where it first sees it: also where nobody asked about that file."""
+    project.write(
+        {
+            "gen.py": """
+                def collect(net, batches):
+                    kept = []
+                    for x in batches:
+                        kept.append(net(x))
+                    return kept
+            """,
+            "main.py": """
+                import torch
+                import torch.nn as nn
+                from gen import collect
+
+
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.fc = nn.Linear(4, 4)
+
+                    def forward(self, x):
+                        return self.fc(x).relu()
+
+
+                @torch.no_grad()
+                def main(device):
+                    net = torch.compile(Net().to(device), mode="reduce-overhead")
+                    batches = [torch.ones(2, 4, device=device) for _ in range(3)]
+                    found = collect(net, batches)
+                    for each in found:
+                        print(each.sum())
+            """,
+        }
+    )
+    whole = opened(project.root)
+    assert [(f.path, f.code) for f in whole.lint().findings] == [("gen.py", "TCL301")]
+    assert whole.reporting("main.py").lint().findings == ()
+    assert [(f.path, f.code) for f in whole.reporting("gen.py").lint().findings] == [("gen.py", "TCL301")]
+
+
 def test_more_than_a_few_files_are_not_asked_for() -> None:
     files = {f"m{i}.py": f"import m{i - 1}\n".encode() for i in range(1, 200)} | {"m0.py": b""}
     program = Program.build([(path, f"/p/{path}", data, True) for path, data in files.items()])
