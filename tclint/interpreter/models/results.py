@@ -27,6 +27,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.scalar import is_drawn
 from tclint.values.value import NUMBER
 
 Args = Sequence[Value]
@@ -203,7 +204,9 @@ def first_tensor(args: Args, keywords: Keywords) -> Tensor | None:
 
 def is_number(value: Value) -> bool:
     """A number, or a name of torch such as a dtype, that does not come out of a tensor."""
-    return isinstance(value, External) or (value.rank == NUMBER and value.source not in ("data", "random", "drawn"))
+    return isinstance(value, External) or (
+        value.rank == NUMBER and value.source not in ("data", "random") and not is_drawn(value)
+    )
 
 
 _PYTHON: Final = {"b": "bool", "i": "int", "f": "float"}

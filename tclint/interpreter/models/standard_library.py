@@ -284,9 +284,7 @@ _HANDLERS: Final[dict[str, _Handler]] = {
     "itertools.islice": _islice,
     "itertools.cycle": _cycle,
     "itertools.pairwise": _pairwise,
-    "itertools.takewhile": _while,
-    "itertools.dropwhile": _while,
-    "itertools.filterfalse": _while,
+    **dict.fromkeys(facts.named("asks a predicate of each element"), _while),
     "itertools.groupby": _groupby,
     **{name: _getter(name) for name in facts.named("makes a getter")},
     "dataclasses.replace": _replace,
@@ -418,7 +416,8 @@ library(["random"], _random)
 library(["time"], _clock)
 library(["traceback"], _traceback)
 # Whatever these make is an object with a state of its own.
-library(["threading", "queue", "array", "decimal", "contextvars", "datetime", "concurrent"], instance)
+library(["threading", "queue", "array", "decimal", "contextvars", "datetime"], instance)
+library(["concurrent"], instance)
 
 
 def _stack_method(
