@@ -91,7 +91,7 @@ def tensor(value: Value) -> Tensor:
         ("math.ceil(x.shape[0] / 2)", Scalar("int", "size")),
         ("math.sqrt(x.item())", Scalar("float", "data")),
         ("math.isnan(u)", BOOL),
-        ("random.randint(0, 9)", Scalar("int", "random")),
+        ("random.randint(0, 9)", Scalar("int", "drawn")),
         ("logging.getLogger('a')", Object("logging.Logger")),
         ("copy.copy(3)", Const(3)),
         ("partial(max, 1)", Partial(External("builtins.max"), (Const(1),), {})),
