@@ -13,7 +13,7 @@ from tclint.cli import main
 from tclint.diagnose import report_json
 from tclint.diagnose.measurement import Diagnosis
 
-pytestmark = [pytest.mark.dynamo, pytest.mark.slow, pytest.mark.usefixtures("servers")]
+pytestmark = [pytest.mark.dynamo, pytest.mark.slow]
 
 NET = """
     import torch
