@@ -72,7 +72,8 @@ def _mask(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
     """`create_block_mask(mask_mod, …)`: the function is traced with positions, numbers in tensors, whatever it does with them."""
     given = args[0] if args else keywords.get("mask_mod")
     if given is not None and frame.region is not None:
-        positions = [Tensor(PROVEN, "i", 0, 0, frame.origin(node)) for _ in range(_POSITIONS)]
+        # Of many positions at once, as a batch: they index without leaving the graph.
+        positions = [Tensor(PROVEN, "i", -1, 0, frame.origin(node)) for _ in range(_POSITIONS)]
         given.call(frame, node, positions, {}, False)
     return function(frame, node, name, args, keywords)
 
