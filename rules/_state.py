@@ -61,14 +61,20 @@ def reads(function: Function, changed: Changes) -> Iterator[tuple[str, ast.expr]
     return ((name, node) for name, node in function.index(_Reads).all if name in changed)
 
 
+def inner(function: Function) -> Iterator[ast.AST]:
+    """What runs when a function is called: its body. Defaults and decorators are evaluated where it is made."""
+    body = function.node.body
+    return (node for part in (body if isinstance(body, list) else [body]) for node in ast.walk(part))
+
+
 class _Reads:
     """What a function reads of names that are not its own."""
 
     def __init__(self, function: Function) -> None:
-        nodes = list(ast.walk(function.node))
+        nodes = list(inner(function))
         declared = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
         mine = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} - declared
-        mine |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+        mine |= {n.arg for n in ast.walk(function.node) if isinstance(n, ast.arg)}
         grown = {id(_grown(node)) for node in nodes}
         self.all: list[tuple[str, ast.expr]] = []
         for node in nodes:

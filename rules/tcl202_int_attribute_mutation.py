@@ -10,10 +10,12 @@ from tclint.events import Attribute, Call, Event, Store, variation
 from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.program import Function
+from tclint.rules._held import holder, object_of
+from tclint.rules._once import only_once
 from tclint.rules._scope import of_file
 from tclint.rules._state import object_difference
 from tclint.ruleset.rule import Rule
-from tclint.sources.tree import Position, nodes, position
+from tclint.sources.tree import nodes, position
 from tclint.timeline.policy import LIMIT
 from tclint.torch_facts import facts
 from tclint.values import Instance, Object, Scalar, Seq
@@ -23,8 +25,9 @@ class IntAttributeMutation(Rule):
     """A number or a list on the module that forward changes: one compilation for every new value.
 
     Dynamo guards on Python attributes of modules. `self.step += 1` makes the guard fail at every call, until the recompile
-    limit (8) is hit and the function runs eagerly for good. A list that grows does the same through its length. (As a
-    function argument an integer settles after one recompile, and so it does on an object that is no module.) Layers that are
+    limit (8) is hit and the function runs eagerly for good. So does an integer of an object that the module holds
+    (`self.schedule.step += 1`), and a list that grows, through its length. (As a function argument an integer settles after one
+    recompile, and so it does on an object that is an argument or captured; a float that compiled code changes does not.) Layers that are
     compiled one by one share their code: a number that differs from layer to layer, or another size of their parameters, is
     a compilation for each. (Models of several sizes that a script compiles one by one need a program each in any case; that is
     told where there are more of them than the limit allows.)
@@ -66,14 +69,17 @@ class IntAttributeMutation(Rule):
     def on_store(self, event: Store) -> Iterator[Finding]:
         if not event.compiled or event.target != "attribute" or event.constructing:
             return
-        if not isinstance(event.receiver, Instance) or not event.ask.is_nn_module(event.receiver.cls):
-            return  # of other objects it becomes dynamic
+        if not isinstance(event.receiver, Instance):
+            return
+        of_module = event.ask.is_nn_module(event.receiver.cls)
+        if not of_module and holder(event) not in _NEVER_DYNAMIC.get(event.value.python_type, ()):
+            return
         if event.inside:
             return  # TCL125: nothing is compiled that could be compiled again
         if not (isinstance(event.value, Scalar) and event.value.type in ("int", "float", "number")):
             return
         node = event.node
-        if position(node) in event.ask.of_scope(_only_once):
+        if position(node) in event.ask.of_scope(only_once):
             return
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             if event.ask.of_scope(_read_as_they_are).get(node.value.id) == {event.name}:
@@ -84,7 +90,9 @@ class IntAttributeMutation(Rule):
             isinstance(node, ast.Assign) and _comes_from(event, node.value) and event.value.source in ("attr", "size")
         )
         if reads_itself and event.value.source != "data":
-            yield self._finding(event, f"`self.{event.name}` changes in every call")
+            held = object_of(event)
+            place = f"{ast.unparse(held)}.{event.name}" if held is not None and not of_module else f"self.{event.name}"
+            yield self._finding(event, f"`{place}` changes in every call")
         elif event.value.source == "size" and _decides(event):
             confidence, said = variation.of_sizes(event, [event.value])
             if confidence is not None:
@@ -104,7 +112,7 @@ class IntAttributeMutation(Rule):
         place = node.func.value
         if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and event.cls is not None:
             owner = event.ask.local(place.value.id)
-            if position(node) in event.ask.of_scope(_only_once):
+            if position(node) in event.ask.of_scope(only_once):
                 return
             if isinstance(owner, Instance) and place.attr in event.ask.attributes(owner):
                 yield self._finding(event, f"`{place.value.id}.{place.attr}` grows in every call")
@@ -152,6 +160,10 @@ class IntAttributeMutation(Rule):
         )
 
 
+_NEVER_DYNAMIC = {"int": ("module",), "float": ("module", "caller")}
+"""By type of a number that compiled code changes, whose it never becomes dynamic. Of the file's: TCL203."""
+
+
 def _decides(event: Store) -> bool:
     """Whether the function compares the attribute with something."""
     return event.enclosing is not None and event.name in event.ask.of_scope(_compared)
@@ -191,77 +203,6 @@ def _searched_for(root: ast.AST) -> frozenset[str]:
             changed = (n.target for n in nodes(node) if isinstance(n, ast.AugAssign))
             found.update(target.id for target in changed if isinstance(target, ast.Name) and target.id in asked)
     return frozenset(found)
-
-
-def _only_once(root: ast.AST) -> frozenset[Position]:
-    """The stores and calls that a later call skips: under an `if` that what it does itself closes, or after a `return` that it
-    opens (`if not self.ready: …; self.ready = True`, `if key in self.seen: return`)."""
-    found: set[Position] = set()
-    for node in nodes(root):
-        for field in ("body", "orelse"):
-            found_there = getattr(node, field, None)
-            block: list[ast.stmt] = found_there if isinstance(found_there, list) else []
-            for index, statement in enumerate(block):
-                if not isinstance(statement, ast.If):
-                    continue
-                guarded = [(statement.body, True), (statement.orelse, False)]
-                if isinstance(statement.body[-1], ast.Return):
-                    guarded.append((block[index + 1 :], False))
-                for body, taken in guarded:
-                    if any(_closes(test, truth, body) for test, truth in _asked(statement.test, taken)):
-                        inner = (part for each in body for part in nodes(each))
-                        found.update(position(part) for part in inner if isinstance(part, _CHANGES))
-    return frozenset(found)
-
-
-_CHANGES = (ast.Call, ast.Assign, ast.AnnAssign, ast.AugAssign)
-
-
-def _asked(test: ast.expr, truth: bool) -> Iterator[tuple[ast.expr, bool]]:
-    """What must all hold, or not hold, for a test to come out so."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _asked(test.operand, not truth)
-    elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is truth:
-        for part in test.values:
-            yield from _asked(part, truth)
-    else:
-        yield test, truth
-
-
-def _closes(test: ast.expr, truth: bool, body: list[ast.stmt]) -> bool:
-    """Whether a test that came out so comes out otherwise once these statements have run."""
-    if isinstance(test, ast.Attribute):
-        return any(isinstance(v, ast.Constant) and bool(v.value) is not truth for v in _bound(test.attr, body))
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        return False
-    operator, left, right = test.ops[0], test.left, test.comparators[0]
-    if isinstance(operator, (ast.In, ast.NotIn)):
-        return isinstance(operator, ast.NotIn) is truth and isinstance(right, ast.Attribute)  # a cache
-    if not isinstance(left, ast.Attribute) or not isinstance(right, ast.Constant):
-        return False
-    if isinstance(operator, (ast.Is, ast.Eq)) is not truth:
-        return False
-    if isinstance(operator, (ast.Is, ast.IsNot)) and right.value is not None:
-        return False
-    bound = _bound(left.attr, body)
-    if isinstance(operator, (ast.Eq, ast.NotEq)):
-        return any(v is None or isinstance(v, ast.Constant) and v.value != right.value for v in bound)
-    if isinstance(operator, (ast.Is, ast.IsNot)):
-        return any(v is None or not (isinstance(v, ast.Constant) and v.value is None) for v in bound)
-    return False
-
-
-def _bound(attribute: str, body: list[ast.stmt]) -> list[ast.expr | None]:
-    """What these statements bind an attribute to in any case; None where they add to it."""
-    found: list[ast.expr | None] = []
-    for statement in body:
-        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Attribute):
-            if statement.target.attr == attribute and isinstance(statement.value, ast.Constant):
-                found.append(None)
-        elif isinstance(statement, ast.Assign):
-            if any(isinstance(t, ast.Attribute) and t.attr == attribute for t in statement.targets):
-                found.append(statement.value)
-    return found
 
 
 def _read_as_they_are(root: ast.AST) -> dict[str, set[str]]:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
-from tclint.events import Enter
+from tclint.events import Enter, Store
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Function
-from tclint.rules._state import changed_globals, changed_reads, reads, settles
+from tclint.rules._held import holder, object_of
+from tclint.rules._once import only_once
+from tclint.rules._state import changed_globals, changed_reads, inner, reads, settles
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import position
+from tclint.values import Instance
 
 
 class GlobalInt(Rule):
     """Compiled code reads module-level state that other code changes: one compilation for every new value.
 
     Dynamo guards on globals it reads. A step counter in a module, `CONFIG["n_iters"]`, `args.step` fail their guard each
-    time they change, and unlike a function argument they never become dynamic; a list that grows fails it at every length,
-    whether it is the module's or captured from the function around. Floats become dynamic, a flag has two values, and a
+    time they change, and unlike a function argument they never become dynamic, whoever changes them: other code between the
+    calls, or the compiled code itself (`state.t += 1`); a list that grows fails it at every length,
+    whether it is the module's or captured from the function around. Floats that other code changes become dynamic, a flag has two values, and a
     tensor may be replaced by another.
 
     Bad::
@@ -84,6 +90,27 @@ class GlobalInt(Rule):
                     help="pass it as an argument",
                 )
 
+    def on_store(self, event: Store) -> Iterator[Finding]:
+        """`state.t += 1` and `CONFIG["t"] += 1` in compiled code."""
+        if not event.compiled or event.inside or event.constructing or event.value.python_type not in ("int", "float"):
+            return
+        place = object_of(event)
+        if place is None or isinstance(event.receiver, Instance) and event.ask.is_nn_module(event.receiver.cls):
+            return  # TCL202
+        if (
+            position(event.node) in event.ask.of_scope(only_once)
+            or not _counts(event.node)
+            or holder(event) != "global"
+        ):
+            return
+        target = event.node.target if isinstance(event.node, ast.AugAssign) else event.node.targets[0]
+        yield self.finding(
+            event,
+            f"`{ast.unparse(target)}` is module-level state that changes in every call; each new value compiles again",
+            confidence=Confidence.HIGH,
+            help="pass it as an argument, or keep it in a tensor",
+        )
+
     def _suspicions(self, event: Enter, function: Function) -> Iterator[Finding]:
         """What functions of the file change, where nobody is seen to call them between two calls."""
         changed = changed_globals(event.module)
@@ -97,6 +124,18 @@ class GlobalInt(Rule):
                     confidence=Confidence.LOW,
                     help="pass it as an argument",
                 )
+
+
+def _counts(node: ast.AST) -> TypeGuard[ast.AugAssign | ast.Assign]:
+    """Whether a store computes the new number from the old one."""
+    if isinstance(node, ast.AugAssign):
+        return True
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return False
+    old = ast.unparse(node.targets[0])
+    return isinstance(node.value, ast.BinOp) and any(
+        isinstance(part, (ast.Attribute, ast.Subscript)) and ast.unparse(part) == old for part in ast.walk(node.value)
+    )
 
 
 def _counted(function: ast.AST) -> frozenset[str]:
@@ -115,8 +154,8 @@ def _free_reads(function: Function) -> dict[str, ast.Name]:
     """Where a function first reads each name that is not its own."""
     free = function.free_names() - function.bound_names()
     found: dict[str, ast.Name] = {}
-    reads = [n for n in ast.walk(function.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
-    for node in sorted(reads, key=lambda n: (n.lineno, n.col_offset)):
+    read = [n for n in inner(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+    for node in sorted(read, key=lambda n: (n.lineno, n.col_offset)):
         if node.id in free:
             found.setdefault(node.id, node)
     return found
