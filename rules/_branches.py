@@ -15,6 +15,7 @@ from tclint.model.finding import Applicability, Edit, Fix
 from tclint.rules._chains import commented, with_else
 from tclint.rules._conditions import DRAWN, Tests, bracketed, condition, handed, on_one_line, split
 from tclint.rules._messages import balanced, message_of
+from tclint.rules._skips import fix_skip
 from tclint.rules._straight import Straight
 from tclint.rules._writes import Writes, selected
 from tclint.sources.tree import names_read, position, same
@@ -51,7 +52,7 @@ def fix_branch(event: Event, tests: Tests) -> Fix | None:
     if isinstance(owner, ast.Assert) and same(owner.test, asked):
         return _assert(place, owner, tests)
     if isinstance(owner, ast.If) and same(owner.test, asked):
-        return _If(place, owner, tests).fix()
+        return fix_skip(place, owner, tests) or _If(place, owner, tests).fix()
     return None
 
 
