@@ -9,6 +9,7 @@ from typing import Final
 from tclint.fixes.places import Place
 from tclint.fixes.purity import has_effects
 from tclint.fixes.uses import uses_in
+from tclint.rules._messages import balanced
 from tclint.sources.tree import position, within
 
 DRAWN: Final = "drawn"
@@ -95,6 +96,17 @@ def bracketed(text: str) -> str:
         isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert)
     )
     return text if atom else f"({text})"
+
+
+def negated(place: Place, test: ast.expr, text: str) -> str:
+    """The contrary of a test that is written as one boolean tensor."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+        sign = "!=" if isinstance(test.ops[0], ast.Eq) else "=="
+        return on_one_line(f"{place.operand(test.left)} {sign} {place.operand(test.comparators[0])}")
+    if text.startswith("~") and bracketed(text[1:]) == text[1:]:
+        inner = text[1:]
+        return inner[1:-1] if inner.startswith("(") and balanced(inner[1:-1]) else inner
+    return f"~{bracketed(text)}"
 
 
 def on_one_line(text: str) -> str:
