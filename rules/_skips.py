@@ -161,7 +161,9 @@ def _flagged(place: Place, node: ast.If, tests: Tests) -> _Skipped | None:
 
 def _asked(place: Place, node: ast.If) -> _Skipped | None:
     """`skip = flag and t`, and then `if not skip:` or `if not skip or other:`."""
-    options = node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.Or) else [node.test]
+    options = (
+        node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.Or) else [node.test]
+    )
     first = options[0]
     if not isinstance(first, ast.UnaryOp) or not isinstance(first.op, ast.Not) or not _reads(first.operand):
         return None

@@ -57,7 +57,9 @@ class _Sized:
             if isinstance(parent, ast.Attribute):
                 called = isinstance(outer, ast.Call) and same(outer.func, parent)
                 if parent.attr == "shape" or (called and parent.attr in _SIZES):
-                    return self._size(outer if called and outer is not None else parent, above[: -1 if called else None])
+                    return self._size(
+                        outer if called and outer is not None else parent, above[: -1 if called else None]
+                    )
                 if not called:
                     return True
                 at -= 1  # what a method makes of it

@@ -280,10 +280,16 @@ def _left_out(event: Store) -> Fix | None:
     """`if flag: x.requires_grad = True` with `not torch.compiler.is_compiling()`: the function does without it elsewhere too."""
     place = Place(event)
     statement, tensor = place.statement, tensor_of(event.receiver)
-    true = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant) and statement.value.value is True
+    true = (
+        isinstance(statement, ast.Assign)
+        and isinstance(statement.value, ast.Constant)
+        and statement.value.value is True
+    )
     outer = next((n for n in reversed(place.chain) if isinstance(n, ast.If)), None)
     torch = place.importing("torch")
-    if not true or tensor is None or _is_given(tensor) or event.name != "requires_grad" or torch is None:
+    if statement is None or torch is None or not true or event.name != "requires_grad":
+        return None
+    if tensor is None or _is_given(tensor):
         return None
     if outer is None or outer.orelse or len(outer.body) != 1 or not same(outer.body[0], statement):
         return None
