@@ -91,3 +91,40 @@ def test_sizes_and_bounds_of_tensors(forward: str) -> None:
 )
 def test_what_needs_the_value(forward: str) -> None:
     assert not offered(forward)
+
+
+KEPT = """
+import torch
+{switch}
+
+@torch.compile
+def f(x: torch.Tensor):
+    n = {number}
+    if {test}:
+        x = x + 1
+    return x * 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "test", "effect"),
+    [
+        ("(x > 0).sum().item()", "n", "error"),
+        ("int(x.sum())", "not n", "error"),
+        ("float(x.sum())", "n and x.shape[0]", "error"),
+        ("int(x.sum())", "n != 0", "graph-break"),
+        ("(x > 0).any().item()", "n", ""),
+    ],
+)
+def test_the_truth_of_a_number_that_stays_in_the_graph_is_refused(number: str, test: str, effect: str) -> None:
+    """As torch 2.13 does: it raises where Python asks whether such a number is zero, and does not where a bool was read."""
+
+    def found(switch: str) -> list[str]:
+        source = KEPT.format(switch=switch, number=number, test=test).encode()
+        overrides = {"no-cache": True, "select": ["TCL101"]}
+        settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
+        file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+        return [f.effect.value for f in Project([file], settings, "/nowhere").lint().findings]
+
+    assert found("torch._dynamo.config.capture_scalar_outputs = True") == ([effect] if effect else [])
+    assert found("") == []
