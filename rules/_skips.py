@@ -160,7 +160,7 @@ def _flagged(place: Place, node: ast.If, tests: Tests) -> _Skipped | None:
 
 
 def _asked(place: Place, node: ast.If) -> _Skipped | None:
-    """`skip = flag and t`, and then `if not skip:` or `if not skip or other:`."""
+    """`skip = t` or `skip = flag and t`, and then `if not skip:` or `if not skip or other:`."""
     options = (
         node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.Or) else [node.test]
     )
@@ -174,9 +174,9 @@ def _asked(place: Place, node: ast.If) -> _Skipped | None:
     found = place.index(node)
     stores = [s for s in found[0][: found[1]] if isinstance(s, ast.Assign) and _binds(s, name)] if found else []
     value = stores[0].value if len(stores) == 1 else None
-    if not isinstance(value, ast.BoolOp) or not isinstance(value.op, ast.And):
+    if value is None:
         return None
-    *when, last = value.values
+    *when, last = value.values if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.And) else [value]
     known = all(map(_is_steady, (*when, *others)))
     if not known or not isinstance(last, ast.Compare) or not isinstance(place.event.ask.evaluate(last), Tensor):
         return None
