@@ -13,8 +13,9 @@ from tclint.fixes.recipes import quoted
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
 from tclint.rules._chains import commented, with_else
-from tclint.rules._conditions import DRAWN, Tests, bracketed, condition, handed, on_one_line, split
-from tclint.rules._messages import balanced, message_of
+from tclint.rules._conditions import DRAWN, Tests, condition, handed, negated, on_one_line, split
+from tclint.rules._messages import message_of
+from tclint.rules._skips import fix_skip
 from tclint.rules._straight import Straight
 from tclint.rules._writes import Writes, selected
 from tclint.sources.tree import names_read, position, same
@@ -51,7 +52,7 @@ def fix_branch(event: Event, tests: Tests) -> Fix | None:
     if isinstance(owner, ast.Assert) and same(owner.test, asked):
         return _assert(place, owner, tests)
     if isinstance(owner, ast.If) and same(owner.test, asked):
-        return _If(place, owner, tests).fix()
+        return fix_skip(place, owner, tests) or _If(place, owner, tests).fix()
     return None
 
 
@@ -200,8 +201,7 @@ class _If:
         if any(isinstance(outer, ast.Try) and outer.handlers for outer in self.place.chain):
             return None  # somebody may wait for this very exception
         message = message_of(node.body[0].exc)
-        wanted = test[1:] if test.startswith("~") and bracketed(test[1:]) == test[1:] else f"~{bracketed(test)}"
-        wanted = wanted[1:-1] if wanted.startswith("(") and balanced(wanted[1:-1]) else wanted
+        wanted = negated(self.place, node.test, test)
         edit = self._replaced([f"assert {wanted}, {quoted(message)}" if message else f"assert {wanted}"])
         note = "the exception becomes an AssertionError, in compiled code an asynchronous one; `python -O` drops it"
         return ("assert instead of raising", note, edit) if edit is not None else None

@@ -9,7 +9,8 @@ from typing import Final
 from tclint.fixes.places import Place
 from tclint.fixes.purity import has_effects
 from tclint.fixes.uses import uses_in
-from tclint.sources.tree import position, within
+from tclint.rules._messages import balanced
+from tclint.sources.tree import ancestors, position, within
 
 DRAWN: Final = "drawn"
 """Of a number that Python draws: Dynamo has it as a tensor in the graph, Python as a bool."""
@@ -97,6 +98,17 @@ def bracketed(text: str) -> str:
     return text if atom else f"({text})"
 
 
+def negated(place: Place, test: ast.expr, text: str) -> str:
+    """The contrary of a test that is written as one boolean tensor."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+        sign = "!=" if isinstance(test.ops[0], ast.Eq) else "=="
+        return on_one_line(f"{place.operand(test.left)} {sign} {place.operand(test.comparators[0])}")
+    if text.startswith("~") and bracketed(text[1:]) == text[1:]:
+        inner = text[1:]
+        return inner[1:-1] if inner.startswith("(") and balanced(inner[1:-1]) else inner
+    return f"~{bracketed(text)}"
+
+
 def on_one_line(text: str) -> str:
     """An expression of several lines on one."""
     if '"""' in text or "'''" in text:
@@ -105,11 +117,13 @@ def on_one_line(text: str) -> str:
 
 
 def truth_only(place: Place) -> bool:
-    """Whether only tests and arithmetic use the value of the node, directly or under one local name."""
+    """Whether only tests and arithmetic use the value of the node, directly, under one local name or as what is returned."""
     parent = place.parent
     if parent is not None and _asks(parent, place.node):
         return True
     function = place.function
+    if isinstance(parent, ast.Return):
+        return _asked_by_caller(place)
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
         name = parent.targets[0].id
         if function is None or len(uses_in(function).stores(name)) != 1:
@@ -117,6 +131,17 @@ def truth_only(place: Place) -> bool:
 
         reads = list(uses_in(function).reads(name))
         return bool(reads) and all(above and _asks(above[-1], read) for read, above in reads)
+    return False
+
+
+def _asked_by_caller(place: Place) -> bool:
+    """Whether the one value that a function returns is asked for its truth by the caller of this run."""
+    function = place.function
+    if function is None or sum(isinstance(n, ast.Return) for n in ast.walk(function)) != 1:
+        return False
+    for frame, call in place.event.ask.calls_here():
+        chain = ancestors(frame.module.tree, call) if call is not None else []
+        return call is not None and bool(chain) and _asks(chain[-1], call)
     return False
 
 

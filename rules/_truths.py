@@ -24,6 +24,8 @@ def without_bool(event: Event, dtype: str) -> Fix | None:
         return None  # the branch stays, and so does the break
     value = node.args[0]
     text = place.operand(value) if dtype == "b" else f"({place.operand(value)} != 0)"
+    if isinstance(place.parent, ast.Return) and dtype == "b" and "\n" not in text:
+        text = place.source(value)
     note = "the value is then a tensor, not a Python bool"
     return Fix("keep the tensor", Applicability.UNSAFE, (place.replace(node, text),), note)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 3
 """How far a number is followed: through names, into functions and out of them."""
 _KEEPS: Final = frozenset(facts.named("makes a number of a number within the graph"))
+_SIZES: Final = facts.methods("gives a size")
 _WALKS: Final = facts.methods("walks any iterable") | frozenset({"map", "filter", "reversed", "iter"})
 """Builtins that go through what they are given, at once or later."""
 
@@ -31,6 +32,67 @@ def needs_no_value(event: Event, node: ast.AST | None = None) -> bool:
     """Whether no use of the number at a node, as far as it can be followed, asks for its value."""
     place = Place(event, node)
     return _Number(event, place.module, place.function, 0).is_free(place.node, place.chain)
+
+
+def is_sized(event: Event) -> bool:
+    """Whether Python asks for the size of a tensor whose size only the graph knows: in a branch, a loop, a text or a key."""
+    place = Place(event)
+    return not _Sized(event, place, 0).is_free(place.node, place.chain)
+
+
+class _Sized:
+    """A tensor of such a size in one function, and who asks for it."""
+
+    def __init__(self, event: Event, place: Place, depth: int) -> None:
+        self.event = event
+        self.place = place
+        self.depth = depth
+
+    def is_free(self, node: ast.AST, chain: list[ast.AST]) -> bool:
+        """Whether what is read of the tensor at a node needs no value; outermost first in `chain`."""
+        at = len(chain) - 1
+        while at >= 0:
+            parent, above = chain[at], chain[:at]
+            outer = above[-1] if above else None
+            if isinstance(parent, ast.Attribute):
+                called = isinstance(outer, ast.Call) and same(outer.func, parent)
+                if parent.attr == "shape" or (called and parent.attr in _SIZES):
+                    return self._size(
+                        outer if called and outer is not None else parent, above[: -1 if called else None]
+                    )
+                if not called:
+                    return True
+                at -= 1  # what a method makes of it
+            elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "len":
+                return self._size(parent, above)
+            elif isinstance(parent, ast.Assign):
+                return self._named(parent)
+            elif not isinstance(parent, ast.Subscript) or not same(parent.value, node):
+                return True
+            node = chain[at]
+            at -= 1
+        return True
+
+    def _size(self, node: ast.AST, chain: list[ast.AST]) -> bool:
+        """The same of the size, or of one of the sizes: all but the first are those of the tensor that was there before."""
+        index = chain[-1] if chain else None
+        if isinstance(index, ast.Subscript) and same(index.value, node):
+            if not isinstance(index.slice, ast.Constant) or index.slice.value != 0:
+                return True
+            node, chain = index, chain[:-1]
+        return _Number(self.event, self.place.module, self.place.function, self.depth).is_free(node, chain)
+
+    def _named(self, statement: ast.Assign) -> bool:
+        target = statement.targets[0]
+        names = target.elts if isinstance(target, ast.Tuple) else [target]
+        if len(statement.targets) != 1 or self.depth >= _DEEPEST:
+            return True
+        inner = _Sized(self.event, self.place, self.depth + 1)
+        reads = [read for name in names if isinstance(name, ast.Name) for read in self._reads(name.id)]
+        return all(inner.is_free(read, above) for read, above in reads)
+
+    def _reads(self, name: str) -> list[tuple[ast.Name, list[ast.AST]]]:
+        return list(uses_in(self.place.function).reads(name))
 
 
 def is_walked(event: Event) -> bool:

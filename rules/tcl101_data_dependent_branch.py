@@ -70,6 +70,9 @@ class DataDependentBranch(Rule):
             self._tests.setdefault(event.module.path, {})[position(event.node)] = DRAWN
         if isinstance(event.test, Scalar) and self._kept_number(event, event.test):
             tensor = Tensor(PROVEN, origin=event.test.origin)
+            if not isinstance(event.node, ast.Compare):
+                yield self._refused(event, tensor)
+                return
         if tensor is None or (
             isinstance(event.node, (ast.Name, ast.Attribute)) and _asks_whether_there(event.test, tensor)
         ):
@@ -88,9 +91,19 @@ class DataDependentBranch(Rule):
         return iter(())
 
     def _kept_number(self, event: Branch, test: Scalar) -> bool:
-        """Whether a comparison asks for a number that was read out of a tensor and stays in the graph."""
-        read = test.source == "data" and isinstance(event.node, ast.Compare)
-        return read and self.captured(event, "capture_scalar_outputs")
+        """Whether a number is asked for that was read out of a tensor and stays in the graph."""
+        asked = isinstance(event.node, ast.Compare) or test.python_type in ("int", "float")
+        return test.source == "data" and asked and self.captured(event, "capture_scalar_outputs")
+
+    def _refused(self, event: Branch, number: Tensor) -> Finding:
+        """`if n:` on such a number: tried on torch 2.13, which does not resume behind it."""
+        return self.finding(
+            event,
+            f"`{event.keyword}` on a number that stays in the graph{_source(event, number)}; torch.compile raises here",
+            about=number,
+            effect=Effect.ERROR,
+            help="compare it: `if n != 0`, which only breaks the graph; or decide outside the compiled region",
+        )
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if event.operator not in ("In", "NotIn"):

@@ -11,6 +11,7 @@ from tclint.fixes.places import Place
 from tclint.fixes.recipes import skip_unread_store
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rules._checks import asynchronous
 from tclint.rules._conditions import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
 from tclint.rules._unbacked import needs_no_value
@@ -42,7 +43,7 @@ class ScalarExtraction(Rule):
 
     Fix: keep the 0-d tensor; arithmetic with it gives the same result. Wrong where a Python number is really needed (a
     size, a loop count): then take it outside the region. `--unsafe-fixes` drops `.item()`, `float()`, `int()` and turns
-    `math.f` into `torch.f` where only arithmetic uses the value; `--fix` turns `int(np.prod(x.shape))` into
+    `math.f` into `torch.f` where only arithmetic uses the value, and `torch._check_tensor_all` into a check in the graph; `--fix` turns `int(np.prod(x.shape))` into
     `math.prod(x.shape)`. Where nothing on the line helps, `--unsafe-fixes` sets `capture_scalar_outputs` in the file that
     compiles, once for all findings: the number stays in the graph, the wait stays too, and the switch holds for the process.
 
@@ -137,6 +138,8 @@ class ScalarExtraction(Rule):
             return torch_math(event, event.method)
         if event.method in ("equal", "allclose") and not name.startswith("numpy."):
             return _compared(event, node)
+        if name == "torch._check_tensor_all":
+            return asynchronous(Place(event), node, every=True)
         return None
 
     def _finding(self, event: Call, tensor: Tensor | None, what: str, confidence: Confidence | None = None) -> Finding:

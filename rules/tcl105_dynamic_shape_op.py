@@ -11,7 +11,7 @@ from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
-from tclint.rules._unbacked import is_walked
+from tclint.rules._unbacked import is_sized, is_walked
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts
 from tclint.values import Const, tensor_of
@@ -107,6 +107,7 @@ class DynamicShapeOp(Rule):
         if (
             not _is_bound_to_break(event)
             and not is_walked(event)
+            and not is_sized(event)
             and (found := switch_on(event, _SWITCH)) is not None
             and found.edits
         ):

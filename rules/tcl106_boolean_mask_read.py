@@ -12,6 +12,7 @@ from tclint.fixes.purity import pure
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules._masks import differs, fits, widened
+from tclint.rules._unbacked import is_sized, is_walked
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import same
 from tclint.values import NAMED, USED, Tensor, Value, parts_of, tensor_of
@@ -57,7 +58,10 @@ class BooleanMaskRead(Rule):
             yield from self._masked(event, event.index, "`x[mask] += …` reads x[mask] first")
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        return self._on_the_line(event) or switch_on(event, _SWITCH)
+        here = self._on_the_line(event)
+        if here is not None or is_walked(event) or is_sized(event):
+            return here
+        return switch_on(event, _SWITCH)
 
     def _on_the_line(self, event: Event) -> Fix | None:
         place = Place(event)

@@ -56,7 +56,8 @@ class RequiresGradWrite(Rule):
             return x * 2  # the caller sets requires_grad
 
     Fix: move it out of the region: set `requires_grad` in the caller, call `backward` on the result. `--unsafe-fixes`
-    makes a leaf that lives in one call a plain tensor: wrong where its gradient is asked for.
+    makes a leaf that lives in one call a plain tensor: wrong where its gradient is asked for. Where a tensor of the function's own
+    is only told to require a gradient under a condition, compiled runs leave that out.
     `torch.autograd.grad` of what was computed from parameters stays where it is since torch 2.13: the switch
     `torch._dynamo.config.trace_autograd_ops` has it in the graph.
     """
@@ -211,6 +212,8 @@ class RequiresGradWrite(Rule):
             return found
         if isinstance(event, Attribute) and (found := _asks_for_gradient(event)) is not None:
             return found
+        if isinstance(event, Store) and (found := _left_out(event)) is not None:
+            return found
         return display(
             "move it to the caller", "autograd state is set before the region is entered, or after it returns"
         )
@@ -271,6 +274,33 @@ def _plain(event: Call) -> Fix | None:
     rest = [place.source(part) for part in (*node.args, *(k for k in node.keywords if k is not asked))]
     edit = place.replace(node, f"{place.source(node.func)}({', '.join(rest)})")
     return Fix("use a plain tensor", Applicability.UNSAFE, (edit,), note)
+
+
+def _left_out(event: Store) -> Fix | None:
+    """`if flag: x.requires_grad = True` with `not torch.compiler.is_compiling()`: the function does without it elsewhere too."""
+    place = Place(event)
+    statement, tensor = place.statement, tensor_of(event.receiver)
+    true = (
+        isinstance(statement, ast.Assign)
+        and isinstance(statement.value, ast.Constant)
+        and statement.value.value is True
+    )
+    outer = next((n for n in reversed(place.chain) if isinstance(n, ast.If)), None)
+    torch = place.importing("torch")
+    if statement is None or torch is None or not true or event.name != "requires_grad":
+        return None
+    if tensor is None or _is_given(tensor):
+        return None
+    if outer is None or outer.orelse or len(outer.body) != 1 or not same(outer.body[0], statement):
+        return None
+    test = place.source(outer.test)
+    if isinstance(outer.test, (ast.NamedExpr, ast.IfExp)) or "\n" in test:
+        return None
+    if isinstance(outer.test, ast.BoolOp) and isinstance(outer.test.op, ast.Or):
+        test = f"({test})"
+    edit = place.replace(outer.test, f"not {torch[0]}.compiler.is_compiling() and {test}")
+    note = "in compiled runs it requires no gradient of its own: wrong where its gradient is asked for, or a reentrant checkpoint needs it"
+    return Fix("guard it with torch.compiler.is_compiling()", Applicability.UNSAFE, (*torch[1], edit), note)
 
 
 def _asks_for_gradient(event: Attribute) -> Fix | None:

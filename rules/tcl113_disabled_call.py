@@ -9,6 +9,7 @@ from tclint.events import Call, Event
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import compute_at_import, remove_statement, skip_while_compiling
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
+from tclint.program import Function
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
 from tclint.values import FunctionValue, Object
@@ -96,11 +97,22 @@ def _enabled(event: Call) -> Fix | None:
         return None
     decorator = found[0]
     first, last = decorator.lineno, decorator.end_lineno or decorator.lineno
-    if not place.lines[first - 1].lstrip().startswith("@") or place.is_explained(first, last):
+    if not place.lines[first - 1].lstrip().startswith("@") or _is_explained(event, place, target.function):
         return None
     edit = Edit(place.path, Span(first, 1, last + 1, 1), "")
     note = "somebody put it there for a reason: wrong where the function cannot be traced, or only works in eager mode"
     return Fix(f"let Dynamo trace `{target.function.name}`", Applicability.UNSAFE, (edit,), note)
+
+
+def _is_explained(event: Call, place: Place, function: Function) -> bool:
+    """Whether a comment gives the reason: where the function begins, or where it is called."""
+    node = function.node
+    first = min(decorator.lineno for decorator in function.decorators)
+    call = Place(event).statement
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    return place.is_explained(first, node.body[0].lineno - 1) or (
+        call is not None and place.is_explained(call.lineno, call.lineno)
+    )
 
 
 def _disables(place: Place, decorator: ast.expr) -> bool:

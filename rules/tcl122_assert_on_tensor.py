@@ -9,6 +9,7 @@ from tclint.events import Assert, Call, Event
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import quoted, skip_while_compiling
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
+from tclint.rules._checks import asynchronous
 from tclint.rules._messages import constant_text
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
@@ -113,7 +114,7 @@ class AssertOnTensor(Rule):
         if event.name.startswith("torch.testing."):
             return skip_while_compiling(event, node, "nothing is checked")
         if tensor_of(event.args[0]) is not None:
-            return _asynchronous(place, node)
+            return asynchronous(place, node)
         message = node.args[1] if len(node.args) > 1 else None
         if isinstance(message, ast.Lambda):
             text = constant_text(message.body) or f"failed: {place.source(node.args[0])}"
@@ -134,17 +135,3 @@ class AssertOnTensor(Rule):
 def _captures_tensor(value: FunctionValue) -> bool:
     closure = value.closure or {}
     return any(n in closure and tensor_of(closure[n]) is not None for n in value.function.free_names())
-
-
-def _asynchronous(place: Place, node: ast.Call) -> Fix | None:
-    """`torch._assert_async(t, "…")` for `torch._check(t, lambda: "…")`."""
-    if node.keywords or not isinstance(node.func, ast.Attribute):
-        return None
-    message = node.args[1] if len(node.args) > 1 else None
-    body = message.body if isinstance(message, ast.Lambda) else message
-    text = constant_text(body) if body is not None else ""
-    owner = place.source(node.func.value)
-    rest = f", {quoted(text)}" if text else ""
-    edit = place.replace(node, f"{owner}._assert_async({place.argument(node.args[0])}{rest})")
-    note = "the error comes later, as an asynchronous one, and another exception is raised"
-    return Fix("check in the graph", Applicability.UNSAFE, (edit,), note)

@@ -11,7 +11,7 @@ from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules._masks import widened
 from tclint.ruleset.rule import Rule
-from tclint.values import Seq, Tensor, parts_of, tensor_of
+from tclint.values import PARAMETER, Seq, Tensor, parts_of, tensor_of
 
 
 class BoolMaskAssign(Rule):
@@ -36,7 +36,7 @@ class BoolMaskAssign(Rule):
 
     Fix: `masked_fill` for a scalar; `masked_scatter`, or cumsum + gather + `torch.where`, for a tensor. The gather form
     loses the check that there are as many values as trues in the mask. `--unsafe-fixes` writes `masked_scatter_`: wrong
-    where the value is broadcast.
+    where the value is broadcast; and `torch.where` where it surely is, as a parameter is.
     """
 
     code, name = "TCL302", "bool-mask-assign"
@@ -92,6 +92,8 @@ class BoolMaskAssign(Rule):
             where = widened(place, target.slice, target.value)
             if not where:
                 return form
+        if _is_broadcast(event, node.value, receiver, mask):
+            return _selected(place, node, target, where) or form
         text = f"{place.atom(target.value)}.masked_scatter_({where}, {place.argument(node.value)})"
         note = (
             "wrong where the value is broadcast; fewer values than trues in the mask is no longer an error everywhere"
@@ -111,3 +113,27 @@ class BoolMaskAssign(Rule):
             about=mask,
             help="use masked_scatter, or cumsum + gather + torch.where",
         )
+
+
+def _is_broadcast(event: Store, node: ast.expr, receiver: Tensor, mask: Tensor) -> bool:
+    """Whether every true of the mask gets the same value: one without a dimension for them, or a parameter, whose size no mask
+    decides.
+    """
+    value = tensor_of(event.value)
+    if value is not None and -1 not in (value.ndim, receiver.ndim, mask.ndim):
+        return value.ndim <= receiver.ndim - mask.ndim
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value  # what a method makes of it
+    held = event.ask.evaluate(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+    return isinstance(held, Tensor) and bool(held.flags & PARAMETER)
+
+
+def _selected(place: Place, node: ast.Assign, target: ast.Subscript, where: str) -> Fix | None:
+    """`x = torch.where(mask, value, x)`."""
+    torch = place.importing("torch")
+    if torch is None or not isinstance(target.value, ast.Name):
+        return None
+    name = target.value.id
+    text = f"{name} = {torch[0]}.where({where}, {place.argument(node.value)}, {name})"
+    note = "the tensor is no longer changed in place; wrong where the value has another dtype, which the tensor would then take"
+    return Fix("select with torch.where", Applicability.UNSAFE, (*torch[1], place.replace(node, text)), note)

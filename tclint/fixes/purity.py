@@ -129,6 +129,8 @@ def _pure_value(ask: Queries, value: Value | None, depth: int) -> bool:
             return True
         if value.name.startswith(_NUMERIC):
             return not last.endswith("_") and value.name not in facts.named("draws, or keeps what it has seen")
+        if value.name in facts.named("tells the limits of a dtype"):
+            return True
         return value.name.startswith("torch.") and (last in PURE or _computes(value.name))
     if isinstance(value, Object) and value.name.startswith("torch.nn."):
         if value.name == "torch.nn.Sequential" and isinstance(value.args, Seq) and value.args.items is not None:

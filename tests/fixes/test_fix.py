@@ -716,3 +716,16 @@ def test_what_a_comment_explains_is_not_taken_out() -> None:
     told = b"import torch\n\n# One program for each of sixty buckets:\n# a higher limit is meant.\n" + limit
     assert limit not in result(fixed(plain, "TCL408", unsafe=True))
     assert result(fixed(told, "TCL408", unsafe=True)) == told
+
+
+@pytest.mark.parametrize("reason", ["", "above", "inside", "called"])
+def test_what_is_disabled_for_a_reason_stays_disabled(reason: str) -> None:
+    def said(where: str, indent: str = "") -> str:
+        return f"{indent}# not compatible with compile\n" if where == reason else ""
+
+    program = (
+        "import torch\n\n\n"
+        f"{said('above')}@torch.no_grad()\n@torch.compiler.disable\ndef flipped(x):\n{said('inside', '    ')}    return x.flip(0)\n\n\n"
+        f"@torch.compile\ndef f(x):\n{said('called', '    ')}    y = flipped(x)\n    return y * 2\n"
+    ).encode()
+    assert (result(fixed(program, "TCL113", unsafe=True)) == program) == bool(reason)

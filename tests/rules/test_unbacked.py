@@ -42,7 +42,7 @@ def offered(forward: str) -> bool:
     source = f"{HEAD}class Model(nn.Module):\n    def forward(self, x: torch.Tensor):\n{body}\n".encode()
     settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides={"no-cache": True})
     findings = Project([InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)], settings, "/nowhere").lint()
-    read = [f for f in findings.findings if f.code in ("TCL103", "TCL105")]
+    read = [f for f in findings.findings if f.code in ("TCL103", "TCL105", "TCL106")]
     assert read
     return any(f.fix is not None and f.fix.switch is not None for f in read)
 
@@ -57,6 +57,10 @@ def offered(forward: str) -> bool:
         "sizes = [a * 2 for a in x.tolist()]\nreturn x.split(sizes)",
         "lo, hi = int(x.min()), int(x.max())\nreturn torch.arange(lo, hi)",
         "return torch.nonzero(x)",
+        "rows = torch.nonzero(x).squeeze()\nreturn x.sum() / rows.numel()",
+        "rows = x[x > 0]\nreturn torch.zeros(rows.shape[0], 2)",
+        "rows = x[x[:, 0] > 0]\nif rows.shape[-1] > 2:\n    rows = rows * 2\nreturn rows.sort()",
+        "first, _ = torch.where(x > 0)\nreturn x.index_select(0, first)",
     ],
 )
 def test_sizes_and_bounds_of_tensors(forward: str) -> None:
@@ -78,7 +82,49 @@ def test_sizes_and_bounds_of_tensors(forward: str) -> None:
         "seen = set()\nfor a in x.tolist():\n    seen.add(a)\nreturn x, len(seen)",
         "for i in torch.nonzero(x):\n    x = x + i\nreturn x",
         "rows = torch.nonzero(x)\nreturn [row for row in rows]",
+        "rows = torch.nonzero(x).squeeze()\nif rows.numel() > 0:\n    x = x + 1\nreturn x",
+        "rows = x[x > 0]\nreturn x if len(rows) == 0 else rows",
+        "rows = x[x > 0]\nn = rows.shape[0]\nif n:\n    x = x + n\nreturn x",
+        "first, _ = torch.where(x > 0)\nkept = first.unsqueeze(0)\nif kept.size(0) > 1:\n    x = x + 1\nreturn x",
+        "return [x + 1 for row in x[x > 0]]",
     ],
 )
 def test_what_needs_the_value(forward: str) -> None:
     assert not offered(forward)
+
+
+KEPT = """
+import torch
+{switch}
+
+@torch.compile
+def f(x: torch.Tensor):
+    n = {number}
+    if {test}:
+        x = x + 1
+    return x * 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "test", "effect"),
+    [
+        ("(x > 0).sum().item()", "n", "error"),
+        ("int(x.sum())", "not n", "error"),
+        ("float(x.sum())", "n and x.shape[0]", "error"),
+        ("int(x.sum())", "n != 0", "graph-break"),
+        ("(x > 0).any().item()", "n", ""),
+    ],
+)
+def test_the_truth_of_a_number_that_stays_in_the_graph_is_refused(number: str, test: str, effect: str) -> None:
+    """As torch 2.13 does: it raises where Python asks whether such a number is zero, and does not where a bool was read."""
+
+    def found(switch: str) -> list[str]:
+        source = KEPT.format(switch=switch, number=number, test=test).encode()
+        overrides = {"no-cache": True, "select": ["TCL101"]}
+        settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
+        file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+        return [f.effect.value for f in Project([file], settings, "/nowhere").lint().findings]
+
+    assert found("torch._dynamo.config.capture_scalar_outputs = True") == ([effect] if effect else [])
+    assert found("") == []

@@ -337,3 +337,37 @@ def test_fix_with_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     assert " gradients equal in eager and compiled (largest difference 0)" in err
     assert "breaks 2 before, 0 after" in err
     assert b"x = torch.where(x.max() > 0.1, x / 2, x)" in (tmp_path / "net.py").read_bytes()
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_a_line_above_the_call_that_shows_the_inputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A fix that inserts a line moves the program's own call, and the example with it."""
+    pytest.importorskip("torch")
+    program = """\
+        import torch
+        from torch import nn
+
+
+        class Net(nn.Module):
+            def __init__(self, classes):
+                super().__init__()
+                self.fc = nn.Linear(8, classes)
+
+            def forward(self, x, labels):
+                active = labels != -100
+                return nn.functional.cross_entropy(self.fc(x)[active], labels[active])
+
+
+        def run():
+            net = torch.compile(Net(4), backend="eager")
+            net(torch.randn(6, 8), torch.tensor([0, 1, -100, 2, 3, -100]))
+        """
+    (tmp_path / "net.py").write_text(textwrap.dedent(program))
+    monkeypatch.chdir(tmp_path)
+    main(["--fix", "--unsafe-fixes", "--verify", "--isolated", "--no-cache", "net.py"])
+    told = capsys.readouterr().err
+    assert "fixed and proven" in told
+    assert "capture_dynamic_output_shape_ops = True" in (tmp_path / "net.py").read_text()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -52,6 +55,9 @@ SOON = 5.0
 
 _OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "")
 """tclint itself may lie under the root (an editable install): its frames are never the user's."""
+
+
+_LINE: Final = re.compile(r"(?<=\.py):\d+")
 
 
 @dataclass
@@ -150,23 +156,32 @@ def _equality(job: Job, setup: Setup, notes: _Notes) -> Equality | None:
         words = f"{notes.faults[-1].kind}: {notes.faults[-1].message[:200]}" if notes.faults else "nothing can be run"
         return Equality(trouble=words)
     parts = []
+    seen: Counter[tuple[str, str]] = Counter()
     for old in equal.load(job.compare):
-        example = notes.examples.get((old.candidate, old.source)) or _made_again(job, old)
+        key = old.candidate, _placed(old.source)
+        alike = [made for (name, source), made in notes.examples.items() if (name, _placed(source)) == key]
+        number, seen[key] = seen[key], seen[key] + 1
+        example = notes.examples.get((old.candidate, old.source))
+        example = example or next(iter(alike[number:]), None) or _made_again(job, old, number)
         if example is None:
             return Equality(trouble=f"{old.candidate} cannot be run any more on {old.source}")
         parts.append(equal.compare(setup, old, example))
     return _joined(parts)
 
 
-def _made_again(job: Job, old: equal.Record) -> Example | None:
-    """An example that the new source had no need of, as the first one reached everything."""
+def _placed(source: str) -> str:
+    """Where an example comes from, without the line: a fix may have put others above it."""
+    return _LINE.sub("", source)
+
+
+def _made_again(job: Job, old: equal.Record, number: int) -> Example | None:
+    """An example that the new source had no need of, as the first one reached everything; one of several of a file by its number."""
     candidate = next((item for item in job.candidates if item.name == old.candidate), None)
     if candidate is None:
         return None
-    for example in sources(job, candidate, load(candidate.path, job.root)):
-        if isinstance(example, Example) and example.source == old.source:
-            return example
-    return None
+    made = (each for each in sources(job, candidate, load(candidate.path, job.root)) if isinstance(each, Example))
+    alike = (example for example in made if _placed(example.source) == _placed(old.source))
+    return next(islice(alike, number, None), None)
 
 
 def _joined(parts: list[Equality]) -> Equality:
