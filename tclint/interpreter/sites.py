@@ -41,6 +41,7 @@ from tclint.values import (
     uses_cudagraphs,
 )
 from tclint.values.compiled import Code
+from tclint.values.object import is_some_module
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -200,7 +201,7 @@ class CompileSites:
             overwrites = self._interp.graph_memory.run(frame)
             if frame.grad is True and needs_gradients(frame, value.target, (*args, *keywords.values())):
                 flags |= PENDING
-                if not keeps_apart(value.target):
+                if not self._keeps_apart(value):
                     self._interp.graph_memory.trains(value.site)
         outcome = result.owned(flags, value.site, frame.origin(node))
         if not open_ended and not frame.capturing and any(_is_told(each) for each in (*args, *keywords.values())):
@@ -209,6 +210,17 @@ class CompileSites:
         self._interp.graph_memory.give(happened, flags, value.site, frame.origin(node))
         self._emitter.emit(events.CompiledCall, frame, node, value, args, keywords, outcome, overwrites)
         return outcome
+
+    def _keeps_apart(self, value: Compiled) -> bool:
+        """Whether the gradients of what is called lie in memory of their own.
+
+        A function that is walked by itself compiles some module; where a caller in sight hands it one, that one speaks.
+        """
+        known = [value.target]
+        if is_some_module(value.target):
+            given = (target for target, site in self._learned.targets if site is value.site)
+            known = [target for target in given if not is_some_module(target)] or known
+        return all(map(keeps_apart, known))
 
     def _as_eager(
         self, frame: Frame, node: ast.AST, value: Compiled, args: Sequence[Value], keywords: Mapping[str, Value]
