@@ -62,8 +62,6 @@ class TryAroundLazyCompile(Rule):
             return
         if callee(node).rpartition(".")[2] != "compile":
             return  # a wrapper may call what it compiles
-        if event.begun.refused:
-            return  # that error the `try` sees
         root = scope(event)
         chain = ancestors(root, node)
         tries = [n for n in chain if isinstance(n, ast.Try) and inside(node, n.body)]
