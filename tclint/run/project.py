@@ -310,9 +310,7 @@ def _around_files(files: list[InputFile], settings: Settings, cwd: str) -> list[
     return files
 
 
-def _around_folders(
-    files: list[InputFile], paths: Sequence[str], settings: Settings, cwd: str
-) -> list[InputFile]:
+def _around_folders(files: list[InputFile], paths: Sequence[str], settings: Settings, cwd: str) -> list[InputFile]:
     named = [os.path.normpath(os.path.join(cwd, path)) for path in paths]
     for root in filter(None, dict.fromkeys(map(sources.project_root, named))):
         if root in named:
