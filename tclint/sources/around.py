@@ -13,7 +13,7 @@ from typing import Final
 
 from tclint.sources import glance, regular, roles
 from tclint.sources.files import ENDINGS, InputFile
-from tclint.sources.imports import Imported, imports
+from tclint.sources.import_scan import Imported, imports
 
 _MOST: Final = 20_000_000
 """Bytes of a file that is looked at."""
