@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from tclint.events import Compile
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import compiles_in_place
+from tclint.rules._scope import compiles_in_place, target_of
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
 from tclint.values import Instance, Object, Seq, Value
@@ -41,7 +42,7 @@ class CompileBareContainer(Rule):
     scope = "eager"
 
     def on_compile(self, event: Compile) -> Iterator[Finding]:
-        if not compiles_in_place(event):
+        if not compiles_in_place(event) or _is_one_of_several(event):
             return
         if isinstance(event.target, Object) and event.target.name in _NEVER_CALLED:
             kind = event.target.name.removeprefix("torch.")
@@ -54,6 +55,15 @@ class CompileBareContainer(Rule):
         yield self.finding(
             event, f"`.compile()` does nothing here: {what}; it runs eager", confidence=Confidence.HIGH, help=help
         )
+
+
+def _is_one_of_several(event: Compile) -> bool:
+    """Whether the site compiles this one or another: `block.compile()` for blocks of which some are placeholders."""
+    target = target_of(event)
+    if not isinstance(target, ast.Name):
+        return False
+    held = event.ask.local(target.id)
+    return held is not None and any(option.key != event.target.key for option in held.options)
 
 
 def _is_torch_code(event: Compile, value: Value) -> bool:

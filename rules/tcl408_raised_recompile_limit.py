@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tclint.events import Event, ModuleEvent
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.program import dynamo_config
+from tclint.program import Module, dynamo_config
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import nodes, text
 
@@ -53,7 +53,11 @@ class RaisedRecompileLimit(Rule):
             for name, value, where in dynamo_config.settings(node, aliases):
                 if name not in _DEFAULTS or (isinstance(value, ast.Name) and value.id in saved):
                     continue
-                if isinstance(value, ast.Constant) and isinstance(value.value, int) and value.value <= _DEFAULTS[name]:
+                if isinstance(value, ast.Attribute):
+                    number = event.ask.of_file(_fields).get(value.attr)
+                else:
+                    number = _number(value)
+                if number is not None and number <= _DEFAULTS[name]:
                     continue
                 yield self.finding(
                     event,
@@ -74,6 +78,22 @@ class RaisedRecompileLimit(Rule):
         edit = place.remove(node)
         note = "past the limit a function runs eagerly, and Dynamo says so: wrong where that many programs are meant"
         return Fix("leave the limit as it is", Applicability.UNSAFE, (edit,), note) if edit is not None else None
+
+
+def _number(value: ast.expr | None) -> int | None:
+    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, int) else None
+
+
+def _fields(module: Module) -> dict[str, int | None]:
+    """The numbers that settings have unless somebody sets them: `limit: int = 8` in a class. None where classes differ."""
+    found: dict[str, int | None] = {}
+    for cls in (node for node in nodes(module.tree) if isinstance(node, ast.ClassDef)):
+        for field in cls.body:
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                number = _number(field.value)
+                name = field.target.id
+                found[name] = number if found.get(name, number) == number else None
+    return found
 
 
 def _saved(tree: ast.Module, aliases: set[str]) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Compile
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import site_in_place, target_of
+from tclint.rules._scope import argument, scope, site_in_place, target_of
 from tclint.ruleset.rule import Rule
 from tclint.values import Compiled, Value
 
@@ -80,5 +80,19 @@ def _certain(event: Compile | Call, first: Compiled, target: ast.expr | None) ->
         return True
     if not isinstance(target, ast.Name) or (first.site.path, first.site.line) == here:
         return False
+    if isinstance(_handed(event, target.id), (ast.Attribute, ast.Subscript)):
+        return False
     value: Value | None = event.ask.local(target.id)
     return value is None or isinstance(value, Compiled)
+
+
+def _handed(event: Compile | Call, name: str) -> ast.expr | None:
+    """What the caller of the function passes for a parameter."""
+    arguments = getattr(scope(event), "args", None)
+    _, call = next(event.ask.calls_here(), (None, None))
+    if call is None or not isinstance(arguments, ast.arguments):
+        return None
+    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    if names[:1] == ["self"] and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        names.pop(0)
+    return argument(call, name, names.index(name) if name in names else -1)

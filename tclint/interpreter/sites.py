@@ -41,6 +41,7 @@ from tclint.values import (
     uses_cudagraphs,
 )
 from tclint.values.compiled import Code
+from tclint.values.object import is_some_module
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -62,7 +63,11 @@ def _plain(value: Value | None) -> Any:
     return "?"
 
 
-_MODES: Final = frozenset({*facts.named("is a mode of torch.compile"), "?"})
+_MODES: Final = frozenset(facts.named("is a mode of torch.compile"))
+_OF_MODES: Final = (None, "inductor")
+"""The backends that have modes; the others take any."""
+_CHECKED: Final = ("torch.compile", "torch.nn.Module.compile")
+"""What looks at mode and options where it is called."""
 
 
 class CompileSites:
@@ -104,12 +109,12 @@ class CompileSites:
         target = args[0] if args else keywords["model"]
         if frame.region is not None and frame.region.site is None:
             self._interp.results.calls_compiled = True
-        site = self._site(frame, node, keywords, decorator)
+        site = self._site(frame, node, name, keywords, decorator)
         while isinstance(target, Compiled):
             target = target.target
         self._emitter.emit(events.Compile, frame, node, args[0] if args else target, keywords, len(args), site)
-        if name == "torch.compile" and isinstance(site.mode, str) and site.mode not in _MODES:
-            return target  # it raises: whoever goes on after that goes on with what was given
+        if site.refused:
+            return target  # whoever goes on after that goes on with what was given
         self._interp.account.compiled(frame, node)
         known = (target.key, id(site))
         if known not in self._known:
@@ -117,7 +122,9 @@ class CompileSites:
             self._learned.targets.append((target, site))
         return Compiled(target, site)
 
-    def _site(self, frame: Frame, node: ast.AST, keywords: Mapping[str, Value], decorator: bool) -> CompileSite:
+    def _site(
+        self, frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value], decorator: bool
+    ) -> CompileSite:
         options_value = keywords.get("options")
         options: dict[str, Any] | None = None
         if isinstance(options_value, Dict):
@@ -131,10 +138,16 @@ class CompileSites:
             if told is None and isinstance(given, ast.Attribute):
                 told = frame.module.index(_option_defaults).get(given.attr)
             mode = told or mode
+        refused = False
+        if name in _CHECKED and isinstance(mode, str) and mode != "?":
+            unknown = mode not in _MODES and backend in _OF_MODES
+            refused = unknown or options is not None and isinstance(node, ast.Call) and bool(_keyword(node, "options"))
+            # Where both come, torch raises: what runs has the mode alone, as a `**settings` without options gives it.
+            options = None
         line = getattr(node, "lineno", 0)
         path = frame.module.path
         # A wrapper (`safe_compile(model, mode=…)`) is one line that compiles in several ways.
-        key = (path, line, str(mode), str(backend), str(options), str(dynamic))
+        key = (path, line, str(mode), str(backend), str(options), str(dynamic), refused)
         site = self._learned.sites.get(key)
         if site is None:
             site = self._learned.sites[key] = CompileSite(
@@ -146,12 +159,13 @@ class CompileSites:
                 dynamic,
                 _plain(keywords.get("fullgraph")),
                 options,
-                uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
+                not refused and uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
                 decorator,
                 any(b in ("for", "while") for b in frame.blocks),
                 settings=self._interp.options.dynamo.get(path, frozenset()),
                 own=frame.cls is not None and self._interp.classes.is_nn_module(frame.cls),
                 test=roles.tries(path),
+                refused=refused,
             )
         return site
 
@@ -187,7 +201,7 @@ class CompileSites:
             overwrites = self._interp.graph_memory.run(frame)
             if frame.grad is True and needs_gradients(frame, value.target, (*args, *keywords.values())):
                 flags |= PENDING
-                if not keeps_apart(value.target):
+                if not self._keeps_apart(value):
                     self._interp.graph_memory.trains(value.site)
         outcome = result.owned(flags, value.site, frame.origin(node))
         if not open_ended and not frame.capturing and any(_is_told(each) for each in (*args, *keywords.values())):
@@ -196,6 +210,17 @@ class CompileSites:
         self._interp.graph_memory.give(happened, flags, value.site, frame.origin(node))
         self._emitter.emit(events.CompiledCall, frame, node, value, args, keywords, outcome, overwrites)
         return outcome
+
+    def _keeps_apart(self, value: Compiled) -> bool:
+        """Whether the gradients of what is called lie in memory of their own.
+
+        A function that is walked by itself compiles some module; where a caller in sight hands it one, that one speaks.
+        """
+        known = [value.target]
+        if is_some_module(value.target):
+            given = (target for target, site in self._learned.targets if site is value.site)
+            known = [target for target in given if not is_some_module(target)] or known
+        return all(map(keeps_apart, known))
 
     def _as_eager(
         self, frame: Frame, node: ast.AST, value: Compiled, args: Sequence[Value], keywords: Mapping[str, Value]

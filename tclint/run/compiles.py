@@ -19,6 +19,7 @@ from tclint.values import (
     Union,
     Value,
 )
+from tclint.values.object import is_some_module
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -59,11 +60,6 @@ def roots_of(interp: Interpreter, target: Value) -> Iterator[tuple[Function, Val
     elif isinstance(target, Union):
         for option in target.options:
             yield from roots_of(interp, option)
-
-
-def is_some_module(target: Value) -> bool:
-    """Whether all that is known of a target is that it is a module, whichever."""
-    return any(isinstance(option, Object) and option.name == "torch.nn.Module" for option in target.options)
 
 
 def why_nothing(target: Value) -> str:

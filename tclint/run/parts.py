@@ -27,7 +27,7 @@ from tclint.model.report import Problem
 from tclint.program import Class, Function, FunctionPlace, Module, Program
 from tclint.ruleset.rule import Rule
 from tclint.run import knowledge, leading
-from tclint.run.compiles import is_external, is_some_module, receiver_of, roots_of, why_nothing
+from tclint.run.compiles import is_external, receiver_of, roots_of, why_nothing
 from tclint.run.results import Entered, EnteredFile, Found, Result, Root, SitePlace, Sites
 from tclint.sources import glance
 from tclint.sources.text import TOO_DEEP
@@ -41,6 +41,7 @@ from tclint.values import (
     Region,
     Value,
 )
+from tclint.values.object import is_some_module
 
 if TYPE_CHECKING:
     from tclint.events import Event

@@ -56,9 +56,7 @@ class Plan:
         self.settings = settings
         self.memo = memo
         self.progress = progress
-        cudagraph = settings.cudagraph
-        known = (*settings.compile_functions, *cudagraph.callables, *cudagraph.only_through, *cudagraph.clone_helpers)
-        names = [n for p in known if (n := p.rpartition(".")[2].replace("*", "").encode())]
+        names = glance.configured(settings)
         self.jobs = processes(settings.jobs, len(self.program.modules))
         triggers = [(r.code, tuple(r.triggers)) for r in rules if hasattr(r, "on_module")]
         self.glances = {m.path: self._glance(m, names, triggers) for m in self.program.modules}

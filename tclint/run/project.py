@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tclint.run.fixing import Done
 
 AUTO: Final = "auto"
-"""Around single files, the project they belong to; around folders nothing."""
+"""Around single files, the project they belong to; around folders what of it leads there."""
 _LARGE: Final = 1000
 """Files around single ones from which on it pays to ask which of them have to do with these."""
 
@@ -108,7 +108,7 @@ class Project:
             )
         if nearest is not None:
             settings = nearest.over(found)
-        return cls(_linked(found, settings, cwd, around), settings, cwd, tuple(notes), say)
+        return cls(_linked(found, paths, settings, cwd, around), settings, cwd, tuple(notes), say)
 
     # -- what it holds ------------------------------------------------------------------------------------------
 
@@ -279,8 +279,10 @@ def not_loaded(settings: Settings) -> str:
     )
 
 
-def _linked(files: list[InputFile], settings: Settings, cwd: str, around: str | None) -> list[InputFile]:
-    """`files` and what is read around them."""
+def _linked(
+    files: list[InputFile], paths: Sequence[str], settings: Settings, cwd: str, around: str | None
+) -> list[InputFile]:
+    """`files`, found at `paths`, and what is read around them."""
     if around is None:
         return files
     if around != AUTO:
@@ -289,8 +291,14 @@ def _linked(files: list[InputFile], settings: Settings, cwd: str, around: str | 
             raise InputError(f"--project-root {around}: no such folder")
         return sources.link(files, root, settings, cwd)
     # Text without a name belongs to no project.
-    if not files or not all(file.explicit and file.path != "-" for file in files):
+    if not files or any(file.path == "-" for file in files):
         return files
+    if all(file.explicit for file in files):
+        return _around_files(files, settings, cwd)
+    return _around_folders(files, paths, settings, cwd)
+
+
+def _around_files(files: list[InputFile], settings: Settings, cwd: str) -> list[InputFile]:
     # A hook names files of several projects at once.
     found = dict.fromkeys(sources.project_root(file.absolute) for file in files)
     for root in filter(None, found):
@@ -299,6 +307,21 @@ def _linked(files: list[InputFile], settings: Settings, cwd: str, around: str | 
             from tclint.sources.related import related
 
             files = related(files, root, roots.import_roots(files, settings.src, settings.root))
+    return files
+
+
+def _around_folders(files: list[InputFile], paths: Sequence[str], settings: Settings, cwd: str) -> list[InputFile]:
+    named = [os.path.normpath(os.path.join(cwd, path)) for path in paths]
+    for root in filter(None, dict.fromkeys(map(sources.project_root, named))):
+        if root in named:
+            continue
+        linked = sources.link(files, root, settings, cwd)
+        if len(linked) > len(files):
+            from tclint.sources import glance
+            from tclint.sources.around import around
+
+            import_roots = roots.import_roots(linked, settings.src, settings.root)
+            files = around(linked, root, import_roots, glance.configured(settings))
     return files
 
 

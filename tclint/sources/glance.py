@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from tclint.model.settings import Settings
+
 # A file can only hold a root if one of these is in it; everything else is read when a root leads there.
 COMPILES: Final = (
     rb"(?<!\bre)\.compile\b|import compile\b|\bcompile as\b|(?<![\w.])compile\(|@compile\b|_dynamo\.optimize|mark_unbacked"
@@ -50,6 +52,13 @@ class Glance(NamedTuple):
     """Every word of its import statements: the files it can lead to are named by some of them."""
     listeners: tuple[str, ...]
     """Codes of the rules about whole files that want to see it."""
+
+
+def configured(settings: Settings) -> list[bytes]:
+    """The names that the configuration gives to what compiles and to what comes out of it, as a text has them."""
+    cudagraph = settings.cudagraph
+    known = (*settings.compile_functions, *cudagraph.callables, *cudagraph.only_through, *cudagraph.clone_helpers)
+    return [name for pattern in known if (name := pattern.rpartition(".")[2].replace("*", "").encode())]
 
 
 def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Sequence[bytes]]]) -> Glance:

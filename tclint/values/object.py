@@ -161,3 +161,8 @@ class Object(Value):
 
     def bound_to(self, receiver: Value) -> Value:
         return self.with_args(self.args.bound_to(receiver)) if self.args is not None else self
+
+
+def is_some_module(target: Value) -> bool:
+    """Whether all that is known of a target is that it is a module, whichever."""
+    return any(isinstance(option, Object) and option.name == "torch.nn.Module" for option in target.options)

@@ -58,3 +58,33 @@ def test_gradients_that_a_wrapper_keeps_are_not_overwritten(tmp_path: Path, wrap
     imports = "from torch.nn.parallel import DistributedDataParallel\nfrom torch.distributed.fsdp import FullyShardedDataParallel\n"
     (tmp_path / "m.py").write_text(imports + _TRAINED.replace("torch.compile(net,", f"torch.compile({wrapped},"))
     assert bool(lint(["."], cwd=tmp_path, isolated=True, select=["TCL301"]).findings) is said
+
+
+_HANDED = """
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.distributed.fsdp import FullyShardedDataParallel
+
+def train(model: nn.Module, batches: list[torch.Tensor]):
+    model = torch.compile(model, mode="max-autotune")
+    for x in batches:
+        model(x).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        ([], True),
+        (["DistributedDataParallel(net)"], True),
+        (["FullyShardedDataParallel(net)"], False),
+        (["FullyShardedDataParallel(net)", "net"], True),
+    ],
+)
+def test_the_module_that_a_caller_hands_over_speaks_for_a_function_walked_by_itself(
+    tmp_path: Path, calls: list[str], said: bool
+) -> None:
+    text = _HANDED + "\ndef main(batches):\n    net = nn.Linear(4, 4).cuda()\n"
+    text += "".join(f"    train({call}, batches)\n" for call in calls)
+    (tmp_path / "m.py").write_text("import torch\n" + text)
+    assert bool(lint(["."], cwd=tmp_path, isolated=True, select=["TCL301"]).findings) is said

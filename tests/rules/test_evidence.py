@@ -231,6 +231,11 @@ def test_sizes_that_are_compiled_one_by_one_cost_something_above_the_limit(
         ('mode="reduce-overhead"', True),
         ('mode="reduce-overhead", backend=counting', False),
         ('mode="reduce-tiny"', False),
+        ('mode="reduce-tiny", options={"triton.cudagraphs": True}', False),
+        ('mode="default", **({"options": {"triton.cudagraphs": True}} if many else {})', False),
+        ('mode="reduce-overhead", options={"shape_padding": True}', False),
+        ('mode="reduce-overhead", **({"options": {"triton.cudagraphs": False}} if many else {})', True),
+        ('options={"triton.cudagraphs": True}', True),
     ],
 )
 def test_cuda_graphs_are_not_recorded_by_a_backend_of_ones_own_nor_where_compiling_raises(
@@ -243,6 +248,7 @@ def counting(gm, example_inputs, **kwargs):
 def step(x):
     return x.relu().sum(-1)
 
+many = torch.cuda.device_count() > 1
 fast = torch.compile(step, dynamic=True, {arguments})
 for n in (3, 5, 7):
     fast(torch.randn(n, 4, device="cuda"))
@@ -270,3 +276,33 @@ def f(x):
     (tmp_path / "m.py").write_text(PRELUDE + source)
     marked = [number for number, line in enumerate((PRELUDE + source).splitlines(), 1) if "# here" in line]
     assert [f.line for f in lint("m.py", cwd=tmp_path).findings if f.code == "TCL101"] == marked
+
+
+@pytest.mark.parametrize(
+    ("arguments", "compiles"),
+    [
+        ('mode="default"', True),
+        ('mode="max-autotune-tiny"', False),
+        ('mode="max-autotune-tiny", backend="eager"', True),
+        ('mode="default", options={"shape_padding": True}', False),
+    ],
+)
+def test_where_torch_compile_raises_nothing_is_compiled(tmp_path: Path, arguments: str, compiles: bool) -> None:
+    """torch 2.13: an unknown mode of Inductor, and mode and options together, are refused where torch.compile is called."""
+    source = f"""
+def step(x):
+    print(x)
+    return x.relu()
+
+def build():
+    try:
+        return torch.compile(step, {arguments})
+    except Exception:
+        return step
+
+run = build()
+run(torch.randn(4))
+"""
+    (tmp_path / "m.py").write_text(PRELUDE + source)
+    codes = {f.code for f in lint("m.py", cwd=tmp_path).findings}
+    assert ("TCL108" in codes) is compiles

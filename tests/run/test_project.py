@@ -60,7 +60,7 @@ def test_a_site_is_near_where_it_stands_in_what_was_asked_about_or_leads_to_it(t
     assert not any(site.beside for site in opened(trained, ".").lint().sites)
 
 
-def test_folders_bring_nothing_and_none_is_asked_for(trained: Project) -> None:
+def test_folders_bring_nothing_where_no_site_leads_there_and_none_is_asked_for(trained: Project) -> None:
     assert [file.path for file in opened(trained, "sub").files] == ["sub/other.py"]
     lonely = opened(trained, "model.py", around=None)
     assert [file.path for file in lonely.files] == ["model.py"]
@@ -167,6 +167,10 @@ def test_a_site_in_a_script_reaches_the_package_under_src(project: Project) -> N
     )
     assert places(opened(project, ".")) == ["src/pkg/model.py:3 TCL108"]
     assert places(opened(project, "src/pkg/model.py")) == ["src/pkg/model.py:3 TCL108"]
+    folder = opened(project, "src/pkg")
+    assert places(folder) == ["src/pkg/model.py:3 TCL108"]
+    assert folder.reported == ["src/pkg/__init__.py", "src/pkg/model.py"]
+    assert places(opened(project, "src/pkg", around=None)) == []
 
 
 def test_the_configuration_names_a_root(project: Project) -> None:

@@ -22,6 +22,7 @@ from tclint.values import (
     ARRAY,
     FLOAT,
     HOST,
+    NONE,
     PROVEN,
     RAW,
     STEADY,
@@ -58,10 +59,7 @@ def _call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
     if name in facts.named("makes an array"):
         return Tensor(PROVEN, "", -1, ARRAY | HOST, origin)
     if name.startswith("numpy.random."):
-        drawn = measured(frame, name, None, args, keywords, origin)
-        if frame.region is None and isinstance(drawn, Scalar):
-            return drawn  # to eager code one draw is a number of Python's
-        return _draw(drawn, keywords, origin)
+        return _draw(measured(frame, name, None, args, keywords, origin), keywords, origin)
     made = measured(frame, name, None, args, keywords, origin)
     if isinstance(made, (Seq, Dict, Object, Const)) or made is STR:
         return made
@@ -114,10 +112,9 @@ def _single(made: Value) -> TypeGuard[Tensor]:
 
 
 def _draw(drawn: Value, keywords: Keywords, origin: Origin) -> Value:
-    """What a draw gives: an array where a size is asked for, and to Dynamo an array of one number where none is."""
-    if "size" in keywords or isinstance(drawn, Scalar):
-        return Tensor(USED, "", -1 if "size" in keywords else 0, ARRAY | HOST, origin)
-    return drawn
+    """What a draw gives: an array where a size is asked for. One number is Python's: Dynamo leaves the graph to draw it."""
+    size = keywords.get("size", NONE)
+    return drawn if size is NONE else Tensor(USED, "", -1, ARRAY | HOST, origin)
 
 
 def _generator_method(

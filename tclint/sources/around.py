@@ -1,0 +1,112 @@
+"""What has to do with the folder that somebody named, of the project around it.
+
+A training script beside a package compiles what the package defines, and another calls what the package compiles: a run over
+the package alone must know of both. Read are the files with a compile site that lead to the folder through imports, those
+from which a compile site is called, and what they import. Where nothing leads to the folder, nothing is read but bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from tclint.sources import glance, regular, roles
+from tclint.sources.files import ENDINGS, InputFile
+from tclint.sources.import_scan import Imported, imports
+
+_MOST: Final = 20_000_000
+"""Bytes of a file that is looked at."""
+
+
+def around(
+    files: Sequence[InputFile], root: str, import_roots: Iterable[str], compilers: Sequence[bytes] = ()
+) -> list[InputFile]:
+    """The files without those of the project at `root` that have nothing to do with the ones that are reported.
+
+    `import_roots` are the folders that absolute imports may start from beside those above the importing file, `compilers`
+    names of functions that compile as `torch.compile` does.
+    """
+    start = os.path.join(root, "")
+    data = {file.absolute: _data(file) for file in files if file.absolute.startswith(start)}
+    wanted = {file.absolute for file in files if file.report and file.absolute in data}
+    others = data.keys() - wanted
+    sites = {path for path, text in data.items() if glance.compiles(text) or any(name in text for name in compilers)}
+    matters: set[str] = set()
+    if others and sites:
+        joined = _Imports(data, root, import_roots)
+        leading = _reached(wanted, joined.importers) & sites - wanted
+        trying = {path for path in others if roles.tries(path[len(start) :])}
+        callers = _reached(leading | sites & wanted, joined.importers) - trying - wanted
+        if leading or callers:
+            matters = _reached(leading | callers | wanted, joined.imported)
+    return [file for file in files if file.report or file.absolute not in data or file.absolute in matters]
+
+
+def _data(file: InputFile) -> bytes:
+    if file.text is not None:
+        return file.text
+    try:
+        return regular.read(os.path.realpath(file.absolute), _MOST) or b""
+    except OSError:
+        return b""  # told where the file is read for good
+
+
+def _reached(start: Iterable[str], after: Mapping[str, Collection[str]]) -> set[str]:
+    """What is met from `start` on, itself included."""
+    found: set[str] = set()
+    ahead = [*start]
+    while ahead:
+        path = ahead.pop()
+        if path not in found:
+            found.add(path)
+            ahead += after.get(path, ())
+    return found
+
+
+class _Imports:
+    """Which files import which: by what the text says, and the places where a folder or a file of that name lies."""
+
+    def __init__(self, data: Mapping[str, bytes], root: str, import_roots: Iterable[str]) -> None:
+        self._root = root
+        self._import_roots = (*import_roots, root)
+        self._files = data.keys()
+        self.imported: dict[str, set[str]] = {}
+        self.importers: dict[str, set[str]] = {}
+        for path, text in data.items():
+            found = {each for one in imports(text) for each in self._meant(path, one)} - {path}
+            self.imported[path] = found
+            for each in found:
+                self.importers.setdefault(each, set()).add(path)
+
+    def _meant(self, importer: str, one: Imported) -> Iterator[str]:
+        parts = one.target.split(".") if one.target else []
+        for folder in self._starts(importer, one.level):
+            path = folder
+            for part in parts:
+                path = os.path.join(path, part)
+                yield from self._at(path)
+            for name in one.names:
+                yield from self._at(os.path.join(path, name))
+            if not parts:
+                yield from self._at(path)
+
+    def _starts(self, importer: str, level: int) -> Iterator[str]:
+        folder = os.path.dirname(importer)
+        if level:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            yield folder
+            return
+        yield from (each for each in self._import_roots)
+        while folder.startswith(self._root) and folder != self._root:
+            yield folder
+            folder = os.path.dirname(folder)
+        # A package that is installed by itself is named by its last word.
+        yield from (os.path.dirname(each) for each in self._import_roots if each != self._root)
+
+    def _at(self, path: str) -> Iterator[str]:
+        """The file of a module or of a package."""
+        for each in (*(path + ending for ending in ENDINGS), os.path.join(path, "__init__.py")):
+            if each in self._files:
+                yield each
