@@ -13,6 +13,8 @@ from typing import Literal
 
 from tclint.events import Store
 from tclint.program import Function
+from tclint.rules._once import only_once
+from tclint.sources.tree import Position, position
 from tclint.values import Instance, Value
 
 Holder = Literal["module", "global", "caller"]
@@ -31,8 +33,11 @@ def holder(event: Store) -> Holder | None:
     """What holds the object that a store changes: a module, a name of the file, or whoever calls (by an argument, or as a
     variable of the function around); None where it is made in the call, and where nobody knows.
 
-    In a method of an object it is asked of the calls that led there: `self.schedule.advance()` changes what the module holds.
+    In a method of an object it is asked of the calls that led there: `self.schedule.advance()` changes what the module holds,
+    unless that call happens only once. Behind a graph break the method is compiled by itself, and nobody asks.
     """
+    if event.ask.is_broken():
+        return None
     expression, function, module = object_of(event), event.enclosing, event.module
     names: Callable[[str], Value | None] = event.ask.local
     captured: Callable[[str], bool] = event.ask.captures
@@ -49,12 +54,16 @@ def holder(event: Store) -> Holder | None:
             return "module" if not isinstance(expression, ast.Name) else None
         if caller is None or caller.region is None:
             return "caller"
-        if not isinstance(call, ast.Call):
+        if not isinstance(call, ast.Call) or caller.function is None or position(call) in caller.function.index(_once):
             return None
         expression = call.func.value if isinstance(call.func, ast.Attribute) else None
         function, module, names = caller.function, caller.module, caller.env.get
         captured = (caller.closure or {}).__contains__
     return None
+
+
+def _once(function: Function) -> frozenset[Position]:
+    return only_once(function.node)
 
 
 def _receiver(function: Function) -> str | None:
