@@ -31,6 +31,7 @@ from tclint.rules import _hooks, _language, _protocols
 from tclint.rules._scope import header
 from tclint.rules._spellings import class_of_file, plain_class, plain_property
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.sources.tree import yields
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -114,7 +115,7 @@ class UnsupportedPython(Rule):
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         if not event.at_entry or b"yield" not in event.module.data:
             return
-        if not isinstance(event.node, ast.Lambda) and _yields(event.node):
+        if not isinstance(event.node, ast.Lambda) and yields(event.node):
             yield self._finding(event, "the compiled function is a generator")
 
     def on_store(self, event: Store) -> Iterator[Finding]:
@@ -304,17 +305,6 @@ def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
 
 def _opaque(value: Value) -> bool:
     return isinstance(value, Object) and value.name.startswith(_OPAQUE)
-
-
-def _yields(node: ast.AST) -> bool:
-    stack = list(ast.iter_child_nodes(node))
-    while stack:
-        inner = stack.pop()
-        if isinstance(inner, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            stack.extend(ast.iter_child_nodes(inner))
-    return False
 
 
 def _as_dict(event: ProgramCall) -> Fix | None:

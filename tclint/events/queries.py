@@ -126,6 +126,12 @@ class Frame(Protocol):
     @property
     def maybe(self) -> int: ...
 
+    @property
+    def held(self) -> int: ...
+
+    @property
+    def yields(self) -> Sequence[Value]: ...
+
     broken: Break | None
 
     @property

@@ -47,6 +47,7 @@ class Frame:
         "function",
         "globals",
         "grad",
+        "held",
         "inexact",
         "interp",
         "maybe",
@@ -104,6 +105,7 @@ class Frame:
         self.broken: Break | None = None  # the first graph break in it, as its caller sees it
         self.constructing = False
         self.capturing: bool = parent is not None and parent.capturing  # in a CUDA-graph capture by hand
+        self.held = 0  # contexts of the program around this place: Dynamo resumes in none of them
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it
 
     @property
