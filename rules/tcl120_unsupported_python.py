@@ -124,6 +124,8 @@ class UnsupportedPython(Rule):
                 yield self._finding(event, "`__class__` is written")
             elif isinstance(event.receiver, ClassValue):
                 yield from self._of_language(event, "write of an attribute of a class")
+                base = event.ask.external_base(event.receiver.cls)
+                yield from self._of_language(event, f"write of data of a class below {base}")
             elif isinstance(event.receiver, FunctionValue) and event.name and event.receiver.function.parent is None:
                 # One that the region makes is its own: nobody else sees the attribute.
                 yield from self._of_language(event, "write of an attribute of a function")

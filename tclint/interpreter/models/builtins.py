@@ -345,6 +345,9 @@ def _hasattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
             return FALSE
         if facts.has(name, frame.interp.options.release):
             return TRUE
+    if args and isinstance(args[0], ClassValue):
+        base = frame.interp.classes.external_base(args[0].cls)
+        frame.interp.emitter.feature(frame, node, f"question for data of a class below {base}")
     return BOOL
 
 
