@@ -49,7 +49,7 @@ def of_call(event: Call) -> str | None:
         return _of_class(event, value, event.method)
     if isinstance(event.receiver, Object) and event.receiver.name == ENUM:
         return f"method of an {_ENUM}"
-    if isinstance(event.node, ast.Call) and event.method == "__call__" and not _made(event, event.node.func):
+    if isinstance(event.node, ast.Call) and event.method == "__call__" and not _makes_what_is_called(event, event.node):
         return f"call of a {event.name.removesuffix('.__call__')} that was made outside"
     if event.name == "dataclasses.replace" and isinstance(event.node, ast.Call) and event.node.args:
         return f"{event.name} of what was made here" if _made(event, event.node.args[0]) else None
@@ -130,6 +130,18 @@ def _is_held(node: ast.AST) -> bool:
 def _made(event: Event, node: ast.expr) -> bool:
     """Whether compiled code makes what an expression gives: on the spot, or under a name of the function."""
     return isinstance(node, ast.Call) or (isinstance(node, ast.Name) and event.ask.local(node.id) is not None)
+
+
+def _makes_what_is_called(event: Call, node: ast.Call) -> bool:
+    """Whether compiled code makes the object that is called: here, or, handed over as in `sorted(…, key=…)`, by a builtin."""
+    called = event.receiver.origin.node if isinstance(event.receiver, Object) else None
+    handed = (*node.args, *(keyword.value for keyword in node.keywords))
+    return _made(event, node.func) or any(each is called or _is_local(event, each, called) for each in handed)
+
+
+def _is_local(event: Event, node: ast.expr, made: ast.AST | None) -> bool:
+    held = event.ask.local(node.id) if isinstance(node, ast.Name) else None
+    return isinstance(held, Object) and made is not None and held.origin.node is made
 
 
 _EXTREME: Final = {"min": "max"}
