@@ -116,6 +116,8 @@ class Dispatcher:
         frame = event.frame
         at = Break(finding.path, finding.span.line, False, finding.confidence is Confidence.HIGH)
         frame.broken = seen_from(frame, at, entering=isinstance(event, With))
+        if at.sure and not frame.maybe:
+            frame.handed_on()
         handlers = self.handlers(GraphBreak, frame.region, None)
         if handlers:
             self.dispatch(handlers, GraphBreak(frame, event.node, at))

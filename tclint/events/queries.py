@@ -154,6 +154,8 @@ class Frame(Protocol):
 
     def chain(self, line: int) -> tuple[Step, ...]: ...
 
+    def handed_on(self) -> None: ...
+
 
 class Queries:
     """The questions of a rule, answered for the place where its event happens."""

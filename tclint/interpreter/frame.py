@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.model.finding import Step
 from tclint.sources.tree import own
-from tclint.values import TRUE, Origin, Region, Value, join
+from tclint.values import RAW, TRUE, Origin, Region, Tensor, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -113,6 +113,12 @@ class Frame:
         """Whether this place is reached exactly once whenever the function is: in no loop but those walked turn by turn."""
         once = self.blocks.count("with") + self.blocks.count("try")
         return not self.maybe and len(self.blocks) - once == self.walked
+
+    def handed_on(self) -> None:
+        """Behind a break what is alive comes in anew: of a single number Dynamo then knows the value, as of any input."""
+        for name, value in self.env.items():
+            if type(value) is Tensor and value.ndim == 0 and not value.flags & RAW:
+                self.env[name] = value.with_(flags=value.flags | RAW)
 
     @property
     def walks(self) -> bool:
