@@ -48,6 +48,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.operators import METHODS
 
 # Objects implemented in C whose operators and methods have no tracing rule.
 _OPAQUE: Final = facts.named("has no tracing rule for its operators")
@@ -168,6 +169,8 @@ class UnsupportedPython(Rule):
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         hashed = event.operator in ("key", "member", "In", "NotIn")
+        if _is_compared(event):
+            return  # asked for itself: a call of the method that compares
         if _opaque(event.right) or (_opaque(event.left) and not hashed):
             yield self._finding(event, "an operator on a C object")
         else:
@@ -303,6 +306,13 @@ def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
         return False
     value = event.ask.module_value(node.id, event.function.cls.module)
     return isinstance(value, External) and value.name.startswith("pydantic.")
+
+
+def _is_compared(event: Operation) -> bool:
+    """Whether the facts know what comparing an object does."""
+    method = METHODS.get(event.operator, "")
+    names = [value.name for value in (event.left, event.right) if isinstance(value, Object)]
+    return isinstance(event.node, ast.Compare) and any(asked.key_of(f"{name}.__{method}__") for name in names)
 
 
 def _opaque(value: Value) -> bool:
