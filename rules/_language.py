@@ -11,6 +11,7 @@ from tclint.program import Function
 from tclint.ruleset.rule import span
 from tclint.torch_facts import facts, features
 from tclint.values import (
+    ARRAY,
     ENUM,
     ClassValue,
     Const,
@@ -24,6 +25,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.object import NAMESPACES
 from tclint.values.operators import METHODS
 
 _ENUM: Final = "enumeration"
@@ -49,7 +51,7 @@ def of_call(event: Call) -> str | None:
         return _of_class(event, value, event.method)
     if isinstance(event.receiver, Object) and event.receiver.name == ENUM:
         return f"method of an {_ENUM}"
-    if isinstance(event.node, ast.Call) and event.method == "__call__" and not _made(event, event.node.func):
+    if isinstance(event.node, ast.Call) and event.method == "__call__" and not _makes_what_is_called(event, event.node):
         return f"call of a {event.name.removesuffix('.__call__')} that was made outside"
     if event.name == "dataclasses.replace" and isinstance(event.node, ast.Call) and event.node.args:
         return f"{event.name} of what was made here" if _made(event, event.node.args[0]) else None
@@ -78,6 +80,8 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         walked = isinstance(value, Seq) and value.kind == "generator"
         return "max() with a default" if walked else None
     if event.name in facts.named("takes a key") and (key := event.keywords.get("key")):
+        if event.method != "sorted" and (part := _part_of_dict(event, event.node)):
+            return f"max() of the {part} of a dict with a key"
         what = "tensors" if _holds_tensors(value) else "plain values"
         whose = "" if isinstance(key, FunctionValue) else " that is no function of the program"
         return f"{_EXTREME.get(event.method, event.method)}() of {what} with a key{whose}"
@@ -130,6 +134,18 @@ def _is_held(node: ast.AST) -> bool:
 def _made(event: Event, node: ast.expr) -> bool:
     """Whether compiled code makes what an expression gives: on the spot, or under a name of the function."""
     return isinstance(node, ast.Call) or (isinstance(node, ast.Name) and event.ask.local(node.id) is not None)
+
+
+def _makes_what_is_called(event: Call, node: ast.Call) -> bool:
+    """Whether compiled code makes the object that is called: here, or, handed over as in `sorted(…, key=…)`, by a builtin."""
+    called = event.receiver.origin.node if isinstance(event.receiver, Object) else None
+    handed = (*node.args, *(keyword.value for keyword in node.keywords))
+    return _made(event, node.func) or any(each is called or _is_local(event, each, called) for each in handed)
+
+
+def _is_local(event: Event, node: ast.expr, made: ast.AST | None) -> bool:
+    held = event.ask.local(node.id) if isinstance(node, ast.Name) else None
+    return isinstance(held, Object) and made is not None and held.origin.node is made
 
 
 _EXTREME: Final = {"min": "max"}
@@ -209,6 +225,8 @@ def _orders_totally(event: Event, value: Instance) -> bool:
 
 def of_write(event: Store) -> str | None:
     """What is written: an attribute of a tensor, an item of what is outside the program."""
+    if event.target == "attribute" and isinstance(event.receiver, Object) and event.receiver.name in NAMESPACES:
+        return f"write of an attribute of a {event.receiver.name}"
     if event.target == "attribute" and _is_exception(event.receiver):
         return "write of an attribute of an exception"
     if event.target == "subscript" and isinstance(event.receiver, External):
@@ -219,6 +237,9 @@ def of_write(event: Store) -> str | None:
         return "text of a tensor that is kept" if _is_text_of_tensor(event.value) else None
     if event.target != "attribute" or tensor_of(event.receiver) is None:
         return None
+    tensor = tensor_of(event.receiver)
+    if tensor is not None and tensor.flags & ARRAY:
+        return f"write of the {event.name} of an array"
     if event.name == "grad":
         return "write of the gradient of a tensor"
     known = facts.at(facts.NEWEST)

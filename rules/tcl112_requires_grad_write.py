@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -33,6 +34,8 @@ _PRICE: Final = (
     "the switch holds for everything that the process compiles; wrong where the gradient of something that comes into the "
     "compiled function is asked for and only there becomes a leaf"
 )
+_FREEZES: Final = re.compile(rb"requires_grad(_\(| *=)\s*(requires_grad *=)?\s*(?!True\b|\))")
+"""A gradient that is switched off, or by what nobody knows."""
 _MEASURED: Final = {"requires_grad_": "GB0125", "retain_grad": "GB0108"}
 
 
@@ -130,8 +133,8 @@ class RequiresGradWrite(Rule):
                 return
             if tensor is None or not (anywhere or _is_given(tensor)):
                 return
-            if isinstance(given, Const) and given.value is False and not tensor.flags & PARAMETER:
-                return  # what needs no gradient is told so once more
+            if not anywhere and _stays(event, given, tensor):
+                return
             what = "`requires_grad_()`" if anywhere else "`requires_grad_()` on an input or parameter"
             yield self._finding(event, what, tensor)
         elif name in facts.named("makes a leaf"):
@@ -150,7 +153,8 @@ class RequiresGradWrite(Rule):
             if verdict is None or verdict.breaks != "never":
                 yield self._finding(event, "`zero_grad()`", None)
         elif name.startswith("torch.nn.") and event.receiver is not None:
-            if event.method == "requires_grad_":
+            given = event.args[0] if event.args else event.keywords.get("requires_grad")
+            if event.method == "requires_grad_" and not _stays(event, given):
                 yield self._finding(event, "`requires_grad_()` of a module", None)
             elif event.method in facts.named("casts a module to another dtype"):
                 yield self._finding(event, f"a module is cast with `.{event.method}()`", None)
@@ -234,6 +238,15 @@ class RequiresGradWrite(Rule):
 def _is_given(tensor: Tensor) -> bool:
     """An argument of the region itself, or a parameter: a view or a detached one is the region's own."""
     return bool(tensor.flags & PARAMETER) or tensor.flags & (INPUT | RAW) == INPUT | RAW
+
+
+def _stays(event: Call, given: Value | None, tensor: Tensor | None = None) -> bool:
+    """Whether `requires_grad_` tells a tensor or a module what it is already: a parameter needs a gradient where nobody in
+    the file has frozen one, what comes in and a buffer need none."""
+    wanted = given.value if isinstance(given, Const) else True if given is None else None
+    if tensor is not None and not tensor.flags & PARAMETER:
+        return wanted is False
+    return wanted is True and not _FREEZES.search(event.module.data)
 
 
 def _is_bound_to_break(event: Event) -> bool:

@@ -31,6 +31,7 @@ from tclint.rules import _hooks, _language, _protocols
 from tclint.rules._scope import header
 from tclint.rules._spellings import class_of_file, plain_class, plain_property
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.sources.tree import yields
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -47,6 +48,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.operators import METHODS
 
 # Objects implemented in C whose operators and methods have no tracing rule.
 _OPAQUE: Final = facts.named("has no tracing rule for its operators")
@@ -114,7 +116,7 @@ class UnsupportedPython(Rule):
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         if not event.at_entry or b"yield" not in event.module.data:
             return
-        if not isinstance(event.node, ast.Lambda) and _yields(event.node):
+        if not isinstance(event.node, ast.Lambda) and yields(event.node):
             yield self._finding(event, "the compiled function is a generator")
 
     def on_store(self, event: Store) -> Iterator[Finding]:
@@ -123,6 +125,8 @@ class UnsupportedPython(Rule):
                 yield self._finding(event, "`__class__` is written")
             elif isinstance(event.receiver, ClassValue):
                 yield from self._of_language(event, "write of an attribute of a class")
+                base = event.ask.external_base(event.receiver.cls)
+                yield from self._of_language(event, f"write of data of a class below {base}")
             elif isinstance(event.receiver, FunctionValue) and event.name and event.receiver.function.parent is None:
                 # One that the region makes is its own: nobody else sees the attribute.
                 yield from self._of_language(event, "write of an attribute of a function")
@@ -165,6 +169,8 @@ class UnsupportedPython(Rule):
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         hashed = event.operator in ("key", "member", "In", "NotIn")
+        if _is_compared(event):
+            return  # asked for itself: a call of the method that compares
         if _opaque(event.right) or (_opaque(event.left) and not hashed):
             yield self._finding(event, "an operator on a C object")
         else:
@@ -302,19 +308,15 @@ def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
     return isinstance(value, External) and value.name.startswith("pydantic.")
 
 
+def _is_compared(event: Operation) -> bool:
+    """Whether the facts know what comparing an object does."""
+    method = METHODS.get(event.operator, "")
+    names = [value.name for value in (event.left, event.right) if isinstance(value, Object)]
+    return isinstance(event.node, ast.Compare) and any(asked.key_of(f"{name}.__{method}__") for name in names)
+
+
 def _opaque(value: Value) -> bool:
     return isinstance(value, Object) and value.name.startswith(_OPAQUE)
-
-
-def _yields(node: ast.AST) -> bool:
-    stack = list(ast.iter_child_nodes(node))
-    while stack:
-        inner = stack.pop()
-        if isinstance(inner, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            stack.extend(ast.iter_child_nodes(inner))
-    return False
 
 
 def _as_dict(event: ProgramCall) -> Fix | None:

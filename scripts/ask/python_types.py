@@ -146,6 +146,38 @@ PYTHON: dict[str, list[str]] = {
     "torch.storage.TypedStorage#size": ["=x.storage().size()"],
     "datetime.timedelta#total_seconds": ["=one_day.total_seconds()"],
     "datetime.timedelta@days": ["=one_day.days"],
+    **_operators(
+        "datetime.timedelta",
+        "__add__: one_day + one_day | __sub__: one_day - one_day | __mul__: one_day * 2 | __truediv__: one_day / one_day |"
+        "__truediv__: one_day / 2 | __floordiv__: one_day // one_day | __mod__: one_day % one_day | __neg__: -one_day |"
+        "__lt__: one_day < one_day | __le__: one_day <= one_day | __gt__: one_day > one_day | __ge__: one_day >= one_day |"
+        "__eq__: one_day == one_day | __str__: str(one_day) | __abs__: abs(one_day)",
+    ),
+    **_methods(
+        "datetime.date",
+        "some_date",
+        "weekday() | isoweekday() | isoformat() | toordinal() | timetuple() | isocalendar() | replace(year=2021) | strftime('%Y') |"
+        "ctime()",
+    ),
+    **_operators(
+        "datetime.date",
+        "__sub__: some_date - some_date | __sub__: some_date - one_day | __add__: some_date + one_day | __lt__: some_date < some_date |"
+        "__le__: some_date <= some_date | __gt__: some_date > some_date | __ge__: some_date >= some_date |"
+        "__eq__: some_date == some_date | __str__: str(some_date)",
+    ),
+    **{f"datetime.date@{part}": [f"=some_date.{part}"] for part in ("year", "month", "day")},
+    **_operators(
+        "datetime.datetime",
+        "__sub__: clock - clock | __sub__: clock - one_day | __add__: clock + one_day | __lt__: clock < clock | __le__: clock <= clock |"
+        "__gt__: clock > clock | __ge__: clock >= clock | __eq__: clock == clock | __str__: str(clock)",
+    ),
+    **_operators(
+        "decimal.Decimal",
+        "__lt__: one_half < one_half | __lt__: one_half < 1 | __le__: one_half <= one_half | __gt__: one_half > one_half |"
+        "__gt__: one_half > 1 | __ge__: one_half >= one_half | __eq__: one_half == one_half | __ne__: one_half != one_half",
+    ),
+    **_methods("datetime.time", "some_time", "isoformat() | replace(hour=1) | strftime('%H')"),
+    **{f"datetime.time@{part}": [f"=some_time.{part}"] for part in ("hour", "minute", "second")},
     "builtins.format": ["=format(3)", "=format(3, '03d')", "=format(2.5, '.2f')", "=format(2.5)", "=format('a', '>4')"],
     "module#add_module": ["=linear.add_module('added', torch.nn.ReLU())"],
     "module#register_module": ["=linear.register_module('added', torch.nn.ReLU())"],

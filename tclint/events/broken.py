@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tclint.events.kinds import Event
+from tclint.sources.tree import yields
 from tclint.values import FunctionValue, Value
 
 if TYPE_CHECKING:
@@ -31,10 +32,12 @@ class Break:
     """Whether every run of that function is eager because of a break in what it calls: nothing else breaks in it."""
     leaves: bool = False
     """Whether every run of that function is eager from here on."""
+    early: bool = False
+    """Whether that function is a generator that gets here before it gives anything."""
 
     def around(self) -> Break:
         """The break as a function sees it that runs eagerly because of it, and has none of its own."""
-        return replace(self, eager=True, sure=True, hides=True, leaves=True)
+        return replace(self, eager=True, sure=True, hides=True, leaves=True, early=False)
 
 
 class GraphBreak(Event):
@@ -71,19 +74,22 @@ def runs_eagerly(blocks: Sequence[str]) -> bool:
     return not _NOT_RESUMED.isdisjoint(blocks)
 
 
-def seen_from(frame: Frame, at: Break, called: ast.AST | None = None) -> Break:
+def seen_from(frame: Frame, at: Break, called: ast.AST | None = None, entering: bool = False) -> Break:
     """A break as the caller of `frame` sees it, after all that were seen in it before; `called` is what calls where it is
-    in a callee."""
+    in a callee; `entering` says that Dynamo refuses a context."""
     before = frame.broken
     here = runs_eagerly(frame.blocks)
     sure = at.sure and not frame.maybe
-    # Out of some `with` blocks Dynamo does resume.
-    leaves = sure and not _LOOPS.isdisjoint(frame.blocks)
-    hides = called is not None and leaves
+    generator = frame.function is not None and frame.function.node_index(yields)
+    # Dynamo resumes neither in a generator nor inside a context of the program, nor where entering or leaving one breaks.
+    # Out of other `with` blocks it does.
+    held = sure and (generator or frame.held > 0 or entering or at.early or isinstance(called, ast.With))
+    leaves = held or (sure and not _LOOPS.isdisjoint(frame.blocks))
+    hides = held or (called is not None and leaves)
     # Nor can it resume behind a property or an operator that breaks: what it asks for is no call in the bytecode.
     hides = hides or isinstance(called, (ast.Attribute, ast.BinOp))
     if before is None:
-        return Break(at.path, at.line, here, sure, hides, leaves)
+        return Break(at.path, at.line, here, sure, hides, leaves, generator and sure and not frame.yields)
     return Break(
         before.path,
         before.line,
@@ -91,4 +97,5 @@ def seen_from(frame: Frame, at: Break, called: ast.AST | None = None) -> Break:
         before.sure or sure,
         hides or before.hides,
         leaves or before.leaves,
+        before.early,
     )

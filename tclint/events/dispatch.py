@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tclint.events.broken import Break, GraphBreak, seen_from
+from tclint.events.kinds import With
 from tclint.model.finding import RANK, Confidence, Effect, Finding
 from tclint.model.report import Problem
 
@@ -114,7 +115,9 @@ class Dispatcher:
             return
         frame = event.frame
         at = Break(finding.path, finding.span.line, False, finding.confidence is Confidence.HIGH)
-        frame.broken = seen_from(frame, at)
+        frame.broken = seen_from(frame, at, entering=isinstance(event, With))
+        if at.sure and not frame.maybe:
+            frame.handed_on()
         handlers = self.handlers(GraphBreak, frame.region, None)
         if handlers:
             self.dispatch(handlers, GraphBreak(frame, event.node, at))

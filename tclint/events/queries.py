@@ -126,6 +126,12 @@ class Frame(Protocol):
     @property
     def maybe(self) -> int: ...
 
+    @property
+    def held(self) -> int: ...
+
+    @property
+    def yields(self) -> Sequence[Value]: ...
+
     broken: Break | None
 
     @property
@@ -147,6 +153,8 @@ class Frame(Protocol):
     def top_level(self) -> Mapping[str, Value]: ...
 
     def chain(self, line: int) -> tuple[Step, ...]: ...
+
+    def handed_on(self) -> None: ...
 
 
 class Queries:

@@ -176,6 +176,8 @@ class Classes:
                 return decorated
             assigned = ancestor.assignments.get(name)
             if assigned is not None:
+                if frame.region is not None:
+                    self._interp.emitter.feature(frame, node, f"data of a class below {self.external_base(cls)}")
                 return self.assigned(ancestor, assigned, name, frame, node)
         if frame.region is not None and self._of_metaclass(cls, name):
             self._interp.emitter.feature(frame, node, "attribute of a metaclass")

@@ -71,6 +71,8 @@ class Emitter:
         if self.quiet or node is None or frame.region is None:
             return
         frame.broken = seen_from(frame, at, called=node)
+        if at.sure and not frame.maybe:
+            frame.handed_on()
         self.emit(events.GraphBreak, frame, node, at, function, given)
 
     def operation(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> None:

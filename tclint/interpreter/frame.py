@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.model.finding import Step
 from tclint.sources.tree import own
-from tclint.values import TRUE, Origin, Region, Value, join
+from tclint.values import RAW, TRUE, Origin, Region, Tensor, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -47,6 +47,7 @@ class Frame:
         "function",
         "globals",
         "grad",
+        "held",
         "inexact",
         "interp",
         "maybe",
@@ -104,6 +105,7 @@ class Frame:
         self.broken: Break | None = None  # the first graph break in it, as its caller sees it
         self.constructing = False
         self.capturing: bool = parent is not None and parent.capturing  # in a CUDA-graph capture by hand
+        self.held = 0  # contexts of the program around this place: Dynamo resumes in none of them
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it
 
     @property
@@ -111,6 +113,12 @@ class Frame:
         """Whether this place is reached exactly once whenever the function is: in no loop but those walked turn by turn."""
         once = self.blocks.count("with") + self.blocks.count("try")
         return not self.maybe and len(self.blocks) - once == self.walked
+
+    def handed_on(self) -> None:
+        """Behind a break what is alive comes in anew: of a single number Dynamo then knows the value, as of any input."""
+        for name, value in self.env.items():
+            if type(value) is Tensor and value.ndim == 0 and not value.flags & RAW:
+                self.env[name] = value.with_(flags=value.flags | RAW)
 
     @property
     def walks(self) -> bool:

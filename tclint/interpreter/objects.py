@@ -58,6 +58,7 @@ _ROWS: Final = 16
 """Rows of an object that are asked for one by one."""
 COUNTED_TURNS: Final = ("0", "1", "2")
 """What stands for the numbers of a loop whose length nobody knows."""
+_SEQUENCES: Final = ("builtins.list", "builtins.tuple")
 _NEVER_INSTANCES: Final = frozenset(
     {"builtins.list", "builtins.tuple", "builtins.str", "builtins.int", "builtins.float", "builtins.dict"}
     | {"builtins.bool", "torch.Tensor", "numpy.ndarray"}
@@ -439,6 +440,9 @@ class Objects:
             result = self._call_method(frame, node, instance, method)
             if isinstance(result, (Seq, Object, Dict, Tensor)):
                 return result.iterate(frame, node)
+        elif self._interp.classes.external_base(instance.cls) in _SEQUENCES:
+            given, _ = self._learned.constructions.get(instance.key, ((), {}))
+            return given[0].iterate(frame, node) if given else UNKNOWN  # a list of the program's own, made of another
         return UNKNOWN
 
     def walked(self, frame: Frame, node: ast.AST, instance: Instance) -> Value | None:

@@ -197,14 +197,17 @@ def _is_own(frame: Frame, context: ast.expr) -> bool:
 
 
 def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Callable[[], None] | None = None) -> None:
-    own: list[tuple[ast.expr, Instance]] = []
+    own: list[Instance] = []
+    held = 0
     for item in items:
         context = expressions.evaluate(frame, item.context_expr)
         frame.interp.emitter.emit(events.With, frame, item.context_expr, context)
         bound = context
+        held += isinstance(context, Object) and isinstance(context.args, (FunctionValue, Partial))
         if isinstance(context, Instance) and frame.interp.classes.is_context(context.cls):
-            bound = context.call_method(frame, item.context_expr, "__enter__", [], {})
-            own.append((item.context_expr, context))
+            held += 1
+            bound = context.call_method(frame, node, "__enter__", [], {})
+            own.append(context)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, bound, node, quiet=True)
     grad, entered = frame.grad, frame.modes
@@ -221,18 +224,20 @@ def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Cal
     eager = any(modes.runs_eagerly(frame, item.context_expr) for item in items)
     frame.interp.graph_memory.paused += eager
     frame.blocks.append("with")
+    frame.held += held
     if body is not None:
         body()
     else:
         run_block(frame, node.body)
+    frame.held -= held
     frame.blocks.pop()
     frame.interp.graph_memory.paused -= eager
     frame.capturing = capturing
     for graph in graphs:
         if graph is not None:
             captures.finish(frame, graph, before, node)
-    for place, context in reversed(own):
-        context.call_method(frame, place, "__exit__", [NONE, NONE, NONE], {})
+    for entered_last in reversed(own):
+        entered_last.call_method(frame, node, "__exit__", [NONE, NONE, NONE], {})
     frame.grad, frame.modes = grad, entered
 
 

@@ -49,6 +49,11 @@ def own(root: ast.AST) -> Iterator[ast.AST]:
             yield from own(child)
 
 
+def yields(root: ast.AST) -> bool:
+    """Whether a function is a generator."""
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own(root))
+
+
 def text(node: ast.AST | None) -> str:
     """The source of a node, as Python would write it."""
     return ast.unparse(node) if node is not None else ""

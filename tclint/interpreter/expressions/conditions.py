@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.expressions import unturned
@@ -13,12 +14,23 @@ from tclint.values import (
     FALSE,
     TRUE,
     Dict,
+    Scalar,
     Seq,
     Value,
     join_all,
     tensor_of,
 )
 from tclint.values.scalar import ENVIRONMENT
+
+_WHERE_FULL: Final[dict[tuple[type[ast.cmpop], object], bool]] = {
+    (ast.Gt, 0): True,
+    (ast.NotEq, 0): True,
+    (ast.GtE, 1): True,
+    (ast.Eq, 0): False,
+    (ast.LtE, 0): False,
+    (ast.Lt, 1): False,
+}
+"""What comparisons with a size that is not zero come to."""
 
 
 def branch(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | None, Env | None]:
@@ -52,6 +64,8 @@ def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | Non
         certain = _holds_something(value)
     if certain is None and frame.region is not None:
         certain = _by_default(value)
+    if certain is None and frame.region is not None and keyword != "while":
+        certain = _of_size(node, value)
     then = None if certain is False else dict(frame.env)
     otherwise = None if certain is True else dict(frame.env)
     refine(frame, node, then, otherwise)
@@ -74,6 +88,17 @@ def _by_default(value: Value) -> bool | None:
     kept = [option for option in value.options if option.source != ENVIRONMENT]
     answers = {option.truth() for option in kept}
     return answers.pop() if len(kept) < len(value.options) and len(answers) == 1 else None
+
+
+def _of_size(node: ast.expr, value: Value) -> bool | None:
+    """What a test of a size of an argument comes to where no dimension is empty: compiled code is run for its elements."""
+    if not isinstance(value, Scalar) or value.source != "size" or value.ref is None:
+        return None
+    if value.type != "bool":
+        return True
+    if not isinstance(node, ast.Compare) or not isinstance(node.comparators[0], ast.Constant):
+        return None
+    return _WHERE_FULL.get((type(node.ops[0]), node.comparators[0].value)) if len(node.ops) == 1 else None
 
 
 def _holds_something(value: Value) -> bool | None:

@@ -39,6 +39,8 @@ def _value(frame: Frame, node: ast.Name) -> Value:
     if value is not None:
         return read(frame, node, node.id, value) if frame.region is None else value
     value = lookup(frame, node.id)
+    if value is UNKNOWN and frame.region is not None and _is_own(frame, node.id):
+        exceptions.fails(frame, node, "name that is not bound")
     if frame.region is None and frame.interp.graph_memory.runs:
         if frame.closure is not None and node.id in frame.closure:
             return read(frame, node, node.id, value)
@@ -46,6 +48,14 @@ def _value(frame: Frame, node: ast.Name) -> Value:
         if held is not None and held.contains(GRAPHED) is not None and value is not NONE:
             return read(frame, node, node.id, held)
     return value
+
+
+def _is_own(frame: Frame, name: str) -> bool:
+    """Whether a function binds a name itself, here or further down."""
+    elsewhere = (
+        name in frame.globals or name in frame.nonlocals or (frame.closure is not None and name in frame.closure)
+    )
+    return frame.function is not None and not elsewhere and name in frame.function.stored_names()
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:

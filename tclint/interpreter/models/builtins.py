@@ -13,6 +13,7 @@ from tclint.interpreter.models import failing, sort_keys
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.interpreter.models.identity import identity
+from tclint.interpreter.models.made_classes import made_class
 from tclint.interpreter.models.numbers import absolute, conversion, divided, rounded
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -301,6 +302,9 @@ def _hasattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
             return FALSE
         if facts.has(name, frame.interp.options.release):
             return TRUE
+    if args and isinstance(args[0], ClassValue):
+        base = frame.interp.classes.external_base(args[0].cls)
+        frame.interp.emitter.feature(frame, node, f"question for data of a class below {base}")
     return BOOL
 
 
@@ -349,7 +353,7 @@ def _type(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
             return ClassValue(args[0].cls)
         if isinstance(args[0], Tensor):
             return External("torch.Tensor")
-    return UNKNOWN
+    return made_class(frame, node, args[2]) if len(args) == 3 and frame.region is not None else UNKNOWN
 
 
 def _true(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:

@@ -146,6 +146,9 @@ BY_NAME: Final[dict[str, Handler]] = {
 """What is known of single functions; the rest is answered by what the facts say about them."""
 
 
+_VALIDATED: Final = frozenset(facts.named("validates its parameters on the host"))
+
+
 def _is_sized_by_values(name: str, args: Args, keywords: Keywords) -> bool:
     """Whether the size of a result depends on values. An argument by keyword stands where the facts know: `num_classes=5`."""
     if not traits.is_sized_by_values(name, way_of(args[1:], keywords)):
@@ -163,9 +166,17 @@ def _of_several(written: Seq) -> str:
     made = [each.origin.node for each in written.items or () if isinstance(each, Tensor)]
     if any(each is not None and in_pieces(each) for each in made):
         return "do not lie in one piece"
-    sizes = [each.args for each in made if isinstance(each, ast.Call)]
-    empty = any(len(size) == 1 and isinstance(size[0], ast.Constant) and size[0].value == 0 for size in sizes)
-    return "are of another size" if empty else ""
+    return "are of another size" if any(_is_empty(each) for each in made) else ""
+
+
+def _is_true(value: Value | None) -> bool:
+    return isinstance(value, Const) and value.value is True
+
+
+def _is_empty(made: ast.AST | None) -> bool:
+    """Whether a tensor is made without elements, for somebody to resize: `torch.empty(0)`."""
+    size = made.args if isinstance(made, ast.Call) else ()
+    return len(size) == 1 and isinstance(size[0], ast.Constant) and size[0].value == 0
 
 
 def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
@@ -174,10 +185,14 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         used = next((each for each in args if type(each) is Tensor and each.flags & SPARSE), None)
         if used is not None:
             frame.interp.emitter.emit(events.SparseUse, frame, node, used, False)
+    if _is_true(keywords.get("validate_args")) and name in _VALIDATED:
+        frame.interp.emitter.feature(frame, node, "distribution that is told to validate its arguments")
     if "out" in keywords and isinstance(node, ast.Call):
         written, given = keywords["out"], next((each.value for each in node.keywords if each.arg == "out"), None)
         if isinstance(written, Tensor) and any(each and in_pieces(each) for each in (given, written.origin.node)):
             frame.interp.emitter.feature(frame, node, "out= that does not lie in one piece")
+        if isinstance(written, Tensor) and _is_empty(written.origin.node):
+            frame.interp.emitter.feature(frame, node, "out= of another size")
         if isinstance(written, Seq) and (how := _of_several(written)):
             frame.interp.emitter.feature(frame, node, f"out= with several that {how}")
         if isinstance(written, Tensor) and given is not None:

@@ -232,8 +232,10 @@ def _function_method(
         context: list[Value] = [receiver.args] if frame.interp.classes.method_kind(forward) == "class" else []
         if frame.interp.classes.find_method(receiver.args.cls, "setup_context") is None:
             context.append(Object("torch.autograd.FunctionCtx", frame.origin(node)))
+        broken = frame.broken
         result = FunctionValue(forward).call(frame, node, [*context, *args], {})
-        if frame.region is not None and frame.grad is not False and any(_may_need_gradient(value) for value in args):
+        traced = frame.region is not None and frame.broken is broken  # where `forward` breaks, `apply` runs eagerly
+        if traced and frame.grad is not False and any(_may_need_gradient(value) for value in args):
             _backward(frame, node, receiver.args)
     frame.interp.emitter.call(frame, node, f"{receiver.name}.{name}", args, keywords, receiver, result)
     return result
