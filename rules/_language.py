@@ -11,6 +11,7 @@ from tclint.program import Function
 from tclint.ruleset.rule import span
 from tclint.torch_facts import facts, features
 from tclint.values import (
+    ARRAY,
     ENUM,
     ClassValue,
     Const,
@@ -81,8 +82,9 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         what = "tensors" if _holds_tensors(value) else "plain values"
         whose = "" if isinstance(key, FunctionValue) else " that is no function of the program"
         return f"{_EXTREME.get(event.method, event.method)}() of {what} with a key{whose}"
-    if event.name == "builtins.next" and isinstance(value, Seq) and value.kind == "generator" and _is_held(event.node):
-        return "next() of a generator that is held"
+    if event.name == "builtins.next" and isinstance(value, Seq) and value.kind == "generator":
+        if _is_held(event.node) or is_handed_in(value):
+            return "next() of a generator that is held"
     if event.name == "builtins.next" and many == 2:
         return "next() with a default"
     if event.name == "builtins.zip" and _of_endless(event):
@@ -121,9 +123,14 @@ def _is_object(value: Value) -> bool:
     return named or isinstance(value, Const) and value.value == "O"
 
 
+def is_handed_in(value: Seq) -> bool:
+    """Whether whoever calls the compiled function passes this: it is there before the function runs."""
+    return value.length == "arg"
+
+
 def _is_held(node: ast.AST) -> bool:
     """Whether the first argument, or what a loop goes through, is an attribute: made in another frame."""
-    given = node.args[0] if isinstance(node, ast.Call) and node.args else getattr(node, "iter", None)
+    given = node.args[0] if isinstance(node, ast.Call) and node.args else getattr(node, "iter", node)
     return isinstance(given, ast.Attribute)
 
 
@@ -229,8 +236,11 @@ def of_write(event: Store) -> str | None:
         return f"write of an attribute of {event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, Instance) and isinstance(event.value, Scalar):
         return "text of a tensor that is kept" if _is_text_of_tensor(event.value) else None
-    if event.target != "attribute" or tensor_of(event.receiver) is None:
+    tensor = tensor_of(event.receiver)
+    if event.target != "attribute" or tensor is None:
         return None
+    if tensor.flags & ARRAY:
+        return f"write of {event.name} of an array"
     if event.name == "grad":
         return "write of the gradient of a tensor"
     known = facts.at(facts.NEWEST)
@@ -242,7 +252,7 @@ def of_loop(event: Loop) -> str | None:
     value = event.iterable
     if isinstance(value, Object):
         return f"loop over a {value.name}"
-    if isinstance(value, Seq) and value.kind == "generator" and _is_held(event.node):
+    if isinstance(value, Seq) and value.kind == "generator" and (_is_held(event.node) or is_handed_in(value)):
         return "loop over a generator that is held"
     if isinstance(value, ClassValue):
         return _of_class(event, value, "iter")

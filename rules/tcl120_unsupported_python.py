@@ -181,6 +181,8 @@ class UnsupportedPython(Rule):
         if name == "builtins.len":
             if event.args and _opaque(event.args[0]):
                 yield self._finding(event, "`len` of a C object")
+            elif event.args and _is_set_of_tensors(event.args[0]):
+                yield self._finding(event, "a set of tensors is counted")
             elif (
                 event.args
                 and isinstance(text := event.args[0], Scalar)
@@ -247,7 +249,8 @@ class UnsupportedPython(Rule):
         yield from self._of_language(event, _language.of_loop(event))
         if isinstance(values, Seq) and values.kind == "set" and tensor_of(values.element()) is not None:
             # A set that comes from outside must be guarded on; one that the function makes is nobody else's.
-            if isinstance(event.node, ast.For) and isinstance(event.node.iter, ast.Attribute):
+            walked = event.node.iter if isinstance(event.node, ast.For) else event.node
+            if isinstance(walked, ast.Attribute) or _language.is_handed_in(values):
                 yield self._finding(event, "a set of tensors is iterated")
 
     def on_compile(self, event: Compile) -> Iterator[Finding]:
@@ -303,6 +306,13 @@ def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
         return False
     value = event.ask.module_value(node.id, event.function.cls.module)
     return isinstance(value, External) and value.name.startswith("pydantic.")
+
+
+def _is_set_of_tensors(value: Value) -> bool:
+    """Whether this is a set of tensors that somebody hands in: Dynamo must guard on it and cannot."""
+    if not isinstance(value, Seq) or value.kind != "set" or not _language.is_handed_in(value):
+        return False
+    return tensor_of(value.element()) is not None
 
 
 def _opaque(value: Value) -> bool:
