@@ -61,7 +61,7 @@ def of_call(event: Call) -> str | None:
     asked = f"__{event.method}__"
     if _has(event, value, asked):
         return asked
-    return "__iter__ by a builtin" if _walks(event) and _has(event, value, "__iter__") else None
+    return "__iter__ by a builtin" if walks(event) and _has(event, value, "__iter__") else None
 
 
 def _of_form(event: Call, value: Value | None) -> str | None:
@@ -205,6 +205,18 @@ def of_operation(event: Operation) -> str | None:
     return None
 
 
+def of_comparison(event: Operation) -> str | None:
+    """A comparison of an object of a class outside the program, where that was asked of torch."""
+    sides = [side for side in (event.left, event.right) if isinstance(side, Object)]
+    if not sides or not (event.operator in _COMPARES or isinstance(event.node, ast.Compare)):
+        return None
+    name = f"comparison of a {sides[0].name}"
+    return name if event.operator not in ("In", "NotIn") and name in features.table().features else None
+
+
+_COMPARES: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
+
+
 def _of_external(event: Operation, value: External) -> str:
     """`"PATH" in os.environ`."""
     return f"member of {value.name}" if event.operator in ("In", "NotIn") and event.right is value else ""
@@ -234,6 +246,8 @@ def of_write(event: Store) -> str | None:
         return f"write of an item of {event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, External):
         return f"write of an attribute of {event.receiver.name}"
+    if event.target == "attribute" and isinstance(event.receiver, Object):
+        return f"write of an attribute of a {event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, Instance) and isinstance(event.value, Scalar):
         return "text of a tensor that is kept" if _is_text_of_tensor(event.value) else None
     tensor = tensor_of(event.receiver)
@@ -414,7 +428,7 @@ def _has(event: Event, value: Instance, method: str) -> bool:
     return event.ask.method(value.cls, method) is not None
 
 
-def _walks(event: Call) -> bool:
+def walks(event: Call) -> bool:
     """Whether a builtin goes through what it is given."""
     return event.name in facts.named("walks any iterable")
 

@@ -168,7 +168,10 @@ class UnsupportedPython(Rule):
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         hashed = event.operator in ("key", "member", "In", "NotIn")
-        if _opaque(event.right) or (_opaque(event.left) and not hashed):
+        compared = _language.of_comparison(event)
+        if compared is not None:
+            yield from self._of_language(event, compared)
+        elif _opaque(event.right) or (_opaque(event.left) and not hashed):
             yield self._finding(event, "an operator on a C object")
         else:
             yield from self._of_language(event, _language.of_operation(event))
@@ -178,7 +181,9 @@ class UnsupportedPython(Rule):
         known = _language.of_call(event) or _language.of_exception(event)
         for feature in dict.fromkeys((known, _hooks.of_call(event) or _protocols.of_call(event))):
             yield from self._of_language(event, feature)
-        if name == "builtins.len":
+        if event.args and _opaque(event.args[0]) and _language.walks(event):
+            yield self._finding(event, "a C object is gone through")
+        elif name == "builtins.len":
             if event.args and _opaque(event.args[0]):
                 yield self._finding(event, "`len` of a C object")
             elif event.args and _is_set_of_tensors(event.args[0]):
@@ -246,6 +251,9 @@ class UnsupportedPython(Rule):
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         values = event.iterable
+        if _opaque(values):
+            yield self._finding(event, "a loop over a C object")
+            return
         yield from self._of_language(event, _language.of_loop(event))
         if isinstance(values, Seq) and values.kind == "set" and tensor_of(values.element()) is not None:
             # A set that comes from outside must be guarded on; one that the function makes is nobody else's.
