@@ -439,6 +439,8 @@ def of_exception(event: Call | Attribute | Format) -> str | None:
         return f"{event.name} of an exception" if _is_exception(event.receiver) else None
     if isinstance(event, Format):
         return "exception in an f-string" if _is_exception(event.value) else None
+    if event.name.startswith("traceback.") and "handler" in event.blocks:
+        return f"{event.name} in a handler"
     if event.args and _is_exception(event.args[0]):
         return f"{event.method}() of an exception"
     return f"{event.method}() of an exception" if event.receiver is not None and _is_exception(event.receiver) else None

@@ -20,7 +20,12 @@ from tclint.values import INPUT, PARAMETER, RAW, SPARSE, ClassValue, External, S
 
 # Up to some release the graph ends where the id is asked for; from then on where something is done with it.
 _ID: Final = "id() of a tensor"
-_IDS: Final = {"id as a key": "GB4501", "id that is kept": "GB4501", "order of ids": "GB9316", "comparison of an id": "GB9316"}
+_IDS: Final = {
+    "id as a key": "GB4501",
+    "id that is kept": "GB4501",
+    "order of ids": "GB9316",
+    "comparison of an id": "GB9316",
+}
 _NAMES: Final = tuple(name for name in asked.breaking_somewhere() if name.startswith("Tensor."))
 # A shape follows values: TCL105 says it. A pointer is nothing until it is compared.
 _SHAPE: Final = "GB0036"

@@ -50,6 +50,7 @@ from tclint.values import (
 )
 
 # Objects implemented in C whose operators and methods have no tracing rule.
+_LEAVES: Final = "exception that leaves the compiled function"
 _OPAQUE: Final = facts.named("has no tracing rule for its operators")
 
 _READ: Final = "number of a tensor as a key"
@@ -149,6 +150,8 @@ class UnsupportedPython(Rule):
         yield from self._of_key(event)
 
     def on_feature(self, event: Feature) -> Iterator[Finding]:
+        if event.name == _LEAVES:  # a program for it would fail: no release was asked
+            yield self._finding(event, "an exception leaves the compiled function")
         yield from self._of_language(event, event.name)
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:

@@ -31,7 +31,9 @@ _TOLD: Final = 12
 """Items that tell two sequences apart."""
 
 
-_OWNERS: Final = {name: name for name in ("tuple", "set", "frozenset", "range", "slice")} | {"deque": "collections.deque"}
+_OWNERS: Final = {name: name for name in ("tuple", "set", "frozenset", "range", "slice")} | {
+    "deque": "collections.deque"
+}
 """The classes of sequences that are no lists, as events name them."""
 
 

@@ -52,7 +52,9 @@ def _value(frame: Frame, node: ast.Name) -> Value:
 
 def _is_own(frame: Frame, name: str) -> bool:
     """Whether a function binds a name itself, here or further down."""
-    elsewhere = name in frame.globals or name in frame.nonlocals or (frame.closure is not None and name in frame.closure)
+    elsewhere = (
+        name in frame.globals or name in frame.nonlocals or (frame.closure is not None and name in frame.closure)
+    )
     return frame.function is not None and not elsewhere and name in frame.function.stored_names()
 
 

@@ -182,7 +182,12 @@ def _is_empty(made: ast.AST | None) -> bool:
 def _does_not_fit(frame: Frame, name: str, args: Args, keywords: Keywords, written: Tensor) -> bool:
     """Whether a result has another shape than the tensor it is to be written into: all sizes known, as the calls in sight have them."""
     given = args[0] if args else None
-    if frame.region is None or not isinstance(given, Tensor) or not _is_known(given.shape) or not _is_known(written.shape):
+    if (
+        frame.region is None
+        or not isinstance(given, Tensor)
+        or not _is_known(given.shape)
+        or not _is_known(written.shape)
+    ):
         return False
     rest = {key: value for key, value in keywords.items() if key != "out"}
     made = laid_out(frame, given, name.rpartition(".")[2], args[1:], rest, Tensor(PROVEN))
