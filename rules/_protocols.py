@@ -41,8 +41,8 @@ def of_call(event: Call) -> str | None:
     value = event.args[0] if event.args else None
     if event.name == "builtins.next" and isinstance(value, Seq) and value.kind != "generator":
         # A list has no next: this is an iterator over one.
-        given = event.node.args[0] if isinstance(event.node, ast.Call) else None
-        held = given is not None and (_is_held(event, given) or _is_argument(event, given))
+        walked = event.node.args[0] if isinstance(event.node, ast.Call) else None
+        held = walked is not None and (_is_held(event, walked) or _is_argument(event, walked))
         return f"next() of a {value.kind} that is held" if held else None
     if event.method == "send" and isinstance(event.receiver, Seq) and isinstance(event.node, ast.Call):
         function = event.node.func
