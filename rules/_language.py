@@ -25,6 +25,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.object import NAMESPACES
 from tclint.values.operators import METHODS
 
 _ENUM: Final = "enumeration"
@@ -79,6 +80,8 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         walked = isinstance(value, Seq) and value.kind == "generator"
         return "max() with a default" if walked else None
     if event.name in facts.named("takes a key") and (key := event.keywords.get("key")):
+        if event.method != "sorted" and (part := _part_of_dict(event, event.node)):
+            return f"max() of the {part} of a dict with a key"
         what = "tensors" if _holds_tensors(value) else "plain values"
         whose = "" if isinstance(key, FunctionValue) else " that is no function of the program"
         return f"{_EXTREME.get(event.method, event.method)}() of {what} with a key{whose}"
@@ -240,6 +243,8 @@ def _orders_totally(event: Event, value: Instance) -> bool:
 
 def of_write(event: Store) -> str | None:
     """What is written: an attribute of a tensor, an item of what is outside the program."""
+    if event.target == "attribute" and isinstance(event.receiver, Object) and event.receiver.name in NAMESPACES:
+        return f"write of an attribute of a {event.receiver.name}"
     if event.target == "attribute" and _is_exception(event.receiver):
         return "write of an attribute of an exception"
     if event.target == "subscript" and isinstance(event.receiver, External):
@@ -254,7 +259,7 @@ def of_write(event: Store) -> str | None:
     if event.target != "attribute" or tensor is None:
         return None
     if tensor.flags & ARRAY:
-        return f"write of {event.name} of an array"
+        return f"write of the {event.name} of an array"
     if event.name == "grad":
         return "write of the gradient of a tensor"
     known = facts.at(facts.NEWEST)

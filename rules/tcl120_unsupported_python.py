@@ -48,6 +48,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.operators import METHODS
 
 # Objects implemented in C whose operators and methods have no tracing rule.
 _LEAVES: Final = "exception that leaves the compiled function"
@@ -171,6 +172,8 @@ class UnsupportedPython(Rule):
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         hashed = event.operator in ("key", "member", "In", "NotIn")
+        if _is_compared(event):
+            return  # asked for itself: a call of the method that compares
         compared = _language.of_comparison(event)
         if compared is not None:
             yield from self._of_language(event, compared)
@@ -324,6 +327,13 @@ def _is_set_of_tensors(value: Value) -> bool:
     if not isinstance(value, Seq) or value.kind != "set" or not _language.is_handed_in(value):
         return False
     return tensor_of(value.element()) is not None
+
+
+def _is_compared(event: Operation) -> bool:
+    """Whether the facts know what comparing an object does."""
+    method = METHODS.get(event.operator, "")
+    names = [value.name for value in (event.left, event.right) if isinstance(value, Object)]
+    return isinstance(event.node, ast.Compare) and any(asked.key_of(f"{name}.__{method}__") for name in names)
 
 
 def _opaque(value: Value) -> bool:

@@ -173,7 +173,23 @@ def _from_outside(event: Event, place: ast.expr | None) -> bool:
     owner = event.ask.local(place.id)
     if parts and isinstance(owner, Instance) and event.ask.is_nn_module(owner.cls):
         return True
-    if of_file(event, place.id):
+    if of_file(event, place.id) or (parts and _is_held_by_module(event, place.id)):
         return True
     # Only of the checkpointed function itself: what encloses a function that it calls may be made by it.
     return event.ask.handed_over() and event.ask.captures(place.id)
+
+
+def _is_held_by_module(event: Event, name: str) -> bool:
+    """Whether a name is the object whose method this is, and a module holds that: `self.losses.add(x)`."""
+    parameters = event.enclosing.node.args.args if event.enclosing is not None else []
+    caller, call = next(event.ask.calls_here(), (None, None))
+    if not parameters or parameters[0].arg != name or caller is None or not isinstance(call, ast.Call):
+        return False
+    held = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+    if event.ask.handed_over():
+        held = list(call.args[:1])
+    for place in held:
+        if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name):
+            owner = caller.env.get(place.value.id)
+            return isinstance(owner, Instance) and event.ask.is_nn_module(owner.cls)
+    return False

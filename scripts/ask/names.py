@@ -108,6 +108,7 @@ weak_keys = weakref.WeakKeyDictionary({linear: 3})
 scripted = torch.jit.script(add_one)
 plain_reference, one_day = weakref.ref(plain), datetime.timedelta(1)
 some_date, some_time = datetime.date(2020, 1, 2), datetime.time(12, 30)
+one_half = decimal.Decimal("0.5")
 mapping_proxy = types.MappingProxyType({"a": 1})
 """
 CONSTRUCTORS = recipes.recipes(

@@ -171,6 +171,11 @@ PYTHON: dict[str, list[str]] = {
         "__sub__: clock - clock | __sub__: clock - one_day | __add__: clock + one_day | __lt__: clock < clock | __le__: clock <= clock |"
         "__gt__: clock > clock | __ge__: clock >= clock | __eq__: clock == clock | __str__: str(clock)",
     ),
+    **_operators(
+        "decimal.Decimal",
+        "__lt__: one_half < one_half | __lt__: one_half < 1 | __le__: one_half <= one_half | __gt__: one_half > one_half |"
+        "__gt__: one_half > 1 | __ge__: one_half >= one_half | __eq__: one_half == one_half | __ne__: one_half != one_half",
+    ),
     **_methods("datetime.time", "some_time", "isoformat() | replace(hour=1) | strftime('%H')"),
     **{f"datetime.time@{part}": [f"=some_time.{part}"] for part in ("hour", "minute", "second")},
     "builtins.format": ["=format(3)", "=format(3, '03d')", "=format(2.5, '.2f')", "=format(2.5)", "=format('a', '>4')"],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tclint.diagnose.measurement import BreakRow, Breaks, FrameRow, RecompileRow
-from tclint.diagnose.words import shortened
+from tclint.diagnose.shortening import shortened
 from tclint.verify.heard import Break, Fault, Heard, Run
 
 Own = Callable[[str], bool]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tclint.events import Break
     from tclint.interpreter.frame import Frame
     from tclint.interpreter.overwrites import Effect
-    from tclint.interpreter.recordings import Deed
+    from tclint.interpreter.recorded import Deed
     from tclint.values import CompileSite, External, Value
     from tclint.values.moments import Moment, StatePlace
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint.program import Class, Function, Module, Program, absolute_name
 from tclint.run.knowledge import parts_of, paths_in
-from tclint.sources.imports import imports
+from tclint.sources.import_scan import imports
 from tclint.values import CompileSite
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from tclint.output.words import plural
 from tclint.verify.claims import Claim, claim_of, is_about, is_varied
 from tclint.verify.heard import Break, Fault, Frame, Heard, Run
 from tclint.verify.makers import wanted
+from tclint.verify.phrases import break_words, fault_words, recompile_words, times
 from tclint.verify.spans import Outline
 from tclint.verify.trace import own_name
 from tclint.verify.verdict import Outcome, Verdict
@@ -126,31 +127,6 @@ def _nothing_ran(judging: _Judge) -> Verdict:
     return judging.verdict(Outcome.INCONCLUSIVE, words, stack=fault.stack, hint=heard.hint or hint)
 
 
-_NETWORK = ("URLError", "ConnectionError", "gaierror", "offline", "LocalEntryNotFound", "Max retries", "resolve host")
-
-
-def fault_words(fault: Fault) -> tuple[str, str]:
-    """A fault in words, and what would help."""
-    first = fault.message.strip().splitlines()[0][:300] if fault.message.strip() else ""
-    where = f" at {fault.stack[-1].path}:{fault.stack[-1].line}" if fault.stack else ""
-    what = f"{fault.kind}: {first}" if first else fault.kind
-    text = f"{fault.kind} {fault.message}"
-    if fault.kind in ("ModuleNotFoundError", "ImportError") and "No module named" in fault.message:
-        name = fault.message.partition("No module named")[2].strip().strip("'\"").split("'")[0]
-        return f"a package is missing: {name}", f"pip install {name.split('.')[0]} in the interpreter that runs verify"
-    if any(word in text for word in _NETWORK):
-        return f"it needs a network: {what}{where}", "register an example that downloads nothing"
-    if "MemoryError" in fault.kind or "can't allocate memory" in fault.message or "out of memory" in text.lower():
-        return f"out of memory: {what}{where}", "raise --memory, or register a smaller example with @tclint.example"
-    act = {
-        "import": "its file cannot be imported",
-        "eager": "it does not run in eager mode either",
-        "statement": "the line cannot be run by itself",
-    }.get(fault.act)
-    hint = "register an example with @tclint.example, returning (callable, [call, ...])"
-    return f"{act}: {what}{where}" if act else f"{what}{where}", hint
-
-
 def place_of(heard_break: Break, is_ours: Callable[[str], bool]) -> tuple[str, int]:
     """Where a break is for the user: its own line, or the deepest line of the project that led to it."""
     if is_ours(heard_break.path):
@@ -216,12 +192,6 @@ def is_follow_on(item: Break, breaks: Sequence[Break], outlines: Outlines) -> bo
         if other is not item
         for step in other.stack
     )
-
-
-def break_words(item: Break) -> str:
-    words = item.words if item.words and item.words != item.kind else ""
-    text = f"{item.kind}: {words}" if words else item.kind
-    return f"{text} (the whole function runs in eager mode)" if item.skips else text
 
 
 def _fault_here(judging: _Judge, fault: Fault) -> bool:
@@ -336,16 +306,12 @@ def _recompile(judging: _Judge) -> Verdict:
                 words = "nothing that holds this line was compiled in these calls"
                 return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
             over = f" over {plural(run.calls, 'call')}" if run.calls else ""  # a trace does not count them
-            words = f"compiled {_times(most)}{over} ({run.label}), as a correct program is"
+            words = f"compiled {times(most)}{over} ({run.label}), as a correct program is"
             return judging.verdict(Outcome.REFUTED, words, run)
     return _untraced(judging, runs)
 
 
 _VARY = "register an example whose calls differ as the program's do with @tclint.example"
-
-
-def _times(count: int) -> str:
-    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _too_often(frame: Frame, run: Run) -> bool:
@@ -392,21 +358,6 @@ def _names_finding(judging: _Judge, frame: Frame, claim: Claim) -> int:
     if any(f"{path}:{line} " in text + " " or f'{path}", line {line}' in text for line in judging.statement):
         return named + 2
     return named + 1 if judging.finding.path in frame.traced else named
-
-
-def recompile_words(frame: Frame, run: Run) -> str:
-    reasons = list(dict.fromkeys(_guard(reason) for reason in frame.reasons))
-    told = "; ".join(reasons[:3]) or "no guard was named"
-    limit = ", then gave up (recompile limit)" if frame.limit else ""
-    over = f" over {plural(run.calls, 'call')}" if run.calls else ""  # a trace does not count them
-    over += f" ({run.label})" if not run.chosen else ""
-    return f"{own_name(frame.name)} was compiled {_times(frame.compiles)}{over}{limit}: {told}"
-
-
-def _guard(reason: str) -> str:
-    """A guard as one reads it: without the id of the cache entry and the code behind the comment sign."""
-    first = reason.strip().splitlines()[0] if reason.strip() else ""
-    return first.partition("  #")[0].split(": ", 1)[-1].strip()
 
 
 def _reason_stack(frame: Frame) -> tuple[Step, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tclint.model.finding import Effect, Finding, Step
 from tclint.verify.heard import Heard, Run
-from tclint.verify.judgement import Outlines, break_words, is_follow_on, is_ours, place_of, recompile_words
+from tclint.verify.judgement import Outlines, is_follow_on, is_ours, place_of
+from tclint.verify.phrases import break_words, recompile_words
 from tclint.verify.verdict import Missed
 
 

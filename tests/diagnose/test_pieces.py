@@ -15,8 +15,8 @@ from tclint.diagnose.cost import judged, stub
 from tclint.diagnose.measurement import CostBreak, CostSample, Diagnosis, Guards, ModeRow, Modes, Speed, SpeedRow
 from tclint.diagnose.order import Order
 from tclint.diagnose.session import Options, Session
+from tclint.diagnose.shortening import first_line, shortened
 from tclint.diagnose.target import parse
-from tclint.diagnose.words import first_line, shortened
 from tclint.model.errors import UserError
 from tclint.model.settings import Settings
 

@@ -6,7 +6,8 @@ import ast
 from types import SimpleNamespace
 from typing import Any, cast
 
-from tclint.interpreter.recordings import Deed, Recordings
+from tclint.interpreter.recorded import Deed
+from tclint.interpreter.recordings import Recordings
 from tclint.values import UNKNOWN
 
 

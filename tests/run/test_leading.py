@@ -17,7 +17,7 @@ from tclint.run import leading, plan
 from tclint.run.parts import PartRunner
 from tclint.run.project import Project as Opened
 from tclint.run.results import Result
-from tclint.sources.imports import imports
+from tclint.sources.import_scan import imports
 
 FILES = [
     "a.py",

@@ -178,14 +178,14 @@ run(captured)
 def test_one_call_that_went_well_does_not_end_the_search(torch_python: str, tmp_path: Path) -> None:
     drive = """
 from dataclasses import replace
-from tclint.verify.child.plan import _unreached
+from tclint.verify.child.goals import unreached
 from tclint.verify.heard import Graphs, Run
 from tclint.verify.job import Goal
 once = Run("cudagraphs", "", "", covered={"m.py": (3,)}, calls=1, graphs=Graphs("fine"))
 place = Goal("m.py", 3, 3, "cudagraph")
 for run in (once, replace(once, calls=5), replace(once, graphs=Graphs("wrong")), replace(once, covered={})):
-    print(len(_unreached((place,), [run])), end=" ")
-print(len(_unreached((replace(place, effect="graph-break"),), [once])))
+    print(len(unreached((place,), [run])), end=" ")
+print(len(unreached((replace(place, effect="graph-break"),), [once])))
 """
     assert in_child(torch_python, tmp_path, drive).split() == ["1", "0", "0", "1", "0"]
 

@@ -9,8 +9,8 @@ import pytest
 from verify_helpers import finding_at
 
 from tclint.verify import Outcome, VerifyOptions, verify
-from tclint.verify.conditions import asked_before
 from tclint.verify.job import Candidate, Goal
+from tclint.verify.preconditions import asked_before
 from tclint.verify.spans import outline_of
 
 Project = Callable[[str, str], Path]
@@ -76,7 +76,7 @@ def test_a_case_is_a_statement_of_its_own() -> None:
 
 @pytest.mark.dynamo
 def test_who_holds_a_line_that_is_left(project: Project) -> None:
-    from tclint.verify.child.plan import holds_any
+    from tclint.verify.child.goals import holds_any
 
     path = project("layer.py", LAYER)
     picked = Goal(str(path), finding_at(path, "# picked").line, finding_at(path, "# picked").line, "graph-break")

@@ -13,7 +13,7 @@ from tclint.diagnose.child.breaks import hear
 from tclint.diagnose.child.clock import effort, forward, timings, work_of
 from tclint.diagnose.child.target import Subject
 from tclint.diagnose.measurement import CostBreak, CostSample
-from tclint.diagnose.words import first_line
+from tclint.diagnose.shortening import first_line
 from tclint.verify.child import compiling
 
 

@@ -17,7 +17,7 @@ import torch
 from tclint.diagnose.child.target import NotApplicable, NoTarget, Subject, subject_of
 from tclint.diagnose.child.turn import Turn
 from tclint.diagnose.order import Order
-from tclint.diagnose.words import shortened
+from tclint.diagnose.shortening import shortened
 from tclint.model import codec
 from tclint.verify.child.experiments import EagerFailed
 
@@ -55,9 +55,9 @@ def measure(data: Mapping[str, Any], save: Callable[[dict[str, Any]], None]) -> 
         if not torch.cuda.is_available():
             return {**told, "words": "torch sees no CUDA device here"}
         told["gpu"] = torch.cuda.get_device_name()
-        from tclint.diagnose.child import workers
+        from tclint.diagnose.child import kernels
 
-        workers.start(order.diagnostic)
+        kernels.start(order.diagnostic)
     torch.set_num_threads(max(1, order.threads))
     turn = Turn(order.turn, order.ahead)
     try:

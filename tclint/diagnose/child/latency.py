@@ -16,7 +16,7 @@ from tclint.diagnose.child.clock import NoGradient, effort, seconds, sync, timin
 from tclint.diagnose.child.speed import step_of
 from tclint.diagnose.child.target import NotApplicable, Subject
 from tclint.diagnose.measurement import Latency, LatencyRow
-from tclint.diagnose.words import first_line
+from tclint.diagnose.shortening import first_line
 
 
 def measure_latency(subject: Subject) -> Latency:

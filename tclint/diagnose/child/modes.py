@@ -14,7 +14,7 @@ from tclint.diagnose.child.clock import effort, forward, peak_mb, seconds, sync,
 from tclint.diagnose.child.target import NotApplicable, Subject
 from tclint.diagnose.measurement import ModeRow, Modes, Reentry
 from tclint.diagnose.plan import REENTRY
-from tclint.diagnose.words import first_line, shortened
+from tclint.diagnose.shortening import first_line, shortened
 from tclint.runtime.cudagraph import cloned, run_cloned
 from tclint.verify.child.cudagraph import OVERWRITTEN, graph_counters, noisy, watching
 from tclint.verify.child.experiments import difference

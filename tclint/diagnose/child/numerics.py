@@ -13,7 +13,7 @@ import torch.utils._pytree as pytree
 from tclint.diagnose.child.clock import NoGradient, loss_of, sync
 from tclint.diagnose.child.target import Subject
 from tclint.diagnose.measurement import NumericRow, Numerics
-from tclint.diagnose.words import shortened
+from tclint.diagnose.shortening import shortened
 
 TOLERANCES = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 4e-3}
 """Relative error (root mean square) that is rounding, not a fault."""

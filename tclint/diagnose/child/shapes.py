@@ -16,7 +16,7 @@ from tclint.diagnose.child.caches import cold
 from tclint.diagnose.child.clock import forward, seconds
 from tclint.diagnose.child.target import NotApplicable, Subject
 from tclint.diagnose.measurement import ShapeRow, Shapes, ShapeStep
-from tclint.diagnose.words import shortened
+from tclint.diagnose.shortening import shortened
 from tclint.verify.child.inputs import Call
 from tclint.verify.child.plan import working_calls
 from tclint.verify.child.sweep import Sweep, sweeps

@@ -27,7 +27,7 @@ from tclint.diagnose.child.clock import (
 from tclint.diagnose.child.target import NotApplicable, Subject
 from tclint.diagnose.measurement import Ablate, AblateRow, Guards, Speed, SpeedRow
 from tclint.diagnose.plan import FORWARD, STEPS
-from tclint.diagnose.words import first_line, shortened
+from tclint.diagnose.shortening import first_line, shortened
 
 
 def measure_speed(subject: Subject) -> Speed:

@@ -16,7 +16,7 @@ import torch
 
 from tclint.diagnose.child.turn import Turn
 from tclint.diagnose.order import Order
-from tclint.diagnose.words import first_line, shortened
+from tclint.diagnose.shortening import first_line, shortened
 from tclint.verify.child import compiling
 from tclint.verify.child.experiments import EagerFailed, Setup, fresh, run_eager
 from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, as_calls

@@ -15,6 +15,7 @@ from tclint.values import (
     TRUE,
     Const,
     External,
+    Instance,
     Object,
     Scalar,
     Tensor,
@@ -88,6 +89,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
     if found is not None:
         return TRUE if found is (operator == "In") else FALSE
     frame.interp.emitter.emit(events.Operation, frame, node, operator, left, right)
+    if isinstance(right, Instance) and frame.interp.classes.find_method(right.cls, "__contains__") is not None:
+        right.call_method(frame, node, "__contains__", [left], {})
     if isinstance(right, Object):
         asked(frame, node, right, right.name, operator, left)
     return BOOL

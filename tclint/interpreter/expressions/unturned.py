@@ -44,16 +44,29 @@ def _compare(held: object, operator: ast.cmpop, other: object) -> bool | None:
 
 
 def turned_on(frame: Frame, node: ast.expr) -> bool:
-    """Whether the constructor turns such a switch on unless it is told not to: `def __init__(self, verbose=True)`."""
+    """Whether the constructor turns such a switch on unless it is told not to: `def __init__(self, verbose=True)`; or the
+    class does, and nobody in its files turns it off."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return False
     stored, owner = _stored(frame, node), frame.env.get(node.value.id)
+    if isinstance(owner, Instance) and not stored and _is_declared_on(frame, owner, node.attr):
+        return True
     init = frame.interp.classes.find_method(owner.cls, "__init__") if isinstance(owner, Instance) else None
     if init is None:
         return False
     known = signature(init)
     default = next((held for each, held in (*known.nodes, *known.kwonly) if each.arg == stored), None)
     return isinstance(default, ast.Constant) and default.value is True
+
+
+def _is_declared_on(frame: Frame, owner: Instance, name: str) -> bool:
+    """Whether the body of the class says `verbose = True`, and its files put nothing else into the attribute."""
+    order = frame.interp.classes.mro(owner.cls)
+    holder = next((each for each in order if name in each.assignments), None)
+    if holder is None or any({name, ""} & each.module.index(_stores).keys() for each in order):
+        return False
+    said = getattr(holder.module.node(holder.assignments[name].ordinal), "value", None)
+    return isinstance(said, ast.Constant) and said.value is True
 
 
 def _held(frame: Frame, node: ast.Attribute) -> object:

@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tclint import events
-from tclint.interpreter import bindings, exceptions
+from tclint.interpreter import bindings
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import failing, sort_keys
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.interpreter.models.identity import identity
 from tclint.interpreter.models.made_classes import made_class
+from tclint.interpreter.models.numbers import absolute, conversion, divided, rounded
 from tclint.torch_facts import facts
 from tclint.values import (
     ARRAY,
     BOOL,
     COUNTED,
     FALSE,
-    FLOAT,
     INT,
     NONE,
     STR,
@@ -43,8 +43,7 @@ from tclint.values import (
     scalar_type,
     tensor_of,
 )
-from tclint.values.operators import asked, binary
-from tclint.values.scalar import ENVIRONMENT, computed_with, is_drawn
+from tclint.values.operators import asked
 from tclint.values.value import NUMBER, TENSOR
 
 
@@ -114,32 +113,6 @@ def _range(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value
     if isinstance(start, Const) and isinstance(step, Const) and type(start.value) is type(step.value) is int:
         return Seq("range", None, _number(frame), source, (start.value, step.value))
     return Seq("range", None, INT, source)
-
-
-def _convert(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
-    def convert(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-        if not args:
-            return Const({"int": 0, "float": 0.0, "bool": False, "str": ""}[kind])
-        value = args[0]
-        if isinstance(value, Const):
-            try:
-                return Const({"int": int, "float": float, "str": str, "bool": bool}[kind](value.value))
-            except (ValueError, TypeError, OverflowError):
-                if exceptions.caught(frame):
-                    frame.interp.emitter.feature(frame, node, f"{kind}() that fails")
-                return Scalar(kind)
-        if any(option.source == ENVIRONMENT for option in value.options[1:]):
-            return join_all(convert(frame, node, [option], keywords) for option in value.options)
-        tensor = tensor_of(value)
-        if tensor is not None and not tensor.is_known_number:
-            return Scalar(kind, "data" if kind != "str" else "tensor", frame.origin(node))
-        if is_drawn(value):
-            return computed_with(frame, node, value, "conversion of a drawn number", kind)
-        if isinstance(value, Scalar):
-            return Scalar(kind, value.source, value.origin, value.ref)
-        return Scalar(kind)
-
-    return convert
 
 
 def _sequence(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
@@ -293,23 +266,6 @@ def _sum(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return Scalar(scalar_type(element.value)) if isinstance(element, Const) else UNKNOWN
 
 
-def _abs(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    value = args[0] if args else UNKNOWN
-    return value.unary(frame, node, "Abs") if value.rank in (NUMBER, TENSOR) else UNKNOWN
-
-
-def _round(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    value = args[0] if args else UNKNOWN
-    if is_drawn(value):
-        kind = "int" if len(args) == 1 else value.type
-        return computed_with(frame, node, value, "conversion of a drawn number", kind)
-    if isinstance(value, Scalar):
-        return Scalar("int" if len(args) == 1 or value.type == "int" else "float", value.source, value.origin)
-    if isinstance(value, Tensor):
-        return value.derived(frame.origin(node), value.dtype, value.ndim)
-    return INT if len(args) == 1 else FLOAT
-
-
 def _isinstance(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) != 2:
         return BOOL
@@ -429,14 +385,6 @@ def _iter(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return args[0] if args else UNKNOWN
 
 
-def _divmod(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    if len(args) != 2:
-        return UNKNOWN
-    return Seq(
-        "tuple", (binary(frame, node, "FloorDiv", args[0], args[1]), binary(frame, node, "Mod", args[0], args[1]))
-    )
-
-
 def _setattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) != 3:
         return NONE
@@ -457,10 +405,10 @@ def _setattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
 _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] = {
     "len": _len,
     "range": _range,
-    "int": _convert("int"),
-    "float": _convert("float"),
-    "bool": _convert("bool"),
-    "str": _convert("str"),
+    "int": conversion("int"),
+    "float": conversion("float"),
+    "bool": conversion("bool"),
+    "str": conversion("str"),
     "list": _sequence("list"),
     "tuple": _sequence("tuple"),
     "set": _sequence("set"),
@@ -473,8 +421,8 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "min": _extreme,
     "max": _extreme,
     "sum": _sum,
-    "abs": _abs,
-    "round": _round,
+    "abs": absolute,
+    "round": rounded,
     "isinstance": _isinstance,
     "issubclass": _true,
     "callable": _callable,
@@ -493,7 +441,7 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "setattr": _setattr,
     "id": identity,
     "slice": _slice,
-    "divmod": _divmod,
+    "divmod": divided,
     "format": _string,
     "chr": _string,
     **dict.fromkeys(("hash", "ord"), _int),

@@ -18,7 +18,7 @@ from tclint.interpreter.gradients import is_frozen
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.torch_functions import function
-from tclint.interpreter.recordings import Recorded
+from tclint.interpreter.recorded import Recorded
 from tclint.torch_facts import facts
 from tclint.values import Const, Instance, Object, Scalar, Seq, Tensor, Value
 

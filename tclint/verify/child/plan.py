@@ -28,6 +28,7 @@ from tclint.verify.child.experiments import (
     run_eager,
     run_recompiles,
 )
+from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled
 from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories
 from tclint.verify.child.load import load
 from tclint.verify.child.sources import sources
@@ -36,8 +37,7 @@ from tclint.verify.child.sweep import SETTLED, Sweep, sweeps
 from tclint.verify.child.towards import towards
 from tclint.verify.cover import is_project
 from tclint.verify.heard import Equality, Fault, Heard, Run, Trial
-from tclint.verify.job import Candidate, Goal, Job
-from tclint.verify.spans import outline
+from tclint.verify.job import Candidate, Job
 from tclint.verify.waiting import waited
 
 EXAMPLES = 3
@@ -101,7 +101,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
     waiting = list(job.candidates)
     while waiting:
         candidate = waiting.pop(0)
-        if notes.runs and not _unsettled(job.places, notes.runs):
+        if notes.runs and not unsettled(job.places, notes.runs):
             break
         if notes.runs and used() > job.seconds * ENOUGH:
             break
@@ -118,7 +118,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             _candidate(job, candidate, module, setup, notes)
         except BadFactory as error:
             return Heard(device=job.device, trouble=f"the configured factory of {error}", bad_factory=str(error))
-        left = _unreached(job.places, notes.runs)
+        left = unreached(job.places, notes.runs)
         if notes.runs and not left:
             break
         # The head of the chain is what the program compiles. Where it leaves lines out, whoever holds one is nearest to it.
@@ -204,7 +204,7 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
             continue
         notes.tried.append(f"{candidate.name}: {example.source}: ran")
         notes.examples[candidate.name, example.source] = example
-        if job.pack and not notes.packed and not _unreached(job.places, notes.runs):
+        if job.pack and not notes.packed and not unreached(job.places, notes.runs):
             swept = notes.swept.get(run.label) if (run := pack.worst(notes.runs)) is not None else None
             pack.write(job, setup, candidate, module, example, swept)
             notes.packed = True
@@ -215,13 +215,13 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
         worked += 1
         if worked == 1 and example.wrap and not example.given:
             _go_on(job, candidate, example, setup, notes)
-        if worked == EXAMPLES or not _unreached(job.places, notes.runs):
+        if worked == EXAMPLES or not unreached(job.places, notes.runs):
             return
 
 
 def _go_on(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
     """The same target made and called otherwise, for lines that stand behind conditions."""
-    for other in towards(example, _unreached(job.places, notes.runs), setup):
+    for other in towards(example, unreached(job.places, notes.runs), setup):
         try:
             _experiments(job, candidate, other, setup, notes)
         except EagerFailed as failed:
@@ -287,9 +287,9 @@ def _breaks(job: Job, example: Example, setup: Setup, notes: _Notes) -> None:
             except EagerFailed:
                 continue
     for mode, dtype in [*attempts, *([("eval", half)] if example.wrap else [])]:
-        if ran and not _unconfirmed(job.places, notes.runs) and not (dtype is None and notes.has_time()):
+        if ran and not unconfirmed(job.places, notes.runs) and not (dtype is None and notes.has_time()):
             break
-        if dtype is not None and (not ran or not _unreached(job.places, notes.runs)):
+        if dtype is not None and (not ran or not unreached(job.places, notes.runs)):
             continue
         try:
             notes.runs.append(run_breaks(setup, example, mode, dtype))
@@ -446,60 +446,6 @@ def _runs_soon(example: Example, setup: Setup) -> bool:
     """Whether the example's own calls run there, in a time that can be spent on every size."""
     start = time.perf_counter()
     return _runs(example, setup) and time.perf_counter() - start < SOON
-
-
-def holds_any(candidate: Candidate, places: Sequence[Goal]) -> bool:
-    """Whether one of the places stands in a candidate: in the function itself, or in a method of the class."""
-    inside = [
-        function
-        for function in outline(candidate.path).functions
-        if function.name == candidate.name or function.name.startswith(f"{candidate.name}.")
-    ]
-    return any(
-        place.path == candidate.path and function.first <= place.line <= function.last
-        for place in places
-        for function in inside
-    )
-
-
-def _unsettled(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
-    """Places whose statements have not shown by themselves what is said of them."""
-    return [
-        place
-        for place in places
-        if not any(place.line in run.covered.get(place.path, ()) for run in runs if run.experiment == "statement")
-    ]
-
-
-def _unconfirmed(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
-    """Places at which no break has been heard yet: another mode could still bring one."""
-
-    def confirmed(place: Goal) -> bool:
-        span = range(place.line, place.end_line + 1)
-        return any(item.path == place.path and item.line in span for run in runs for item in run.breaks)
-
-    return [place for place in places if not confirmed(place)]
-
-
-def _unreached(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
-    """Places that no call has run yet: another example could still reach them."""
-
-    def reached(place: Goal) -> bool:
-        span = range(place.line, place.end_line + 1)
-        return any(
-            line in span
-            for run in runs
-            if place.effect != "cudagraph" or _tells_of_graphs(run)
-            for lines in (run.covered, run.traced)
-            for line in lines.get(place.path, ())
-        )
-
-    return [place for place in places if not reached(place)]
-
-
-def _tells_of_graphs(run: Run) -> bool:
-    """Whether a run answers for the CUDA-graph findings that it reaches: one call that went well overwrites nothing."""
-    return run.graph_runs > 1 or run.graphs is None or run.graphs.outcome != "fine"
 
 
 def _imported(setup: Setup) -> set[str]:

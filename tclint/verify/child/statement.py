@@ -29,7 +29,7 @@ from tclint.verify.child.replay import within
 from tclint.verify.child.unloaded import missing_operators
 from tclint.verify.heard import Fault, Run
 from tclint.verify.job import Goal, Job
-from tclint.verify.statements import Placed, needed_by, placed_at
+from tclint.verify.placed import Placed, needed_by, placed_at
 
 SECONDS = 10
 """Of the processor, for what a statement needs."""

@@ -24,9 +24,9 @@ from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.nested import realize
 from tclint.verify.child.replay import TooLong, within
 from tclint.verify.child.signatures import Parameter, hints_of, is_tensor, plain, signature_of
-from tclint.verify.conditions import Asked, asked_before
 from tclint.verify.guess import Several, TensorSpec
 from tclint.verify.job import Goal
+from tclint.verify.preconditions import Asked, asked_before
 
 SECONDS = 12.0
 """Of the processor, for all lines of one example."""

@@ -12,7 +12,7 @@ from verify_helpers import finding_at
 
 from tclint.model.finding import Effect, Finding, Span
 from tclint.verify import Outcome, VerifyOptions, verify
-from tclint.verify.statements import needed_by, placed_at
+from tclint.verify.placed import needed_by, placed_at
 
 Project = Callable[[str, str], Path]
 

@@ -14,9 +14,9 @@ import os, sys, time
 os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "2"
 import torch
 from torch._inductor.async_compile import AsyncCompile
-from tclint.diagnose.child import workers
+from tclint.diagnose.child import kernels
 
-workers.start(sys.argv[1])
+kernels.start(sys.argv[1])
 end = time.monotonic() + 60
 while torch._inductor.config.worker_start_method == "fork" and not AsyncCompile.use_process_pool():
     assert time.monotonic() < end, "no worker is ready"

@@ -1,0 +1,63 @@
+"""Which goals of a job are left: the places that its runs have not reached, settled or confirmed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tclint.verify.heard import Run
+from tclint.verify.job import Candidate, Goal
+from tclint.verify.spans import outline
+
+
+def holds_any(candidate: Candidate, places: Sequence[Goal]) -> bool:
+    """Whether one of the places stands in a candidate: in the function itself, or in a method of the class."""
+    inside = [
+        function
+        for function in outline(candidate.path).functions
+        if function.name == candidate.name or function.name.startswith(f"{candidate.name}.")
+    ]
+    return any(
+        place.path == candidate.path and function.first <= place.line <= function.last
+        for place in places
+        for function in inside
+    )
+
+
+def unsettled(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
+    """Places whose statements have not shown by themselves what is said of them."""
+    return [
+        place
+        for place in places
+        if not any(place.line in run.covered.get(place.path, ()) for run in runs if run.experiment == "statement")
+    ]
+
+
+def unconfirmed(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
+    """Places at which no break has been heard yet: another mode could still bring one."""
+
+    def confirmed(place: Goal) -> bool:
+        span = range(place.line, place.end_line + 1)
+        return any(item.path == place.path and item.line in span for run in runs for item in run.breaks)
+
+    return [place for place in places if not confirmed(place)]
+
+
+def unreached(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
+    """Places that no call has run yet: another example could still reach them."""
+
+    def reached(place: Goal) -> bool:
+        span = range(place.line, place.end_line + 1)
+        return any(
+            line in span
+            for run in runs
+            if place.effect != "cudagraph" or _tells_of_graphs(run)
+            for lines in (run.covered, run.traced)
+            for line in lines.get(place.path, ())
+        )
+
+    return [place for place in places if not reached(place)]
+
+
+def _tells_of_graphs(run: Run) -> bool:
+    """Whether a run answers for the CUDA-graph findings that it reaches: one call that went well overwrites nothing."""
+    return run.graph_runs > 1 or run.graphs is None or run.graphs.outcome != "fine"
