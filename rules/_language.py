@@ -25,7 +25,6 @@ from tclint.values import (
     Value,
     tensor_of,
 )
-from tclint.values.object import NAMESPACES
 from tclint.values.operators import METHODS
 
 _ENUM: Final = "enumeration"
@@ -243,8 +242,6 @@ def _orders_totally(event: Event, value: Instance) -> bool:
 
 def of_write(event: Store) -> str | None:
     """What is written: an attribute of a tensor, an item of what is outside the program."""
-    if event.target == "attribute" and isinstance(event.receiver, Object) and event.receiver.name in NAMESPACES:
-        return f"write of an attribute of a {event.receiver.name}"
     if event.target == "attribute" and _is_exception(event.receiver):
         return "write of an attribute of an exception"
     if event.target == "subscript" and isinstance(event.receiver, External):
