@@ -25,7 +25,6 @@ from tclint.values import (
     Value,
     tensor_of,
 )
-from tclint.values.object import NAMESPACES
 from tclint.values.operators import METHODS
 
 _ENUM: Final = "enumeration"
@@ -62,7 +61,7 @@ def of_call(event: Call) -> str | None:
     asked = f"__{event.method}__"
     if _has(event, value, asked):
         return asked
-    return "__iter__ by a builtin" if _walks(event) and _has(event, value, "__iter__") else None
+    return "__iter__ by a builtin" if walks(event) and _has(event, value, "__iter__") else None
 
 
 def _of_form(event: Call, value: Value | None) -> str | None:
@@ -85,8 +84,9 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         what = "tensors" if _holds_tensors(value) else "plain values"
         whose = "" if isinstance(key, FunctionValue) else " that is no function of the program"
         return f"{_EXTREME.get(event.method, event.method)}() of {what} with a key{whose}"
-    if event.name == "builtins.next" and isinstance(value, Seq) and value.kind == "generator" and _is_held(event.node):
-        return "next() of a generator that is held"
+    if event.name == "builtins.next" and isinstance(value, Seq) and value.kind == "generator":
+        if _is_held(event.node) or is_handed_in(value):
+            return "next() of a generator that is held"
     if event.name == "builtins.next" and many == 2:
         return "next() with a default"
     if event.name == "builtins.zip" and _of_endless(event):
@@ -125,9 +125,14 @@ def _is_object(value: Value) -> bool:
     return named or isinstance(value, Const) and value.value == "O"
 
 
+def is_handed_in(value: Seq) -> bool:
+    """Whether whoever calls the compiled function passes this: it is there before the function runs."""
+    return value.length == "arg"
+
+
 def _is_held(node: ast.AST) -> bool:
     """Whether the first argument, or what a loop goes through, is an attribute: made in another frame."""
-    given = node.args[0] if isinstance(node, ast.Call) and node.args else getattr(node, "iter", None)
+    given = node.args[0] if isinstance(node, ast.Call) and node.args else getattr(node, "iter", node)
     return isinstance(given, ast.Attribute)
 
 
@@ -202,6 +207,18 @@ def of_operation(event: Operation) -> str | None:
     return None
 
 
+def of_comparison(event: Operation) -> str | None:
+    """A comparison of an object of a class outside the program, where that was asked of torch."""
+    sides = [side for side in (event.left, event.right) if isinstance(side, Object)]
+    if not sides or not (event.operator in _COMPARES or isinstance(event.node, ast.Compare)):
+        return None
+    name = f"comparison of a {sides[0].name}"
+    return name if event.operator not in ("In", "NotIn") and name in features.table().features else None
+
+
+_COMPARES: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
+
+
 def _of_external(event: Operation, value: External) -> str:
     """`"PATH" in os.environ`."""
     return f"member of {value.name}" if event.operator in ("In", "NotIn") and event.right is value else ""
@@ -225,20 +242,20 @@ def _orders_totally(event: Event, value: Instance) -> bool:
 
 def of_write(event: Store) -> str | None:
     """What is written: an attribute of a tensor, an item of what is outside the program."""
-    if event.target == "attribute" and isinstance(event.receiver, Object) and event.receiver.name in NAMESPACES:
-        return f"write of an attribute of a {event.receiver.name}"
     if event.target == "attribute" and _is_exception(event.receiver):
         return "write of an attribute of an exception"
     if event.target == "subscript" and isinstance(event.receiver, External):
         return f"write of an item of {event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, External):
         return f"write of an attribute of {event.receiver.name}"
+    if event.target == "attribute" and isinstance(event.receiver, Object):
+        return f"write of an attribute of a {event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, Instance) and isinstance(event.value, Scalar):
         return "text of a tensor that is kept" if _is_text_of_tensor(event.value) else None
-    if event.target != "attribute" or tensor_of(event.receiver) is None:
-        return None
     tensor = tensor_of(event.receiver)
-    if tensor is not None and tensor.flags & ARRAY:
+    if event.target != "attribute" or tensor is None:
+        return None
+    if tensor.flags & ARRAY:
         return f"write of the {event.name} of an array"
     if event.name == "grad":
         return "write of the gradient of a tensor"
@@ -251,7 +268,7 @@ def of_loop(event: Loop) -> str | None:
     value = event.iterable
     if isinstance(value, Object):
         return f"loop over a {value.name}"
-    if isinstance(value, Seq) and value.kind == "generator" and _is_held(event.node):
+    if isinstance(value, Seq) and value.kind == "generator" and (_is_held(event.node) or is_handed_in(value)):
         return "loop over a generator that is held"
     if isinstance(value, ClassValue):
         return _of_class(event, value, "iter")
@@ -413,7 +430,7 @@ def _has(event: Event, value: Instance, method: str) -> bool:
     return event.ask.method(value.cls, method) is not None
 
 
-def _walks(event: Call) -> bool:
+def walks(event: Call) -> bool:
     """Whether a builtin goes through what it is given."""
     return event.name in facts.named("walks any iterable")
 
@@ -424,6 +441,8 @@ def of_exception(event: Call | Attribute | Format) -> str | None:
         return f"{event.name} of an exception" if _is_exception(event.receiver) else None
     if isinstance(event, Format):
         return "exception in an f-string" if _is_exception(event.value) else None
+    if event.name.startswith("traceback.") and "handler" in event.blocks:
+        return f"{event.name} in a handler"
     if event.args and _is_exception(event.args[0]):
         return f"{event.method}() of an exception"
     return f"{event.method}() of an exception" if event.receiver is not None and _is_exception(event.receiver) else None

@@ -41,7 +41,8 @@ def of_call(event: Call) -> str | None:
     value = event.args[0] if event.args else None
     if event.name == "builtins.next" and isinstance(value, Seq) and value.kind != "generator":
         # A list has no next: this is an iterator over one.
-        held = isinstance(event.node, ast.Call) and _is_held(event, event.node.args[0])
+        walked = event.node.args[0] if isinstance(event.node, ast.Call) else None
+        held = walked is not None and (_is_held(event, walked) or _is_argument(event, walked))
         return f"next() of a {value.kind} that is held" if held else None
     if event.method == "send" and isinstance(event.receiver, Seq) and isinstance(event.node, ast.Call):
         function = event.node.func
@@ -120,6 +121,20 @@ def _is_held(event: Event, node: ast.expr) -> bool:
     if not isinstance(node, ast.Attribute) or event.enclosing is None:
         return False
     return node.attr not in event.ask.of_function(_written)
+
+
+def _is_argument(event: Event, node: ast.expr) -> bool:
+    """Whether this is what the compiled function is given, under the name of the parameter."""
+    if not isinstance(node, ast.Name) or event.enclosing is None or event.enclosing is not event.ask.root():
+        return False
+    bound = event.ask.of_function(_assigned)
+    return node.id in event.enclosing.bound_names() and node.id not in bound
+
+
+def _assigned(function: Function) -> frozenset[str]:
+    """The names that the body of a function binds."""
+    found = (each for each in ast.walk(function.node) if isinstance(each, ast.Name))
+    return frozenset(each.id for each in found if isinstance(each.ctx, ast.Store))
 
 
 def _written(function: Function) -> frozenset[str]:

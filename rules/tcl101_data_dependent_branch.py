@@ -109,7 +109,7 @@ class DataDependentBranch(Rule):
         if event.operator not in ("In", "NotIn"):
             return
         left, right = spoken_of(event.left), spoken_of(event.right)
-        if left is not None and isinstance(event.right, Seq) and event.right.kind != "set":
+        if left is not None and isinstance(event.right, Seq) and event.right.kind not in ("set", "frozenset"):
             if event.right.element().python_type == "str":
                 return  # no tensor equals a word: nothing looks at its values
             yield self._finding(event, left, "`in` compares a tensor with each element")
@@ -117,7 +117,11 @@ class DataDependentBranch(Rule):
             if event.left.python_type == "str" or (right.flags & INPUT and not _may_be_number(event.left)):
                 return  # what is asked for a key is a dict, whatever else says that it is a tensor: that raises
             yield self._finding(event, right, "`in` on a tensor asks for its values")
-        elif isinstance(event.right, Seq) and isinstance(event.right.element(), Tensor) and event.right.kind != "set":
+        elif (
+            isinstance(event.right, Seq)
+            and isinstance(event.right.element(), Tensor)
+            and event.right.kind not in ("set", "frozenset")
+        ):
             element = spoken_of(event.right.element())
             if element is not None and isinstance(event.left, Tensor):
                 yield self._finding(event, element, "`in` compares tensors")

@@ -20,7 +20,12 @@ from tclint.values import INPUT, PARAMETER, RAW, SPARSE, ClassValue, External, S
 
 # Up to some release the graph ends where the id is asked for; from then on where something is done with it.
 _ID: Final = "id() of a tensor"
-_IDS: Final = {"id as a key": "GB4501", "id that is kept": "GB4501", "order of ids": "GB9316"}
+_IDS: Final = {
+    "id as a key": "GB4501",
+    "id that is kept": "GB4501",
+    "order of ids": "GB9316",
+    "comparison of an id": "GB9316",
+}
 _NAMES: Final = tuple(name for name in asked.breaking_somewhere() if name.startswith("Tensor."))
 # A shape follows values: TCL105 says it. A pointer is nothing until it is compared.
 _SHAPE: Final = "GB0036"
@@ -124,6 +129,8 @@ class UnsupportedTensorMethod(Rule):
         addresses = _is_address(event.left) + _is_address(event.right)
         if _is_id(event.left) and _is_id(event.right) and _orders(event.node):
             yield from self._of_id(event, "order of ids")
+        elif _is_id(event.left) != _is_id(event.right) and event.operator == ast.Compare.__name__:
+            yield from self._of_id(event, "comparison of an id")
         elif addresses and event.operator == ast.Compare.__name__:
             both = "comparison of two addresses"
             yield from self._of_address(event, both if addresses == 2 else "comparison of an address with a number")

@@ -51,6 +51,7 @@ from tclint.values import (
 from tclint.values.operators import METHODS
 
 # Objects implemented in C whose operators and methods have no tracing rule.
+_LEAVES: Final = "exception that leaves the compiled function"
 _OPAQUE: Final = facts.named("has no tracing rule for its operators")
 
 _READ: Final = "number of a tensor as a key"
@@ -150,6 +151,8 @@ class UnsupportedPython(Rule):
         yield from self._of_key(event)
 
     def on_feature(self, event: Feature) -> Iterator[Finding]:
+        if event.name == _LEAVES:  # a program for it would fail: no release was asked
+            yield self._finding(event, "an exception leaves the compiled function")
         yield from self._of_language(event, event.name)
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
@@ -171,7 +174,10 @@ class UnsupportedPython(Rule):
         hashed = event.operator in ("key", "member", "In", "NotIn")
         if _is_compared(event):
             return  # asked for itself: a call of the method that compares
-        if _opaque(event.right) or (_opaque(event.left) and not hashed):
+        compared = _language.of_comparison(event)
+        if compared is not None:
+            yield from self._of_language(event, compared)
+        elif _opaque(event.right) or (_opaque(event.left) and not hashed):
             yield self._finding(event, "an operator on a C object")
         else:
             yield from self._of_language(event, _language.of_operation(event))
@@ -181,9 +187,13 @@ class UnsupportedPython(Rule):
         known = _language.of_call(event) or _language.of_exception(event)
         for feature in dict.fromkeys((known, _hooks.of_call(event) or _protocols.of_call(event))):
             yield from self._of_language(event, feature)
-        if name == "builtins.len":
+        if event.args and _opaque(event.args[0]) and _language.walks(event):
+            yield self._finding(event, "a C object is gone through")
+        elif name == "builtins.len":
             if event.args and _opaque(event.args[0]):
                 yield self._finding(event, "`len` of a C object")
+            elif event.args and _is_set_of_tensors(event.args[0]):
+                yield self._finding(event, "a set of tensors is counted")
             elif (
                 event.args
                 and isinstance(text := event.args[0], Scalar)
@@ -247,10 +257,14 @@ class UnsupportedPython(Rule):
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         values = event.iterable
+        if _opaque(values):
+            yield self._finding(event, "a loop over a C object")
+            return
         yield from self._of_language(event, _language.of_loop(event))
         if isinstance(values, Seq) and values.kind == "set" and tensor_of(values.element()) is not None:
             # A set that comes from outside must be guarded on; one that the function makes is nobody else's.
-            if isinstance(event.node, ast.For) and isinstance(event.node.iter, ast.Attribute):
+            walked = event.node.iter if isinstance(event.node, ast.For) else event.node
+            if isinstance(walked, ast.Attribute) or _language.is_handed_in(values):
                 yield self._finding(event, "a set of tensors is iterated")
 
     def on_compile(self, event: Compile) -> Iterator[Finding]:
@@ -306,6 +320,13 @@ def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
         return False
     value = event.ask.module_value(node.id, event.function.cls.module)
     return isinstance(value, External) and value.name.startswith("pydantic.")
+
+
+def _is_set_of_tensors(value: Value) -> bool:
+    """Whether this is a set of tensors that somebody hands in: Dynamo must guard on it and cannot."""
+    if not isinstance(value, Seq) or value.kind != "set" or not _language.is_handed_in(value):
+        return False
+    return tensor_of(value.element()) is not None
 
 
 def _is_compared(event: Operation) -> bool:

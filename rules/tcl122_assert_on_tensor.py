@@ -13,7 +13,8 @@ from tclint.rules._checks import asynchronous
 from tclint.rules._messages import constant_text
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
-from tclint.values import FunctionValue, tensor_of
+from tclint.values import Const, FunctionValue, Instance, Partial, Value, tensor_of
+from tclint.values.constant import is_none
 
 
 class AssertOnTensor(Rule):
@@ -92,15 +93,12 @@ class AssertOnTensor(Rule):
             )
             return
         message = event.arg(1, "message")
-        if isinstance(message, FunctionValue) and event.name != "torch._assert":
-            node = message.function.node
-            local = _captures_tensor(message)
-            if local or (not isinstance(node, ast.Lambda) and message.function.parent is None):
-                yield self.finding(
-                    event,
-                    f"`{event.name}` with a message function that Dynamo cannot convert; the graph breaks here",
-                    help="use a lambda that captures no tensor",
-                )
+        if message is not None and event.name != "torch._assert" and _cannot_be_converted(message):
+            yield self.finding(
+                event,
+                f"`{event.name}` with a message function that Dynamo cannot convert; the graph breaks here",
+                help="use a lambda that captures no tensor",
+            )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         place = Place(event)
@@ -130,6 +128,14 @@ class AssertOnTensor(Rule):
                 note,
             )
         return None
+
+
+def _cannot_be_converted(message: Value) -> bool:
+    """Whether a message is no function that the region makes: Dynamo writes the code of such a one, and of nothing else."""
+    if isinstance(message, FunctionValue):
+        made = isinstance(message.function.node, ast.Lambda) or message.function.parent is not None
+        return _captures_tensor(message) or not made
+    return isinstance(message, (Partial, Instance)) or isinstance(message, Const) and not is_none(message)
 
 
 def _captures_tensor(value: FunctionValue) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from tclint.events import Call, Event, Store
@@ -12,7 +13,7 @@ from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
-from tclint.values import Const, Dict, Instance, Seq, tensor_of
+from tclint.values import UNKNOWN, Const, Dict, Instance, Seq, Value, tensor_of
 
 _CHECKPOINT: Final = "torch.utils.checkpoint."
 _TRACED: Final = facts.named("traces the function it is given")
@@ -78,7 +79,8 @@ class SideEffectInCheckpoint(Rule):
             yield self._finding(event, f"`{event.name}`, which is {event.target},")
         elif event.target == "attribute" and isinstance(event.receiver, Instance):
             if _is_kept(event) and _from_outside(event, target):
-                yield self._finding(event, f"`{ast.unparse(target)}`" if target is not None else f"`{event.name}`")
+                what = f"`{ast.unparse(target)}`" if target is not None else f"`{event.name}`"
+                yield self._of_value(event, what) if _is_python(event) else self._finding(event, what)
         elif (
             event.target == "subscript"
             and isinstance(event.receiver, (Dict, Seq))
@@ -99,11 +101,20 @@ class SideEffectInCheckpoint(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         return skip_unread_store(event, event.node) if isinstance(event, Store) else None
 
-    def _finding(self, event: Event, what: str) -> Finding:
+    def _of_value(self, event: Store, what: str) -> Finding:
+        """A number, a word or a list of them may be written; that it is another one afterwards ends the graph, at the call."""
+        handed = event.ask.handed_over_at()
+        if handed is None or handed[0].module is not event.module or handed[0].function is None:
+            return self._finding(event, what)
+        found = self._finding(event, what, handed[1])
+        return replace(found, function=handed[0].function.qualname)
+
+    def _finding(self, event: Event, what: str, node: ast.AST | None = None) -> Finding:
         hook = event.inside in _TRACED
         return self.finding(
             event,
             f"{what} is changed inside {_TOLD[hook]}; Dynamo breaks the graph and the caller runs eagerly",
+            node=node,
             confidence=Confidence.HIGH,
             help=_HELP[hook],
         )
@@ -122,8 +133,27 @@ def _is_closed(event: Event) -> bool:
 
 
 def _is_kept(event: Store) -> bool:
-    """Whether Dynamo names this line: of a number that a hook writes it names the line that registers the hook."""
-    return tensor_of(event.value) is not None if event.inside in _TRACED else not isinstance(event.value, Const)
+    """Whether the graph ends: of a number that a hook writes Dynamo names the line that registers the hook, and what is
+    written again as it was is no change."""
+    if event.inside in _TRACED:
+        return tensor_of(event.value) is not None
+    if not isinstance(event.value, Const) or not isinstance(event.receiver, Instance):
+        return True
+    before = event.ask.attributes(event.receiver).get(event.name)
+    return before is not None and before is not UNKNOWN and before.key != event.value.key
+
+
+def _is_python(event: Store) -> bool:
+    """Whether what is written holds no tensor."""
+    if event.inside in _TRACED or event.value is UNKNOWN:
+        return False
+    return tensor_of(event.value) is None and not any(tensor_of(part) is not None for part in _parts(event.value))
+
+
+def _parts(value: Value) -> tuple[Value, ...]:
+    if isinstance(value, Seq):
+        return value.items if value.items is not None else (value.element(),)
+    return (*value.items.values(), value.element()) if isinstance(value, Dict) else ()
 
 
 def _target(node: ast.AST) -> ast.expr | None:

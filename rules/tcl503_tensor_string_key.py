@@ -51,7 +51,7 @@ class TensorStringKey(Rule):
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         container = event.right
-        hashed = isinstance(container, Dict) or (isinstance(container, Seq) and container.kind == "set")
+        hashed = isinstance(container, Dict) or (isinstance(container, Seq) and container.kind in ("set", "frozenset"))
         if event.operator in ("In", "NotIn") and hashed:
             yield from self._check(event, event.left, "the key is never found")
 

@@ -273,6 +273,12 @@ class Queries:
         region = self._frame.region
         return region is not None and region.entry is not None and self._frame.call_node is region.entry
 
+    def handed_over_at(self) -> tuple[Frame, ast.AST] | None:
+        """The run of a function that hands this one, or one through which it is called, to that operator; and the call."""
+        region = self._frame.region
+        entry = region.entry if region is not None else None
+        return next(((who, call) for who, call in self.calls_here() if call is not None and call is entry), None)
+
     # -- indexes ----------------------------------------------------------------------------------------------
     # What needs more than the event is found once and looked up: a handler's cost must not grow with the program.
 

@@ -16,6 +16,8 @@ CAUGHT: Final = "exception"
 """The kind of an `Object` that is an exception which a handler caught."""
 HANDLER: Final = "handler"
 """The block of a handler that is surely reached; one that may not be is `except`."""
+LEAVES: Final = "exception that leaves the compiled function"
+"""What is told of a `raise` that a call in sight gets to and that nothing in the region catches."""
 _BEYOND: Final = frozenset(
     f"builtins.{name}" for name in ("BaseException", "KeyboardInterrupt", "SystemExit", "GeneratorExit")
 )
@@ -29,6 +31,23 @@ def caught(frame: Frame) -> bool:
             return True
         current = current.parent
     return False
+
+
+def may_be_caught(frame: Frame) -> bool:
+    """Whether there is a `try` around this place, in this function or in one that calls it."""
+    return any("try" in each.blocks for each in _frames(frame))
+
+
+def reached(frame: Frame) -> bool:
+    """Whether every run of the region gets here."""
+    return not any(each.maybe or each.blocks for each in _frames(frame))
+
+
+def _frames(frame: Frame) -> Iterator[Frame]:
+    current: Frame | None = frame
+    while current is not None and current.region is not None:
+        yield current
+        current = current.parent
 
 
 def fails(frame: Frame, node: ast.AST, feature: str) -> None:

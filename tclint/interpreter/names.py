@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,7 @@ from tclint.values import (
     Const,
     External,
     ModuleValue,
+    Object,
     Scalar,
     Seq,
     Value,
@@ -160,10 +162,20 @@ class Names:
             found = self._program.find(module, definition.target)
             return ModuleValue(found) if found is not None else External(definition.target)
         if isinstance(definition, Function):
-            return self._interp.functions.value(definition)
+            return self._bound_anew(module, name, self._interp.functions.value(definition))
         if isinstance(definition, Class):
             return ClassValue(definition)
         return self.assigned(module, definition, generalise=module.rebinds(name))
+
+    def _bound_anew(self, module: Module, name: str, function: Value) -> Value:
+        """What a function's name stands for where the file hands it on: `f = torch.compiler.disable(f)` is a decorator, too."""
+        call = module.index(_handed_on).get(name)
+        if call is None:
+            return function
+        self._values(module)[name] = function  # what the call is given
+        made = evaluate(self.frame(module), call)
+        # A compile site binds the name by itself; what is not known says nothing.
+        return made if isinstance(made, Object) else function
 
     def assigned(self, module: Module, definition: Assignment, generalise: bool) -> Value:
         """What an assignment at the top level of a module or class binds; `generalise` where it is not the only one."""
@@ -232,6 +244,24 @@ class Names:
             if sub is not None:
                 return ModuleValue(sub)
         return UNKNOWN
+
+
+_HANDED_ON: Final = re.compile(rb"^(\w+)[ \t]*=[ \t]*[\w.]+\(\s*\1\b", re.MULTILINE)
+
+
+def _handed_on(module: Module) -> Mapping[str, ast.Call]:
+    """By name, the call at the top level that is given a name's value and binds the name to what it makes of it."""
+    if _HANDED_ON.search(module.data) is None:
+        return {}
+    found: dict[str, ast.Call] = {}
+    for statement in module.tree.body:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        call = statement.value if isinstance(statement, ast.Assign) else None
+        if isinstance(target, ast.Name) and isinstance(call, ast.Call) and call.args:
+            given = call.args[0]
+            if isinstance(given, ast.Name) and given.id == target.id:
+                found[target.id] = call
+    return found
 
 
 _CONTAINERS: Final = frozenset({"OrderedDict", "dict", "frozenset", "set", "tuple", "list"})

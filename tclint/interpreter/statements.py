@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 
 from tclint import events
-from tclint.interpreter import captures, exceptions, expressions, hints, modes, stores, streams
+from tclint.interpreter import captures, exceptions, expressions, hints, modes, seen_sizes, stores, streams
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
@@ -111,6 +111,8 @@ def _raise(frame: Frame, node: ast.Raise) -> None:
 
 def _if(frame: Frame, node: ast.If) -> None:
     then, otherwise = expressions.branch(frame, node.test, "if")
+    if then is not None and otherwise is not None and isinstance(node.body[-1], ast.Raise):
+        otherwise = otherwise if not _raises(frame, node, then) else None
     after: Env | None = None
     undecided = then is not None and otherwise is not None
     left = False
@@ -150,6 +152,17 @@ def _if(frame: Frame, node: ast.If) -> None:
         frame.dead = True
         after = frame.env
     frame.env = after
+
+
+def _raises(frame: Frame, node: ast.If, then: Env) -> bool:
+    """Whether every call in sight has sizes for which this raises, and is caught. What leaves the function is told here."""
+    if frame.region is None or frame.region.evidence is None:
+        return False
+    frame.env = then
+    ways = seen_sizes.ways(frame, node.test)
+    if True in ways and not exceptions.may_be_caught(frame) and exceptions.reached(frame):
+        frame.interp.emitter.feature(frame, node.body[-1], exceptions.LEAVES)
+    return ways == {True} and exceptions.caught(frame)
 
 
 def _with(frame: Frame, node: ast.With) -> None:

@@ -31,7 +31,9 @@ _TOLD: Final = 12
 """Items that tell two sequences apart."""
 
 
-_OWNERS: Final = {name: name for name in ("tuple", "set", "range", "slice")} | {"deque": "collections.deque"}
+_OWNERS: Final = {name: name for name in ("tuple", "set", "frozenset", "range", "slice")} | {
+    "deque": "collections.deque"
+}
 """The classes of sequences that are no lists, as events name them."""
 
 
@@ -352,7 +354,7 @@ class Seq(Value):
             return guarded.Varies("it grows", burned=True)
         if self.length == COLLATED:
             return guarded.Varies("the rows that its batch keeps", burned=True)
-        if self.items is None or self.kind not in ("list", "tuple", "set", "deque", "layer"):
+        if self.items is None or self.kind not in ("list", "tuple", "set", "frozenset", "deque", "layer"):
             return guarded.UNKNOWN
         return guarded.Items(self.kind, tuple(item.guarded() for item in self.items))
 

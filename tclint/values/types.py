@@ -14,6 +14,7 @@ SEQUENCE_TYPES: Final = {
     "list": {"builtins.list", "collections.abc.Sequence", "collections.abc.Iterable", "typing.Sequence", "typing.List"},
     "tuple": {"builtins.tuple", "collections.abc.Sequence", "collections.abc.Iterable", "typing.Sequence"},
     "set": {"builtins.set", "collections.abc.Iterable"},
+    "frozenset": {"builtins.frozenset", "collections.abc.Iterable"},
     "size": {"builtins.tuple", "torch.Size", "collections.abc.Sequence"},
 }
 """By the kind of a sequence: the types it is an instance of."""

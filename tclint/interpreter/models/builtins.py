@@ -124,7 +124,7 @@ def _sequence(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
         elements = value.args if isinstance(value, Object) else value
         if isinstance(elements, Seq):
             items = elements.items
-            if kind == "set" and items is not None:
+            if kind in ("set", "frozenset") and items is not None:
                 items = tuple({item.key: item for item in items}.values())
             return Seq(kind, items, elements.elem, elements.length)
         if frame.region is None and isinstance(elements, (Tensor, Dict, Const)):
@@ -412,7 +412,7 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "list": _sequence("list"),
     "tuple": _sequence("tuple"),
     "set": _sequence("set"),
-    "frozenset": _sequence("set"),
+    "frozenset": _sequence("frozenset"),
     "sorted": _sorted,
     "dict": _dict,
     "zip": _zip,

@@ -179,6 +179,25 @@ def _is_empty(made: ast.AST | None) -> bool:
     return len(size) == 1 and isinstance(size[0], ast.Constant) and size[0].value == 0
 
 
+def _does_not_fit(frame: Frame, name: str, args: Args, keywords: Keywords, written: Tensor) -> bool:
+    """Whether a result has another shape than the tensor it is to be written into: all sizes known, as the calls in sight have them."""
+    given = args[0] if args else None
+    if (
+        frame.region is None
+        or not isinstance(given, Tensor)
+        or not _is_known(given.shape)
+        or not _is_known(written.shape)
+    ):
+        return False
+    rest = {key: value for key, value in keywords.items() if key != "out"}
+    made = laid_out(frame, given, name.rpartition(".")[2], args[1:], rest, Tensor(PROVEN))
+    return isinstance(made, Tensor) and _is_known(made.shape) and made.shape != written.shape
+
+
+def _is_known(shape: object) -> bool:
+    return isinstance(shape, tuple) and all(isinstance(size, int) for size in shape)
+
+
 def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
     """The value of a call of `torch.…`; of what eager code makes also how it lies in memory."""
     if frame.region is not None:
@@ -191,7 +210,9 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         written, given = keywords["out"], next((each.value for each in node.keywords if each.arg == "out"), None)
         if isinstance(written, Tensor) and any(each and in_pieces(each) for each in (given, written.origin.node)):
             frame.interp.emitter.feature(frame, node, "out= that does not lie in one piece")
-        if isinstance(written, Tensor) and _is_empty(written.origin.node):
+        if isinstance(written, Tensor) and (
+            _is_empty(written.origin.node) or _does_not_fit(frame, name, args, keywords, written)
+        ):
             frame.interp.emitter.feature(frame, node, "out= of another size")
         if isinstance(written, Seq) and (how := _of_several(written)):
             frame.interp.emitter.feature(frame, node, f"out= with several that {how}")

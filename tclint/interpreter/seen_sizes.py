@@ -1,0 +1,76 @@
+"""Tests on a size of an argument: which way they go in the calls that are in sight."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.frame import Frame
+from tclint.values import Const, Scalar, Value
+
+_OPERATORS: Final[Mapping[type[ast.AST], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Mod: operator.mod,
+    ast.FloorDiv: operator.floordiv,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_Number = Callable[[int], int]
+
+
+def ways(frame: Frame, test: ast.expr) -> frozenset[bool]:
+    """What a test of one size and numbers comes to, over the calls in sight; nothing where they do not tell."""
+    evidence = frame.region.evidence if frame.region is not None else None
+    if evidence is None:
+        return frozenset()
+    asked: set[tuple[str, int]] = set()
+    with frame.interp.emitter.silence:
+        number = _number(frame, test, asked)
+    if number is None or len(asked) != 1:
+        return frozenset()
+    sizes = evidence.sizes(*asked.pop())
+    return frozenset(bool(number(size)) for size in sizes)
+
+
+def _number(frame: Frame, node: ast.expr, asked: set[tuple[str, int]]) -> _Number | None:
+    """How an expression follows from the one size that it asks for; the size goes to `asked`."""
+    if isinstance(node, ast.BinOp):
+        return _both(frame, node.op, node.left, node.right, asked)
+    if isinstance(node, ast.Compare):
+        return _both(frame, node.ops[0], node.left, node.comparators[0], asked) if len(node.ops) == 1 else None
+    value = evaluate(frame, node)
+    if isinstance(value, Const) and type(value.value) is int:
+        constant = value.value
+        return lambda size: constant
+    ref = _size(value, node)
+    if ref is None:
+        return None
+    asked.add(ref)
+    return lambda size: size
+
+
+def _both(frame: Frame, how: ast.AST, left: ast.expr, right: ast.expr, asked: set[tuple[str, int]]) -> _Number | None:
+    combine = _OPERATORS.get(type(how))
+    a, b = _number(frame, left, asked), _number(frame, right, asked)
+    if combine is None or a is None or b is None:
+        return None
+    if isinstance(how, (ast.Mod, ast.FloorDiv)):
+        return lambda size: int(combine(a(size), b(size))) if b(size) else 0
+    return lambda size: int(combine(a(size), b(size)))
+
+
+def _size(value: Value, node: ast.expr) -> tuple[str, int] | None:
+    """The argument and the dimension, where an expression reads a size as it is: `x.shape[0]`, and not what a name holds."""
+    read = isinstance(node, (ast.Subscript, ast.Call))
+    if not read or not isinstance(value, Scalar) or (value.type, value.source) != ("int", "size"):
+        return None
+    return value.ref
