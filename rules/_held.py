@@ -8,14 +8,13 @@ everywhere: the new one is an output of the graph, and no graph has floats for o
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Literal
 
 from tclint.events import Store
 from tclint.program import Function
 from tclint.rules._once import only_once
 from tclint.sources.tree import Position, position
-from tclint.values import Instance, Value
+from tclint.values import Instance
 
 Holder = Literal["module", "global", "caller"]
 
@@ -39,17 +38,16 @@ def holder(event: Store) -> Holder | None:
     if event.ask.is_broken():
         return None
     expression, function, module = object_of(event), event.enclosing, event.module
-    names: Callable[[str], Value | None] = event.ask.local
-    captured: Callable[[str], bool] = event.ask.captures
+    here = None
     for caller, call in [*event.ask.calls_here(), (None, None)]:
         root = _root(expression)
         if root is None or function is None:
             return None
         if root not in function.bound_names():
-            return "caller" if captured(root) else "global" if root in module.names else None
+            return "caller" if event.ask.captures(root, here) else "global" if root in module.names else None
         if root != _receiver(function):
             return "caller" if caller is None and root in _arguments(function) else None
-        owner = names(root)
+        owner = event.ask.local(root, here)
         if isinstance(owner, Instance) and event.ask.is_nn_module(owner.cls):
             return "module" if not isinstance(expression, ast.Name) else None
         if caller is None or caller.region is None:
@@ -57,8 +55,7 @@ def holder(event: Store) -> Holder | None:
         if not isinstance(call, ast.Call) or caller.function is None or position(call) in caller.function.index(_once):
             return None
         expression = call.func.value if isinstance(call.func, ast.Attribute) else None
-        function, module, names = caller.function, caller.module, caller.env.get
-        captured = (caller.closure or {}).__contains__
+        function, module, here = caller.function, caller.module, caller
     return None
 
 

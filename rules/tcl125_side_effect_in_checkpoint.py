@@ -190,6 +190,6 @@ def _is_held_by_module(event: Event, name: str) -> bool:
         held = list(call.args[:1])
     for place in held:
         if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name):
-            owner = caller.env.get(place.value.id)
+            owner = event.ask.local(place.value.id, caller)
             return isinstance(owner, Instance) and event.ask.is_nn_module(owner.cls)
     return False

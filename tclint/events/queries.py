@@ -167,18 +167,18 @@ class Queries:
 
     # -- names ------------------------------------------------------------------------------------------------
 
-    def local(self, name: str) -> Value | None:
-        """What a name of the function holds here; None where the function has not bound it."""
-        return self._frame.env.get(name)
+    def local(self, name: str, caller: Frame | None = None) -> Value | None:
+        """What a name of the function, or of one of its callers, holds here; None where that one has not bound it."""
+        return (caller if caller is not None else self._frame).env.get(name)
 
     def callers_names(self) -> Mapping[str, Value]:
         """What the names of the calling function hold; nothing where this one was entered first."""
         caller = self._frame.parent
         return caller.env if caller is not None else {}
 
-    def captures(self, name: str) -> bool:
-        """Whether a name is a variable of an enclosing function."""
-        frame = self._frame
+    def captures(self, name: str, caller: Frame | None = None) -> bool:
+        """Whether a name of the function, or of one of its callers, is a variable of an enclosing function."""
+        frame = caller if caller is not None else self._frame
         if frame.closure is None or frame.function is None:
             return False
         return name in frame.closure and name not in frame.function.bound_names()
