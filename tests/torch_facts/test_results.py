@@ -78,7 +78,8 @@ def agrees(found: Value, seen: Kind) -> bool:
     if isinstance(found, Seq):
         if found.kind == "list" and seen.name in ("range", "object"):
             return True  # what is iterated over
-        if found.kind != seen.name and not {found.kind, seen.name} <= {"list", "tuple", "size"}:
+        kind = "set" if found.kind == "frozenset" else found.kind  # the tables have one word for both
+        if kind != seen.name and not {kind, seen.name} <= {"list", "tuple", "size"}:
             return False
         if found.items is not None and seen.members and not seen.alike:
             return len(found.items) == len(seen.members) and all(map(agrees, found.items, seen.members))
