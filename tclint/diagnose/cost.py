@@ -6,7 +6,7 @@ import ast
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,33 +21,42 @@ if TYPE_CHECKING:
     from tclint.diagnose.session import Session
 
 BUDGET = 60.0
+UNREPEATED = "the unchanged program was measured once so far: how much of this is noise is not known yet"
 _SILENT = ("print", "pprint", "breakpoint", "warnings.warn", "torch._dynamo.graph_break")
 _LOGGERS = ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
 
 
-def measure(session: Session, diagnosis: Diagnosis) -> Cost:
-    """A row for every finding that the target's calls reach, the dearest first."""
+def measure(session: Session, diagnosis: Diagnosis) -> Iterator[Cost]:
+    """A row for every finding that the target's calls reach, the dearest first; again after each what is known by then."""
     pairs = [
         (finding, row)
         for finding, row in zip(session.findings, diagnosis.findings, strict=True)
         if row.reached or row.heard
     ]
     if not pairs:
-        return Cost(notes=("no finding is on a line that the target's calls run",))
+        yield Cost(notes=("no finding is on a line that the target's calls run",))
+        return
     before, why = _sample(session, session.options.cwd)
     if before is None:
-        return Cost(notes=(f"the program as it is could not be measured: {why}",))
-    rows = [_row(session, finding, row, before) for finding, row in pairs]
-    again, _ = _sample(session, session.options.cwd)
+        yield Cost(notes=(f"the program as it is could not be measured: {why}",))
+        return
     notes = list(before.notes)
+    rows: list[CostRow] = []
+    for finding, row in pairs:
+        rows.append(_row(session, finding, row, before))
+        yield Cost(_sorted(rows), (*notes, UNREPEATED))
+    again, _ = _sample(session, session.options.cwd)
     if again is not None:
         # The same program twice: what they differ by is no finding's cost.
         noise = abs(before.step.median_ms - again.step.median_ms)
         base = (before.step.median_ms + again.step.median_ms) / 2
         rows = [_against(row, base, noise) for row in rows]
         notes.append(f"the unchanged program was measured twice; its warm steps differ by {noise:.3f} ms")
-    rows.sort(key=lambda row: (row.saved_ms is None, -(row.saved_ms or 0.0), row.path, row.line))
-    return Cost(tuple(rows), tuple(notes))
+    yield Cost(_sorted(rows), tuple(notes))
+
+
+def _sorted(rows: list[CostRow]) -> tuple[CostRow, ...]:
+    return tuple(sorted(rows, key=lambda row: (row.saved_ms is None, -(row.saved_ms or 0.0), row.path, row.line)))
 
 
 def _against(row: CostRow, base: float, noise: float) -> CostRow:

@@ -229,6 +229,10 @@ def _speed(diagnosis: Diagnosis) -> Section | None:
             )
         )
         notes += [f"{row.kind}: {verdict.words}", *_waiting(row), *row.notes]
+    if diagnosis.quick:
+        notes.append(
+            "--quick measures in one process: the next run may differ by more than the ±; without it several are compared"
+        )
     measured = ("Eager", "Compiled", "Speed-up", "Peak memory", diagnosis.speed.launches.capitalize())
     columns = ("Step", *measured, *(("GPU busy",) if on_gpu else ()), "Verdict")
     right = tuple(range(1, len(columns) - 1))

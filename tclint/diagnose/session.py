@@ -17,6 +17,7 @@ from tclint.diagnose.gathered import NEEDS_CUDA, Gathered
 from tclint.diagnose.measurement import (
     SCHEMA,
     Ablate,
+    Cost,
     Diagnosis,
     FindingRow,
     Guards,
@@ -135,6 +136,7 @@ class Session:
         self.rows: tuple[FindingRow, ...] = ()
         self.linted: linting.Linted | None = None
         self.gathered = {each.name: Gathered() for each in DIAGNOSTICS}
+        self.cost: Cost | None = None
         self.waiting = 0
         """Children that are still to be started, without repeats and what may take minutes."""
         self.beside: dict[Task, Future[tuple[str, str, Any]]] = {}
@@ -176,8 +178,10 @@ class Session:
                 from tclint.diagnose.cost import measure
 
                 self.tell(self.diagnosis(GOES_ON))
-                diagnosis = replace(diagnosis, cost=measure(self, diagnosis))
-                diagnosis = replace(diagnosis, seconds=time.monotonic() - self.began)
+                for cost in measure(self, diagnosis):
+                    self.cost = cost
+                    self.tell(self.diagnosis(GOES_ON))
+                diagnosis = self.diagnosis()
         except KeyboardInterrupt:
             self._collect()
             return self.diagnosis(f"stopped after {time.monotonic() - self.began:.0f} s")
@@ -224,6 +228,7 @@ class Session:
             findings=self.rows,
             **{key: self.shared.about[key] for key in ("gpu", "torch", "python", "inputs") if key in self.shared.about},
             parameters=int(self.shared.about.get("parameters", 0)),
+            cost=self.cost,
             **results,
         )
 

@@ -5,19 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
-from diagnosis_helpers import timing
+from diagnosis_helpers import sample, timing
 
 from tclint.cli import main
-from tclint.diagnose import plan
+from tclint.diagnose import cost, figures, plan
 from tclint.diagnose.cost import judged, stub
-from tclint.diagnose.measurement import CostBreak, CostSample, Diagnosis, Guards, ModeRow, Modes, Speed, SpeedRow
+from tclint.diagnose.measurement import (
+    CostBreak,
+    CostRow,
+    CostSample,
+    Diagnosis,
+    Guards,
+    ModeRow,
+    Modes,
+    Speed,
+    SpeedRow,
+)
 from tclint.diagnose.order import Order
 from tclint.diagnose.session import Options, Session
 from tclint.diagnose.shortening import first_line, shortened
 from tclint.diagnose.target import parse
 from tclint.model.errors import UserError
+from tclint.model.finding import Finding
 from tclint.model.settings import Settings
 
 Write = Callable[[str, str], Path]
@@ -246,3 +258,33 @@ def test_no_word_of_an_error_is_cut(text: str, short: str) -> None:
 
 def test_the_first_line_of_an_error() -> None:
     assert (first_line("one\ntwo"), first_line(""), first_line("\n one \n")) == ("one", "", "one")
+
+
+def test_a_run_that_is_stopped_keeps_the_costs_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = sample(breaks=2).findings
+    once = CostSample(timing(2.0), None, 1, (), 1)
+    asked: list[int] = []
+
+    def row(session: Session, finding: object, row: object, before: CostSample) -> CostRow:
+        asked.append(1)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return CostRow("m.py", 1, "TCL101", "name", "graph-break", "fix", "measured", "gone", 2.0, 1.5, 0.5)
+
+    monkeypatch.setattr(cost, "_sample", lambda session, folder: (once, ""))
+    monkeypatch.setattr(cost, "_row", row)
+    monkeypatch.setattr(Session, "_part", lambda *_: None)
+    options = Options(names=("breaks",), cost=True, cwd=str(tmp_path))
+    session = Session(parse("timm.models:resnet18", [str(tmp_path)]), options, Settings(), lambda *_: None)
+    session.rows, session.findings = found, cast("tuple[Finding, ...]", (None, None))
+    told = session.run()
+    assert told.unfinished.startswith("stopped after")
+    assert told.cost is not None
+    assert [row.saved_ms for row in told.cost.rows] == [0.5]
+    assert told.cost.notes == (cost.UNREPEATED,)
+
+
+def test_quick_says_that_one_process_measured() -> None:
+    for quick in (True, False):
+        section = next(each for each in figures.sections(replace(sample(), quick=quick)) if each.name == "speed")
+        assert any("--quick measures in one process" in note for note in section.notes) is quick
