@@ -14,6 +14,7 @@ from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.interpreter.machine import Interpreter
+    from tclint.program import Class
 
 
 class Account:
@@ -151,8 +152,12 @@ class Account:
     ) -> None:
         place: StatePlace = ("attribute", owner.cls.module.path, owner.cls.qualname, name)
         if frame.region is None and not frame.constructing:
-            self._rebound.add(place[1:])
+            self.rebind(owner.cls, name)
         self.write(frame, node, place, value, again)
+
+    def rebind(self, cls: Class, name: str) -> None:
+        """Eager code puts something else into an attribute, of the class or of an object."""
+        self._rebound.add((cls.module.path, cls.qualname, name))
 
     def grow_attribute(self, frame: Frame, node: ast.AST, owner: Value, name: str, value: Value) -> None:
         """`self.x.append(…)`"""

@@ -21,6 +21,7 @@ from tclint.values import (
     RAW,
     UNKNOWN,
     USED,
+    ClassValue,
     Compiled,
     Const,
     Dict,
@@ -192,6 +193,8 @@ def _attribute(
                 owner = owner.target
             if isinstance(owner, Instance):
                 frame.interp.account.write_attribute(frame, statement, owner, target.attr, told, again)
+            elif isinstance(owner, ClassValue):
+                frame.interp.account.rebind(owner.cls, target.attr)
             elif isinstance(owner, ModuleValue):
                 place: StatePlace = ("global", owner.module.path, "", target.attr)
                 frame.interp.account.write(frame, statement, place, value, again)

@@ -1,4 +1,4 @@
-"""Tests on attributes that nothing but their constructor sets, and that to a literal: `self.check_finite = False`."""
+"""Tests on attributes that nothing but their constructor or their class sets, and that to a literal: `self.check = False`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def turned_on(frame: Frame, node: ast.expr) -> bool:
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return False
     stored, owner = _stored(frame, node), frame.env.get(node.value.id)
-    if isinstance(owner, Instance) and not stored and _is_declared_on(frame, owner, node.attr):
+    if isinstance(owner, Instance) and not stored and _declared(frame, owner, node.attr) is True:
         return True
     init = frame.interp.classes.find_method(owner.cls, "__init__") if isinstance(owner, Instance) else None
     if init is None:
@@ -59,19 +59,26 @@ def turned_on(frame: Frame, node: ast.expr) -> bool:
     return isinstance(default, ast.Constant) and default.value is True
 
 
-def _is_declared_on(frame: Frame, owner: Instance, name: str) -> bool:
-    """Whether the body of the class says `verbose = True`, and its files put nothing else into the attribute."""
+def _declared(frame: Frame, owner: Instance, name: str) -> object:
+    """What the body of the class says (`verbose = True`), where nobody in sight puts anything else into the attribute."""
     order = frame.interp.classes.mro(owner.cls)
     holder = next((each for each in order if name in each.assignments), None)
-    if holder is None or any({name, ""} & each.module.index(_stores).keys() for each in order):
-        return False
+    if holder is None or name in (owner.fields or ()):
+        return _UNSET
+    if any((each.module.path, each.qualname, name) in frame.interp.learned.rebound for each in order):
+        return _UNSET
+    if any({name, ""} & each.module.index(_stores).keys() for each in order):
+        return _UNSET
     said = getattr(holder.module.node(holder.assignments[name].ordinal), "value", None)
-    return isinstance(said, ast.Constant) and said.value is True
+    return said.value if isinstance(said, ast.Constant) else _UNSET
 
 
 def _held(frame: Frame, node: ast.Attribute) -> object:
     literal = _stored(frame, node)
-    return ast.literal_eval(literal) if _LITERAL.fullmatch(literal) else _UNSET
+    if literal:
+        return ast.literal_eval(literal) if _LITERAL.fullmatch(literal) else _UNSET
+    owner = frame.env.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    return _declared(frame, owner, node.attr) if isinstance(owner, Instance) else _UNSET
 
 
 def _stored(frame: Frame, node: ast.Attribute) -> str:
