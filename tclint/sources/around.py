@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from tclint.sources import glance, regular, roles
-from tclint.sources.files import ENDINGS, InputFile
+from tclint.sources.files import InputFile
 from tclint.sources.import_scan import Imported, imports
 
 _MOST: Final = 20_000_000
@@ -69,8 +69,25 @@ class _Imports:
 
     def __init__(self, data: Mapping[str, bytes], root: str, import_roots: Iterable[str]) -> None:
         self._root = root
-        self._import_roots = (*import_roots, root)
-        self._files = data.keys()
+        self._modules: dict[str, list[str]] = {}
+        """The files of modules and packages, by their path without ending."""
+        self._folders: set[str] = set()
+        for path in data:
+            folder, name = os.path.split(path)
+            stem = os.path.splitext(path)[0]
+            self._modules.setdefault(folder if name == "__init__.py" else stem, []).append(path)
+            while folder not in self._folders and folder.startswith(root):
+                self._folders.add(folder)
+                folder = os.path.dirname(folder)
+        # A package that is installed by itself is named by its last word.
+        begin = (*import_roots, root)
+        self._starts = dict.fromkeys((*begin, *(os.path.dirname(each) for each in begin if each != root)))
+        self._begin: dict[str, list[str]] = {}
+        """The folders that absolute imports may start from, by the first word of an import that leads somewhere from there."""
+        for path in (*self._modules, *self._folders):
+            folder, name = os.path.split(path)
+            if folder in self._starts:
+                self._begin.setdefault(name, []).append(folder)
         self.imported: dict[str, set[str]] = {}
         self.importers: dict[str, set[str]] = {}
         for path, text in data.items():
@@ -81,32 +98,29 @@ class _Imports:
 
     def _meant(self, importer: str, one: Imported) -> Iterator[str]:
         parts = one.target.split(".") if one.target else []
-        for folder in self._starts(importer, one.level):
+        for folder in self._from(importer, one.level, parts[0] if parts else ""):
             path = folder
             for part in parts:
                 path = os.path.join(path, part)
-                yield from self._at(path)
-            for name in one.names:
-                yield from self._at(os.path.join(path, name))
-            if not parts:
-                yield from self._at(path)
+                if path not in self._modules and path not in self._folders:
+                    break
+                yield from self._modules.get(path, ())
+            else:
+                for name in one.names:
+                    yield from self._modules.get(os.path.join(path, name), ())
+                if not parts:
+                    yield from self._modules.get(path, ())
 
-    def _starts(self, importer: str, level: int) -> Iterator[str]:
+    def _from(self, importer: str, level: int, first: str) -> Iterator[str]:
+        """The folders that an import may start from."""
         folder = os.path.dirname(importer)
         if level:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
             yield folder
             return
-        yield from (each for each in self._import_roots)
+        yield from self._begin.get(first, ())
         while folder.startswith(self._root) and folder != self._root:
-            yield folder
+            if folder not in self._starts:
+                yield folder
             folder = os.path.dirname(folder)
-        # A package that is installed by itself is named by its last word.
-        yield from (os.path.dirname(each) for each in self._import_roots if each != self._root)
-
-    def _at(self, path: str) -> Iterator[str]:
-        """The file of a module or of a package."""
-        for each in (*(path + ending for ending in ENDINGS), os.path.join(path, "__init__.py")):
-            if each in self._files:
-                yield each
