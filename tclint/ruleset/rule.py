@@ -103,7 +103,7 @@ class Rule:
             labels = (Label(about.origin.line, f"tensor since here: {text}" if text else "tensor since here"),)
         line = getattr(node, "lineno", 1)
         if (effect or self.effect) is Effect.GRAPH_BREAK and _raises(event):
-            message = _BREAKS.sub("Dynamo raises here: fullgraph=True", message)
+            message = _BREAKS.sub("under fullgraph=True Dynamo raises here", message)
         found = self.by_place[place] = Finding(
             code=self.code,
             name=self.name,

@@ -20,7 +20,7 @@ def message(project: Project, arguments: str) -> str:
 
 
 def test_it_raises(project: Project) -> None:
-    assert message(project, "fullgraph=True") == "`print` in compiled code; Dynamo raises here: fullgraph=True"
+    assert message(project, "fullgraph=True") == "`print` in compiled code; under fullgraph=True Dynamo raises here"
 
 
 def test_it_breaks(project: Project) -> None:
