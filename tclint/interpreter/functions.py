@@ -39,6 +39,7 @@ from tclint.values import (
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
+_CONSTANT: Final = frozenset(facts.named("takes the result of a function for a constant"))
 _ELSEWHERE: Final = frozenset(facts.named("makes a program of another compiler"))
 _FILLS: Final = frozenset(facts.named("registers what its module holds")) | frozenset(
     facts.named("adds a value to a sequence")
@@ -157,6 +158,8 @@ class Functions:
         if function.cls is None and not open_ended and parameters.left_out(function, args, keywords):
             return UNKNOWN
         self._emitter.emit(events.ProgramCall, frame, node, value, args, keywords)
+        if frame.region is not None and function.decorators and self._is_run_while_tracing(function):
+            return UNKNOWN
         if frame.depth >= (_MAX_DEPTH if frame.region is not None else _MAX_EAGER_DEPTH):
             return UNKNOWN
         if frame.constructing:
@@ -169,6 +172,17 @@ class Functions:
                     return shared
         env = parameters.bind(self._interp, function, args, keywords, open_ended)
         return self.run(frame, node, value, env, frame.region)
+
+    def _is_run_while_tracing(self, function: Function) -> bool:
+        """Whether Dynamo calls a function itself, and goes on with what it returned."""
+        known = self._memo.run_while_tracing.get(function)
+        if known is None:
+            frame = self._interp.names.frame(function.module)
+            with self._silence:
+                made = [evaluate(frame, each) for each in function.decorators if not isinstance(each, ast.Call)]
+            known = any(isinstance(each, External) and each.name in _CONSTANT for each in made)
+            self._memo.run_while_tracing[function] = known
+        return known
 
     def _inherited_setup(
         self,

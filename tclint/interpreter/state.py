@@ -159,6 +159,7 @@ class Memo:
     """What inherited constructors gave that several classes share."""
     class_values: dict[tuple[str, str], Value] = field(default_factory=dict)
     function_values: dict[Function, Value] = field(default_factory=dict)
+    run_while_tracing: dict[Function, bool] = field(default_factory=dict)
     defaults: dict[tuple[Function, str], Value] = field(default_factory=dict)
     """What parameters get that calls leave out."""
     reader: object = field(default_factory=object)
@@ -178,6 +179,7 @@ class Memo:
         self.shared_setup.clear()
         self.class_values.clear()
         self.function_values.clear()
+        self.run_while_tracing.clear()
         self.defaults.clear()
         self.reader = object()
 
