@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tclint.model.finding import Effect, Finding, Step
-from tclint.verify.heard import Heard, Run
+from tclint.torch_facts import graph_breaks
+from tclint.verify.heard import Break, Heard, Run
 from tclint.verify.judgement import Outlines, is_follow_on, is_ours, place_of
 from tclint.verify.phrases import break_words, recompile_words
+from tclint.verify.spans import Function
 from tclint.verify.verdict import Missed
 
 
@@ -22,12 +24,21 @@ def missed_of(findings: Sequence[Finding], heards: Iterable[Heard], outlines: Ou
     # an output that is overwritten: on where it is kept by its rule, on where it was made or read by the runtime.
     recompiling = {finding.path for finding in findings if finding.effect is Effect.RECOMPILE}
     graphed = {finding.path for finding in findings if finding.effect is Effect.CUDAGRAPH}
+    # What the backend refuses is blamed on where Dynamo cuts the graph, not on the operation: the finding that gives this
+    # id in the same function has predicted it.
+    refusing: dict[str, set[tuple[str, Function | None]]] = {}
+    for finding in findings:
+        for gb_id in finding.graph_breaks:
+            at = _function(outlines, finding.path, finding.span.line)
+            refusing.setdefault(gb_id, set()).add(at)
     found: dict[tuple[str, int, str], Missed] = {}
     for heard in heards:
         for run in heard.runs:
             for item in run.breaks:
                 path, line = place_of(item, is_ours)
                 if (path, line) in claimed or is_follow_on(item, run.breaks, outlines):
+                    continue
+                if _is_of_the_run(item) and _function(outlines, path, line) in refusing.get(item.gb_id, ()):
                     continue
                 if is_ours(path):
                     key = (path, line, item.kind)
@@ -38,6 +49,15 @@ def missed_of(findings: Sequence[Finding], heards: Iterable[Heard], outlines: Ou
             for entry in (*_recompiles(run, recompiling), *_graphs(run, graphed)):
                 found.setdefault((entry.path, entry.line, entry.effect), entry)
     return tuple(found[key] for key in sorted(found))
+
+
+def _is_of_the_run(item: Break) -> bool:
+    known = graph_breaks().get(item.gb_id)
+    return known is not None and known.visibility == "runtime"
+
+
+def _function(outlines: Outlines, path: str, line: int) -> tuple[str, Function | None]:
+    return path, outlines(path).function_at(line)
 
 
 def _recompiles(run: Run, predicted: set[str]) -> Iterator[Missed]:

@@ -274,6 +274,20 @@ def test_missed_lists_what_nobody_predicted() -> None:
     assert missed_of([finding_on("m.py", 8), finding_on("m.py", 4)], [heard()], outlines) == ()
 
 
+def test_what_the_backend_refuses_is_missed_where_no_finding_of_the_function_gives_its_id() -> None:
+    """Dynamo blames it on the line where it cuts the graph, not on the operation."""
+    told = heard(breaks=(Break("m.py", 3, "Backend compiler exception", "nonzero", "GB0219"),))
+    same = replace(finding_on("m.py", 8, Effect.CUDAGRAPH), graph_breaks=("GB0219",))
+    assert missed_of([same], [told], outlines) == ()
+    elsewhere = replace(finding_on("m.py", 12, Effect.CUDAGRAPH), graph_breaks=("GB0219",))
+    other = replace(same, graph_breaks=("GB0170",))
+    for finding in (elsewhere, other):
+        assert [item.line for item in missed_of([finding], [told], outlines)] == [3]
+    # What source shows is blamed on its own line.
+    shown = heard(breaks=(Break("m.py", 5, "print", "no print", "GB0059"),))
+    assert len(missed_of([replace(same, graph_breaks=("GB0059",))], [shown], outlines)) == 1
+
+
 def test_missed_lists_hurt_cuda_graphs() -> None:
     """At the line that the runtime names; where values are wrong without a word, at the program that gives them."""
     stack = (Step("m.py", 9, "main"), Step("/lib/t.py", 70, "item"))
