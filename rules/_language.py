@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Container, Iterator
 from typing import Final
 
 from tclint.events import Attribute, Call, Event, Format, Loop, Operation, ProgramCall, Store, Subscript
 from tclint.program import Function
 from tclint.ruleset.rule import span
+from tclint.sources.tree import Position, position, text
 from tclint.torch_facts import facts, features
 from tclint.values import (
     ARRAY,
@@ -348,8 +350,30 @@ def does_not_fit(event: ProgramCall) -> bool:
     parameters = function.node.args
     if function.decorators or parameters.kwarg is not None or any(isinstance(a, ast.Starred) for a in node.args):
         return False
+    if event.enclosing is None or position(node) not in event.enclosing.index(_where_type_errors_end):
+        return False
     taken = {each.arg for each in (*parameters.args, *parameters.kwonlyargs)}
     return any(keyword.arg is not None and keyword.arg not in taken for keyword in node.keywords)
+
+
+def _where_type_errors_end(function: Function) -> frozenset[Position]:
+    """The calls of a function behind which a `TypeError` is caught: elsewhere a call that does not fit ends the program, so it
+    is another function that is called."""
+    return frozenset(
+        position(call)
+        for block in ast.walk(function.node)
+        if isinstance(block, ast.Try) and any(map(_catches_type_errors, block.handlers))
+        for statement in block.body
+        for call in ast.walk(statement)
+        if isinstance(call, ast.Call)
+    )
+
+
+def _catches_type_errors(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(issubclass(TypeError, getattr(builtins, text(kind), ())) for kind in kinds)
 
 
 def given_by_method(node: ast.AST, methods: Container[str]) -> str:

@@ -238,5 +238,6 @@ def _outlives(event: Call, name: str) -> bool:
     positional = [*arguments.posonlyargs, *arguments.args]
     for argument, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):
         if argument.arg == name and isinstance(default, (ast.List, ast.Dict)):
-            return True
+            # Bound anew (`seen = seen[:]`, `seen = seen or []`) it may be another list by now.
+            return name not in function.stored_names()
     return of_file(event, name)

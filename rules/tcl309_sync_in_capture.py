@@ -114,7 +114,7 @@ class SyncInCapture(Rule):
         yield self._finding(event, event.node, f"`{text(event.node)}`", _ONCE)
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
-        if isinstance(event.test, Tensor) and event.capturing and not event.test.flags & ARRAY:
+        if isinstance(event.test, Tensor) and event.capturing and not event.test.flags & (ARRAY | HOST):
             yield self._finding(event, event.node, f"`{event.keyword}` on a tensor waits for the device")
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
@@ -198,19 +198,25 @@ def _waits(event: Call) -> str:
     if event.name.startswith(("random.", "numpy.random.", "time.")):
         return f"`{event.name}` runs once, at capture, and gives every replay the same number:"
     if event.name in _WAITS and event.name.startswith("Tensor.") and event.name not in _SIZED:
+        if _on_host(event.receiver):
+            return ""
         return f"`.{event.method}()` waits for the device"
     if event.name.startswith("builtins."):
         if event.name == "builtins.print":
             held = any(tensor_of(a) is not None for a in event.args)
             return "`print` of a tensor waits for the device" if held else ""
-        return (
-            f"`{event.method}()` of a tensor waits for the device" if event.args and _is_tensor(event.args[0]) else ""
-        )
+        asked = event.args and _is_tensor(event.args[0]) and not _on_host(event.args[0])
+        return f"`{event.method}()` of a tensor waits for the device" if asked else ""
     if event.name in _BUILDS:
-        return f"`{event.name}` copies from the host" if _fresh(event) else ""
+        return f"`{event.name}` copies from the host" if _fresh(event) and not _on_host(event.result) else ""
     if isinstance(event.result, Tensor) and event.result.flags & DATA_SIZED and not _inherits_size(event):
         return f"`{event.method}` has a result whose size depends on values: it waits for the device"
     return ""
+
+
+def _on_host(value: Value | None) -> bool:
+    """Whether a tensor is one of the host, which the capture does not see: `torch.tensor(x.shape).prod().item()`."""
+    return isinstance(value, Tensor) and bool(value.flags & HOST)
 
 
 def _is(value: Value | None, wanted: bool) -> bool:
@@ -314,8 +320,6 @@ def _fault(node: ast.AST, bound: Collection[str]) -> tuple[str, str]:
     func = text(node.func)
     if func.endswith("synchronize"):
         return f"`{func}()` is not allowed", ""
-    if func in _BUILDS and not any(k.arg == "device" for k in node.keywords):
-        return f"`{func}` builds a tensor on the host", ""
     if isinstance(node.func, ast.Attribute) and node.func.attr in _SYNCS and not node.args:
         return f"`.{node.func.attr}()` waits for the device", ""
     if func == "print" or func.endswith(".append") and func.removesuffix(".append") not in bound:

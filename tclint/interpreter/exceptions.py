@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
@@ -18,6 +18,7 @@ HANDLER: Final = "handler"
 """The block of a handler that is surely reached; one that may not be is `except`."""
 LEAVES: Final = "exception that leaves the compiled function"
 """What is told of a `raise` that a call in sight gets to and that nothing in the region catches."""
+_ENDING: Final = facts.methods("ends the process")
 _BEYOND: Final = frozenset(
     f"builtins.{name}" for name in ("BaseException", "KeyboardInterrupt", "SystemExit", "GeneratorExit")
 )
@@ -36,6 +37,22 @@ def caught(frame: Frame) -> bool:
 def may_be_caught(frame: Frame) -> bool:
     """Whether there is a `try` around this place, in this function or in one that calls it."""
     return any("try" in each.blocks for each in _frames(frame))
+
+
+def gives_up(frame: Frame, body: Sequence[ast.stmt]) -> bool:
+    """Whether a block of compiled code ends the run, with the process or with what nothing in the region catches: a program
+    that works does not get there."""
+    if frame.region is None or may_be_caught(frame):
+        return False
+    last = body[-1]
+    if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
+        return isinstance(last, ast.Raise)
+    func = last.value.func
+    if getattr(func, "attr", getattr(func, "id", "")) not in _ENDING:
+        return False
+    with frame.interp.emitter.silence:
+        value = evaluate(frame, func)
+    return isinstance(value, External) and value.name in facts.named("ends the process")
 
 
 def reached(frame: Frame) -> bool:

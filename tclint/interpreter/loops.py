@@ -14,7 +14,8 @@ from tclint import events
 from tclint.interpreter import expressions, stores
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env, settled
-from tclint.values import OWNED, Seq, Value
+from tclint.sources.tree import nodes
+from tclint.values import GRAPHED, OWNED, Seq, Value
 
 _LOOP_PASSES: Final = 3
 _TURNS: Final = 8
@@ -125,14 +126,15 @@ def _walk(
     ended = False
     heap = frame.interp.heap
     left = []
-    first = True
+    first, started = True, False
     level = min(frame.depth, len(frame.budget) - 1)
     while frame.budget[level] > 0 or first:  # what stands in a loop is seen once, whatever was walked before
         first = False
         more, leaves = turn()
         if leaves is not None:
-            exits = join_env(exits, leaves)
+            exits = join_env(exits, leaves if started else _rebound(frame, node, leaves))
             left.append(heap.state())
+        started = True
         if not more:
             break
         frame.inexact |= leaves is not None  # the loop may have ended before this turn
@@ -159,6 +161,15 @@ def _walk(
     frame.dead = after is None
     if after is not None:
         frame.env = after
+
+
+def _rebound(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, env: Env) -> Env:
+    """What is left of an environment where a loop makes no turn at all: it is there to make some, so an output of a CUDA graph
+    under a name that its body binds is not the one of the last time."""
+    if isinstance(node, ast.While) or not frame.interp.graph_memory.runs:
+        return env
+    bound = {n.id for n in nodes(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {name: value for name, value in env.items() if name not in bound or value.contains(GRAPHED) is None}
 
 
 def _unroll(frame: Frame, node: ast.For, items: tuple[Value, ...]) -> bool:

@@ -55,7 +55,10 @@ _TENSOR_NAMES: Final = re.compile(
 class Signature:
     """The parameters of a function, read once."""
 
-    __slots__ = ("asked", "called", "keyed", "kwarg", "kwonly", "names", "nodes", "seen", "used", "vararg")
+    __slots__ = (
+        *("asked", "called", "keyed", "kwarg", "kwonly", "names", "nodes"),
+        *("parted", "seen", "used", "vararg"),
+    )
 
     def __init__(self, function: Function) -> None:
         arguments = function.node.args
@@ -74,6 +77,7 @@ class Signature:
         self.keyed: frozenset[str] = frozenset()
         self.asked: frozenset[str] = frozenset()
         self.called: frozenset[str] = frozenset()
+        self.parted: frozenset[str] = frozenset()
 
 
 def signature(function: Function) -> Signature:
@@ -207,10 +211,19 @@ def _evidence(interp: Interpreter, function: Function, node: ast.arg, known: Sig
     """An argument nobody knows: its annotation, or how the function uses it."""
     origin = Origin(node.lineno, node)
     if node.annotation is not None:
-        return hints.evaluate(interp, function.module, node.annotation, origin)
+        return _annotated(interp, function, node, node.annotation, known)
     if node.arg in used_as_tensor(function, known):
         return Tensor(USED, "", -1, 0, origin)
     return UNKNOWN
+
+
+def _annotated(interp: Interpreter, function: Function, node: ast.arg, annotation: ast.expr, known: Signature) -> Value:
+    """What an annotation says. `h, w = size` takes a tuple apart, whatever is written there: a tensor would show itself."""
+    if hints.is_tensor(annotation):
+        used = used_as_tensor(function, known)
+        if node.arg in known.parted and node.arg not in used and node.arg not in known.called:
+            return UNKNOWN
+    return hints.evaluate(interp, function.module, annotation, Origin(node.lineno, node))
 
 
 def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signature, value: Value) -> Value:
@@ -278,7 +291,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
     """Names on which the function uses what only tensors have.
 
     `known.keyed` then holds those it looks up by keys, `known.asked` those whose value it asks for as they are, `known.called`
-    those of which it calls what only tensors and arrays have.
+    those of which it calls what only tensors and arrays have, `known.parted` those it takes apart into what is no tensor.
     """
     if known.used is None:
         found: set[str] = set()
@@ -286,6 +299,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         asked: set[str] = set()
         called: set[str] = set()
         stored: set[str] = set()
+        parts: dict[str, set[str]] = {}
         names = {*known.names, *(n.arg for n, _ in known.kwonly)}
         for node in nodes(function.node):
             kind = type(node)
@@ -307,6 +321,10 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                 key = node.slice
                 if isinstance(node.value, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
                     keyed.add(node.value.id)
+            elif isinstance(node, ast.Assign):
+                if isinstance(node.value, ast.Name) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
+                    inner = {part.id for part in nodes(node.targets[0]) if isinstance(part, ast.Name)}
+                    parts.setdefault(node.value.id, set()).update(inner)
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
                 for side in (node.left, node.right):
                     if isinstance(side, ast.Name):
@@ -325,6 +343,8 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         known.keyed = frozenset(keyed & names - found)
         known.asked = frozenset(asked & names - stored)
         known.called = frozenset(called & names - stored)
+        tensors = found | called
+        known.parted = frozenset(name for name, inner in parts.items() if name in names and not inner & tensors)
     return known.used
 
 
@@ -396,7 +416,7 @@ def _entry_value(
     origin = Origin(node.lineno, node)
     value: Value = UNKNOWN
     if node.annotation is not None:
-        value = hints.evaluate(interp, function.module, node.annotation, origin)
+        value = _annotated(interp, function, node, node.annotation, known)
     fallback = default_value(interp, function, node, default) if default is not None else None
     if value is UNKNOWN and fallback is not None:
         if isinstance(fallback, Const) and fallback.value is not None:

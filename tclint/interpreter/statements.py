@@ -6,7 +6,7 @@ Importing this module fills the table of `tclint.interpreter.execute`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tclint import events
 from tclint.interpreter import captures, exceptions, expressions, hints, modes, seen_sizes, stores, streams
@@ -124,7 +124,7 @@ def _if(frame: Frame, node: ast.If) -> None:
     gradients = memory.gradients
     if then is not None:
         frame.env = then
-        run_block(frame, node.body)
+        _arm(frame, node.body, undecided)
         if not frame.dead:
             after = frame.env
         left |= frame.dead
@@ -135,7 +135,7 @@ def _if(frame: Frame, node: ast.If) -> None:
         taken = heap.state() if held is not None else None
         if held is not None:
             heap.restore(held)
-        run_block(frame, node.orelse)
+        _arm(frame, node.orelse, undecided)
         if taken is not None:
             heap.meet([taken])
         if not frame.dead:
@@ -152,6 +152,13 @@ def _if(frame: Frame, node: ast.If) -> None:
         frame.dead = True
         after = frame.env
     frame.env = after
+
+
+def _arm(frame: Frame, body: Sequence[ast.stmt], undecided: bool) -> None:
+    if undecided and body and exceptions.gives_up(frame, body):
+        frame.dead = True
+    else:
+        run_block(frame, body)
 
 
 def _raises(frame: Frame, node: ast.If, then: Env) -> bool:

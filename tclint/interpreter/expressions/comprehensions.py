@@ -12,6 +12,7 @@ from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.expressions.conditions import branch
 from tclint.interpreter.frame import Env, Frame
 from tclint.values import (
+    NONE,
     UNKNOWN,
     ClassValue,
     Const,
@@ -104,6 +105,8 @@ def _generators(
     first, rest = generators[0], generators[1:]
     iterable = evaluate(frame, first.iter)
     frame.interp.emitter.emit(events.Loop, frame, first.iter, iterable, True)
+    if iterable is NONE:
+        return UNKNOWN, ""  # Python raises before the first item
     length = iterable.length if isinstance(iterable, Seq) else ""
     if isinstance(iterable, (Const, ClassValue)) or (frame.region is None and not isinstance(iterable, Seq)):
         items, exact = iterable.turns(frame, first.iter, _UNROLL, 1)

@@ -12,6 +12,7 @@ from tclint.interpreter.frame import RARE, Env, Frame, join_env
 from tclint.values import (
     BOOL,
     FALSE,
+    SIZE,
     TRUE,
     Dict,
     Scalar,
@@ -92,6 +93,8 @@ def _by_default(value: Value) -> bool | None:
 
 def _of_size(node: ast.expr, value: Value) -> bool | None:
     """What a test of a size of an argument comes to where no dimension is empty: compiled code is run for its elements."""
+    if value is SIZE:
+        return True  # as it is, of any tensor: `max_len or lengths.max()`
     if not isinstance(value, Scalar) or value.source != "size" or value.ref is None:
         return None
     if value.type != "bool":
