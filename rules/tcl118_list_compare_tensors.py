@@ -67,7 +67,9 @@ class ListCompareTensors(Rule):
         """Whether sizes that the graph holds are compared where the answer decides: asked of torch 2.13."""
         if not self.captured(event, "capture_scalar_outputs"):
             return False
-        sized = any(isinstance(item, Scalar) and item.source == "size" for side in (left, right) for item in _items(side))
+        sized = any(
+            isinstance(item, Scalar) and item.source == "size" for side in (left, right) for item in _items(side)
+        )
         chain = ancestors(event.module.tree, event.node)
         return sized and bool(chain) and isinstance(chain[-1], (ast.Assert, ast.If, ast.While, ast.IfExp))
 

@@ -60,10 +60,16 @@ def _blame(hazard: Finding, chosen: Sequence[Finding], moved: Mapping[str, Moved
     why = f"line {hazard.line} would have {hazard.code} then: {hazard.message}"
     here = tuple(fixed for fixed in chosen if fixed.path == hazard.path)
     near = tuple(fixed for fixed in here if fixed.function == hazard.function)
-    near = near or tuple(fixed for fixed in chosen if fixed.fix is not None and fixed.fix.switch is not None)
+    near = near or tuple(fixed for fixed in chosen if _switches(fixed, hazard))
     if hazard.path not in moved:
         why = f"{hazard.path} {why}"
     return Unpaid(near or here or tuple(chosen), why)
+
+
+def _switches(fixed: Finding, hazard: Finding) -> bool:
+    """Whether a fix is a switch in a file that the hazard is compiled from."""
+    switch = fixed.fix.switch if fixed.fix is not None else None
+    return switch is not None and switch.path in {hazard.path, *(step.path for step in hazard.chain)}
 
 
 def _place(finding: Finding) -> tuple[str, str, int]:

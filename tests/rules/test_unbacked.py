@@ -190,3 +190,42 @@ def test_a_switch_is_not_offered_where_another_line_would_raise() -> None:
 
     assert kept("x.roll(n, 0)") is False
     assert kept("x[:n]") is True
+
+
+def test_a_switch_answers_for_the_files_that_it_reaches_alone() -> None:
+    """A fix of one program that does not pay costs no switch of another."""
+    first = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return torch.zeros(int(x.sum()))\n"
+    second = (
+        "import torch\n\n\ndef sure(x):\n    return bool((x > 0).all())\n\n\n"
+        "@torch.compile\ndef g(xs: list[torch.Tensor]):\n    for x in xs:\n        if sure(x):\n            return x\n    return xs[0]\n"
+    )
+    files = [
+        InputFile(name, f"/nowhere/{name}", explicit=True, text=text.encode())
+        for name, text in (("first.py", first), ("second.py", second))
+    ]
+    settings = configuration.load(
+        ["first.py", "second.py"], cwd="/nowhere", isolated=True, overrides={"no-cache": True}
+    )
+    done = Project(files, settings, "/nowhere").fix(unsafe=True, write=False).fixed
+    assert list(done.contents) == ["first.py"]
+
+
+@pytest.mark.parametrize(
+    ("method", "value", "offers"),
+    [
+        ("sure", "(x > 0).all()", True),
+        ("sure", "(x > 0).all() and (x < 9).all()", False),
+        ("sure", "not (x > 0).all()", False),
+        ("__contains__", "(x > 0).all()", False),
+    ],
+)
+def test_bool_goes_where_no_truth_is_asked_for_behind_it(method: str, value: str, offers: bool) -> None:
+    used = "x + 1 if x in self else x" if method == "__contains__" else "x + 1 if self.sure(x) else x"
+    source = (
+        f"import torch\nfrom torch import nn\n\n\nclass Model(nn.Module):\n    def {method}(self, x):\n"
+        f"        return bool({value})\n\n    def forward(self, x: torch.Tensor):\n        return {used}\n"
+    ).encode()
+    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides={"no-cache": True})
+    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+    found = [f for f in Project([file], settings, "/nowhere").lint().findings if "bool()" in f.message]
+    assert any(f.fix is not None and bool(f.fix.edits) for f in found) == offers
