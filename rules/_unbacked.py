@@ -24,6 +24,7 @@ _DEEPEST: Final = 3
 """How far a number is followed: through names, into functions and out of them."""
 _KEEPS: Final = frozenset(facts.named("makes a number of a number within the graph"))
 _ASKS: Final = frozenset(facts.named("asks for the value of a number"))
+_ASKS_SIZES: Final = frozenset(facts.named("asks how large a tensor is"))
 _SIZES: Final = facts.methods("gives a size")
 _WALKS: Final = facts.methods("walks any iterable") | frozenset({"map", "filter", "reversed", "iter"})
 """Builtins that go through what they are given, at once or later."""
@@ -63,11 +64,16 @@ class _Sized:
                     )
                 if not called:
                     return True
+                if f"Tensor.{parent.attr}" in _ASKS_SIZES:
+                    return False
                 at -= 1  # what a method makes of it
             elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "len":
                 return self._size(parent, above)
             elif isinstance(parent, ast.Assign):
                 return self._named(parent)
+            elif isinstance(parent, ast.Call):
+                func = self.event.ask.evaluate(parent.func)
+                return not (isinstance(func, External) and func.name in _ASKS_SIZES)
             elif not isinstance(parent, ast.Subscript) or not same(parent.value, node):
                 return True
             node = chain[at]

@@ -92,6 +92,8 @@ def test_sizes_and_bounds_of_tensors(forward: str) -> None:
         "n = int(x.sum())\nreturn torch.linspace(0, 1, steps=n)",
         "return nn.functional.one_hot(x.long(), x.max().item())",
         "return x.float().tolist()[0] * x",
+        "rows = x[x[:, 0] > 0]\nreturn torch.cdist(rows, rows)",
+        "rows = x[x[:, 0] > 0]\nreturn rows.logsumexp(0)",
     ],
 )
 def test_what_needs_the_value(forward: str) -> None:
