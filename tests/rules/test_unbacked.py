@@ -231,3 +231,25 @@ def test_bool_goes_where_no_truth_is_asked_for_behind_it(method: str, value: str
     file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
     found = [f for f in Project([file], settings, "/nowhere").lint().findings if "bool()" in f.message]
     assert any(f.fix is not None and bool(f.fix.edits) for f in found) == offers
+
+
+@pytest.mark.parametrize(
+    ("used", "kept"),
+    [
+        ("x * p", False),
+        ("x[:, -p:]", True),
+        ("x[p]", True),
+        ("[x + i for i in range(p)]", True),
+    ],
+)
+def test_a_number_that_a_caller_counts_with_stays_a_number(used: str, kept: bool) -> None:
+    """`x[:, -p:]` with a tensor and the switch raises in torch 2.13, with a number it does not."""
+    source = (
+        "import torch\nfrom torch import nn\n\n\nclass Model(nn.Module):\n    def period(self, x):\n"
+        "        return x.size(-1) // max(int(x.sum(0).argmax()), 1)\n\n"
+        f"    def forward(self, x: torch.Tensor):\n        p = self.period(x)\n        return {used}\n"
+    ).encode()
+    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides={"no-cache": True})
+    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+    done = Project([file], settings, "/nowhere").fix(unsafe=True, write=False).fixed
+    assert (b"max(int(" in done.contents.get("m.py", source)) is kept
