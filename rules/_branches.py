@@ -14,7 +14,7 @@ from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
 from tclint.rules._chains import commented, with_else
 from tclint.rules._conditions import DRAWN, Tests, condition, handed, negated, on_one_line, split
-from tclint.rules._messages import message_of
+from tclint.rules._messages import has_values, message_of
 from tclint.rules._skips import fix_skip
 from tclint.rules._straight import Straight
 from tclint.rules._writes import Writes, selected
@@ -204,6 +204,8 @@ class _If:
         wanted = negated(self.place, node.test, test)
         edit = self._replaced([f"assert {wanted}, {quoted(message)}" if message else f"assert {wanted}"])
         note = "the exception becomes an AssertionError, in compiled code an asynchronous one; `python -O` drops it"
+        if has_values(node.body[0].exc):
+            note += "; the values in its text are left out"
         return ("assert instead of raising", note, edit) if edit is not None else None
 
     def _written(self, test: str) -> tuple[str, str, Edit] | None:

@@ -26,9 +26,13 @@ def constant_text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.JoinedStr):
-        parts = [v.value if isinstance(v, ast.Constant) else "…" for v in node.values]
-        text = "".join(str(part) for part in parts)
-        return _head(text, "…") or " ".join(text.replace("…", " ").split())
+        parts = [str(v.value) if isinstance(v, ast.Constant) else "…" for v in node.values]
+        text = "".join(parts)
+        head, words = _head(text, "…"), " ".join(text.replace("…", " ").split())
+        if not head:
+            return words
+        # `f"expected {n} rows"`: where most of it stands behind the first value, the place of each value is kept.
+        return head if 2 * len(head) >= len(words) else " ".join(text.replace("…", "...").split())
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.Add)):
         return _head(constant_text(node.left), "%")
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
@@ -36,6 +40,12 @@ def constant_text(node: ast.expr) -> str:
     if isinstance(node, ast.Tuple) and node.elts:
         return constant_text(node.elts[0])
     return ""
+
+
+def has_values(exception: ast.expr | None) -> bool:
+    """Whether an exception's text has values in it that are not known beforehand."""
+    text = exception.args[0] if isinstance(exception, ast.Call) and exception.args else None
+    return text is not None and not isinstance(text, ast.Constant)
 
 
 def _head(text: str, mark: str) -> str:

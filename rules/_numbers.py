@@ -9,7 +9,7 @@ from tclint.fixes.places import Place
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Fix
 from tclint.program import Import
-from tclint.sources.tree import names_read, same
+from tclint.sources.tree import ancestors, names_read, same
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -56,12 +56,36 @@ def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, dept
         elif isinstance(parent, ast.IfExp):
             pass  # one of the two values that it may have
         elif isinstance(parent, ast.Return):
-            return partner
+            return partner and not _is_position_of_caller(place.event)
         elif isinstance(parent, ast.AugAssign):
             return same(parent.value, node) and isinstance(parent.op, _ARITHMETIC)
         elif isinstance(parent, ast.Assign):
             return _name_used(place, parent, partner, depth)
         else:
+            return False
+        node = parent
+    return False
+
+
+def _is_position_of_caller(event: Event) -> bool:
+    """Whether what a function returns bounds a slice, is an index or a count where it was called: there a number is needed."""
+    for frame, call in event.ask.calls_here():
+        if call is None or frame.function is None:
+            return False
+        return _is_position(call, ancestors(frame.module.tree, call), frame.function.node, 2)
+    return False
+
+
+def _is_position(node: ast.AST, chain: list[ast.AST], function: ast.AST, depth: int) -> bool:
+    for parent in reversed(chain):
+        if isinstance(parent, ast.Slice) or (isinstance(parent, ast.Subscript) and not same(parent.value, node)):
+            return True
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "range":
+            return True
+        if isinstance(parent, ast.Assign) and depth:
+            reads = [r for t in parent.targets if isinstance(t, ast.Name) for r in uses_in(function).reads(t.id)]
+            return any(_is_position(read, above, function, depth - 1) for read, above in reads)
+        if not isinstance(parent, (ast.BinOp, ast.UnaryOp)):
             return False
         node = parent
     return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tclint.fixes.places import Place
+from tclint.fixes.places import FunctionNode, Place
 from tclint.model.finding import Applicability, Fix
 from tclint.rules._conditions import truth_only
 from tclint.values import Tensor
@@ -23,11 +23,21 @@ def without_bool(event: Event, dtype: str) -> Fix | None:
     if isinstance(place.parent, (ast.BoolOp, ast.UnaryOp)):
         return None  # the branch stays, and so does the break
     value = node.args[0]
+    if isinstance(value, ast.BoolOp) or (isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)):
+        return None  # Python asks each part
+    if isinstance(place.parent, ast.Return) and _is_special(place.function):
+        return None  # `x in self`, `if self`: Python asks for the truth of what comes back
     text = place.operand(value) if dtype == "b" else f"({place.operand(value)} != 0)"
     if isinstance(place.parent, ast.Return) and dtype == "b" and "\n" not in text:
         text = place.source(value)
     note = "the value is then a tensor, not a Python bool"
     return Fix("keep the tensor", Applicability.UNSAFE, (place.replace(node, text),), note)
+
+
+def _is_special(function: FunctionNode | None) -> bool:
+    """Whether Python itself calls a method: `__contains__`, `__bool__`, `__eq__`."""
+    name = function.name if function is not None else ""
+    return name.startswith("__") and name.endswith("__") and name != "__call__"
 
 
 def contains_fix(event: Operation) -> Fix | None:

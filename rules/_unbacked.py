@@ -15,7 +15,7 @@ from tclint.fixes.uses import uses_in
 from tclint.program import Import, Module
 from tclint.sources.tree import ancestors, same
 from tclint.torch_facts import facts
-from tclint.values import External, FunctionValue, Tensor, Value
+from tclint.values import External, FunctionValue, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 3
 """How far a number is followed: through names, into functions and out of them."""
 _KEEPS: Final = frozenset(facts.named("makes a number of a number within the graph"))
+_ASKS: Final = frozenset(facts.named("asks for the value of a number"))
+_ASKS_SIZES: Final = frozenset(facts.named("asks how large a tensor is"))
 _SIZES: Final = facts.methods("gives a size")
 _WALKS: Final = facts.methods("walks any iterable") | frozenset({"map", "filter", "reversed", "iter"})
 """Builtins that go through what they are given, at once or later."""
@@ -62,11 +64,16 @@ class _Sized:
                     )
                 if not called:
                     return True
+                if f"Tensor.{parent.attr}" in _ASKS_SIZES:
+                    return False
                 at -= 1  # what a method makes of it
             elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "len":
                 return self._size(parent, above)
             elif isinstance(parent, ast.Assign):
                 return self._named(parent)
+            elif isinstance(parent, ast.Call):
+                func = self.event.ask.evaluate(parent.func)
+                return not (isinstance(func, External) and func.name in _ASKS_SIZES)
             elif not isinstance(parent, ast.Subscript) or not same(parent.value, node):
                 return True
             node = chain[at]
@@ -189,11 +196,18 @@ class _Number:
             return False  # a method of the number
         func = self._value(call.func)
         if isinstance(func, External):
-            return func.name.startswith("torch.")
+            return func.name.startswith("torch.") and not self._is_asked(func.name, call, node)
         if isinstance(func, FunctionValue):
             return self._parameter(func, call, node)
-        owner = self._value(call.func.value) if isinstance(call.func, ast.Attribute) else None
-        return isinstance(owner, Tensor)
+        if not isinstance(call.func, ast.Attribute):
+            return False
+        owner = self._value(call.func.value)
+        return isinstance(owner, Tensor) and not self._is_asked(f"Tensor.{call.func.attr}", call, node)
+
+    def _is_asked(self, name: str, call: ast.Call, node: ast.AST) -> bool:
+        """Whether a call asks for the value of the number itself; among several it is a size like others."""
+        given = [a for a in call.args if same(a, node)] + [k.value for k in call.keywords if same(k, node)]
+        return name in _ASKS and any(not isinstance(self._value(argument), Seq) for argument in given)
 
     def _parameter(self, func: FunctionValue, call: ast.Call, node: ast.AST) -> bool:
         function = func.function.node

@@ -18,9 +18,10 @@ from tclint.rules._unbacked import needs_no_value
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import causal, facts
-from tclint.values import ARRAY, FOLDED, NONE, Seq, Tensor, spoken_of
+from tclint.values import ARRAY, DATA_SIZED, FOLDED, NONE, Seq, Tensor, spoken_of
 
 _SWITCH: Final = "capture_scalar_outputs"
+_SIZES_SWITCH: Final = "capture_dynamic_output_shape_ops"
 
 
 class ScalarExtraction(Rule):
@@ -65,7 +66,10 @@ class ScalarExtraction(Rule):
         if name in causal.MODULES:
             yield from self._causal(event)
             return
-        if self.captured(event, _SWITCH) and _is_read(event):
+        if event.method == "tolist" and self._is_held(event):
+            yield self._raises(event)
+            return
+        if self.captured(event, _SWITCH) and _is_read(event) and not _is_list_of_floats(event):
             return
         if name.startswith("?."):
             if event.args or event.keywords:
@@ -97,6 +101,22 @@ class ScalarExtraction(Rule):
         short = name.removeprefix("builtins.")
         yield self._finding(event, tensor, f"`{short}` of a tensor")
 
+    def _is_held(self, event: Call) -> bool:
+        """Whether the tensor's size is one that the graph holds and nobody knows."""
+        tensor = event.receiver
+        sized = isinstance(tensor, Tensor) and bool(tensor.flags & DATA_SIZED) and tensor.ndim != 0
+        return sized and self.captured(event, _SIZES_SWITCH)
+
+    def _raises(self, event: Call) -> Finding:
+        """Asked of torch 2.13, which does not resume behind it."""
+        return self.finding(
+            event,
+            "`.tolist()` of a tensor whose size only the graph knows; torch.compile raises here",
+            about=spoken_of(event.receiver) if event.receiver else None,
+            effect=Effect.ERROR,
+            help="keep the tensor, or compute the list outside the compiled region and pass it in",
+        )
+
     def _causal(self, event: Call) -> Iterator[Finding]:
         """A module that finds out by itself whether its mask is the causal one."""
         for asked_of in causal.MODULES[event.name]:
@@ -118,7 +138,7 @@ class ScalarExtraction(Rule):
         node = event.node
         if not isinstance(node, ast.Call) or event.name in causal.MODULES:
             return None
-        switched = _is_read(event) and _of_tensor(event)
+        switched = _is_read(event) and _of_tensor(event) and not _is_list_of_floats(event) and not self._is_held(event)
         here = self._on_the_line(event, node) or skip_unread_store(event, node)
         if here is not None or not switched or not needs_no_value(event):
             return here
@@ -158,6 +178,12 @@ class ScalarExtraction(Rule):
 def _is_read(event: Call) -> bool:
     """Whether the number is what the call is for: Dynamo can hold it. What compares or computes with it needs its value."""
     return event.name in ("builtins.int", "builtins.float") or event.method in ("item", "tolist")
+
+
+def _is_list_of_floats(event: Call) -> bool:
+    """`tolist` of floats, which Dynamo does not hold, whatever is switched on."""
+    tensor = spoken_of(event.receiver) if event.receiver is not None else None
+    return event.method == "tolist" and tensor is not None and tensor.dtype == "f"
 
 
 def _of_tensor(event: Call) -> bool:

@@ -5,19 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Call, Event, Operation, Store, Subscript
+from tclint.events import Call, Event, Loop, Operation, Store, Subscript
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.rules._windows import narrowed, picked, window
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import CONSTANT, FOLDED, NAMED, PROVEN, RAW, Object, Scalar, Seq, Tensor, Value, parts_of, spoken_of
+from tclint.torch_facts.facts import Places
+from tclint.values import (
+    CONSTANT,
+    DATA_SIZED,
+    FOLDED,
+    NAMED,
+    PROVEN,
+    RAW,
+    Object,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+    parts_of,
+    spoken_of,
+)
 from tclint.values.constant import is_none
 
 _SIZES: Final = facts.places("takes sizes")
-_COUNTS: Final = facts.named("counts to a number while it is traced")
+_POSITIONS: Final = facts.places("refuses a tensor as a position")
+_ASKS_NUMBERS: Final = frozenset(facts.named("asks for the value of a number"))
+_ASKS_SIZES: Final = frozenset(facts.named("asks how large a tensor is"))
 _SWITCH: Final = "capture_scalar_outputs"
+_SIZES_SWITCH: Final = "capture_dynamic_output_shape_ops"
 
 
 class TensorAsSize(Rule):
@@ -38,6 +56,10 @@ class TensorAsSize(Rule):
             keep = torch.arange(x.shape[1]) < lengths.max()
             return x * keep
 
+    With `capture_scalar_outputs`, `capture_dynamic_output_shape_ops` or `fullgraph=True` the graph holds numbers and sizes that
+    nobody knows while it is traced. What needs one of them all the same breaks it (`x.chunk(n)`, a loop over `x[mask]`,
+    attention over it), and `names[n]` on a list raises.
+
     Fix: a static upper bound and a mask; or pass the integer in from outside. `--unsafe-fixes` selects by an index where
     a slice begins at the tensor and its length is known (`x[:, i : i + 2]`, `x.narrow(1, i, 2)`) and where the tensor
     alone is the index (`x[:, i]`), and else sets
@@ -50,7 +72,7 @@ class TensorAsSize(Rule):
     elsewhere = "read the integer there and pass it"
     subjects = {"subscript": (Tensor, Seq, Object)}
     graph_breaks = ("GB0033", "GB0124", "GB0059")
-    calls = ("builtins.range", "builtins.slice", *_SIZES)
+    calls = ("builtins.range", "builtins.slice", *_SIZES, *_ASKS_NUMBERS, *_ASKS_SIZES)
     owns = tuple(name for name in calls if name in asked.breaking_with("GB0033"))
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
@@ -70,6 +92,9 @@ class TensorAsSize(Rule):
                     or receiver.key[:2] == ("x", "torch.nn.ModuleList")
                 ):
                     yield self._finding(event, position, "a tensor indexes a Python list")
+                return
+            if isinstance(receiver, Seq) and self._kept(event) and (kept := _read_number(index)) is not None:
+                yield self._raises(event, kept, "a number that stays in the graph indexes a Python list")
                 return
             bounds = _slice_bound(index)
             if bounds is not None:
@@ -97,8 +122,23 @@ class TensorAsSize(Rule):
             if tensor is not None and not tensor.is_known_number:
                 yield self._finding(event, tensor, "a list is repeated a tensor's number of times")
 
+    def on_loop(self, event: Loop) -> Iterator[Finding]:
+        if (tensor := self._held(event, event.iterable)) is not None:
+            yield self._finding(event, tensor, "a loop over a tensor whose size only the graph knows")
+
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
+        given = (*filter(None, [event.receiver]), *event.args, *event.keywords.values())
+        if name in _ASKS_SIZES:
+            tensor = next((t for value in given if (t := self._held(event, value)) is not None), None)
+            if tensor is not None:
+                yield self._finding(event, tensor, f"`{event.method}` asks for a size that only the graph knows")
+                return
+        if name in _ASKS_NUMBERS and self._kept(event) and (number := _read_number(*given)) is not None:
+            yield self._finding(event, number, f"`{event.method}` asks for a number that stays in the graph")
+            return
+        if name not in _SIZES and name not in ("builtins.range", "builtins.slice"):
+            return
         if name in ("builtins.range", "builtins.slice"):
             tensor = next((t for a in event.args if (t := spoken_of(a) or _drawn(a)) is not None), None)
             if tensor is not None:
@@ -106,12 +146,15 @@ class TensorAsSize(Rule):
             elif name == "builtins.range" and self._kept(event) and (kept := _read_number(*event.args)) is not None:
                 yield self._finding(event, kept, "`range()` of a number that was read out of a tensor")
             return
-        if self._kept(event) and name not in _COUNTS:
-            return
-        places = _SIZES[name]
-        values = [event.args[i] for i in places.within(len(event.args))]
-        values.extend(event.keywords[k] for k in places.keywords if k in event.keywords)
-        for value in values:
+        if self._kept(event):
+            if (position := _position(event)) is not None:
+                yield self._raises(event, position, f"`{event.method}` gets a tensor as a position")
+                return
+            if name not in _ASKS_NUMBERS:
+                return
+        for value in _given(event, _SIZES[name]):
+            if self._kept(event) and isinstance(value, Seq):
+                continue  # each of several sizes may be one that the graph alone knows
             tensor = _inner(value)
             # A 0-d input, or a tensor made of constants alone, has a value that tracing knows.
             if tensor is not None and tensor.flags & RAW and name.endswith("tensor_split"):
@@ -127,6 +170,12 @@ class TensorAsSize(Rule):
         """Whether Dynamo reads the number and holds it in the graph."""
         return self.captured(event, _SWITCH)
 
+    def _held(self, event: Event, value: Value) -> Tensor | None:
+        """The tensor, where its size is one that the graph holds and nobody knows."""
+        if not isinstance(value, Tensor) or not value.flags & DATA_SIZED or value.ndim == 0:
+            return None
+        return value if self.captured(event, _SIZES_SWITCH) else None
+
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Subscript) and (found := window(event)) is not None:
             return found
@@ -134,17 +183,31 @@ class TensorAsSize(Rule):
             return picked(event)
         if isinstance(event, Call) and event.method == "narrow" and (found := narrowed(event)) is not None:
             return found
-        return switch_on(event, _SWITCH) if self._cured(event) else None
+        held = "the graph" in finding.message.partition(";")[0]  # it is what a switch leads to
+        return switch_on(event, _SWITCH) if not held and self._cured(event) else None
 
     def _cured(self, event: Event) -> bool:
         """Whether the switch cures it: sizes and bounds may be numbers that only the graph knows, counts may not."""
         if isinstance(event, Call):
-            return event.name in _SIZES and event.name not in _COUNTS
+            if event.name not in _SIZES or _position(event) is not None:
+                return False
+            given = _given(event, _SIZES[event.name])
+            return event.name not in _ASKS_NUMBERS or all(isinstance(value, Seq) for value in given)
         if not isinstance(event, (Subscript, Store)) or not isinstance(event.receiver, Tensor):
             return False
         parts = parts_of(event.index) if event.index is not None else ()
         bounds = [part for part in parts if _slice_bound(part) is not None]
         return bool(bounds) and all(map(_is_read, bounds))
+
+    def _raises(self, event: Event, tensor: Tensor, what: str) -> Finding:
+        """What torch 2.13 neither traces nor breaks on."""
+        return self.finding(
+            event,
+            f"{what}; torch.compile raises here",
+            about=tensor,
+            effect=Effect.ERROR,
+            help="select with a tensor (torch.stack and index_select), or compute the integer outside the region",
+        )
 
     def _finding(self, event: Event, tensor: Tensor, what: str) -> Finding:
         return self.finding(
@@ -153,6 +216,20 @@ class TensorAsSize(Rule):
             about=tensor,
             help="use a static bound with a mask, or compute the integer outside the region",
         )
+
+
+def _given(event: Call, places: Places) -> list[Value]:
+    """The arguments of a call at these places."""
+    values = [event.args[i] for i in places.within(len(event.args))]
+    return [*values, *(event.keywords[k] for k in places.keywords if k in event.keywords)]
+
+
+def _position(event: Call) -> Tensor | None:
+    """The tensor that is a position and no size of what comes out."""
+    places = _POSITIONS.get(event.name)
+    values = _given(event, places) if places is not None else []
+    found = next((tensor for value in values if (tensor := _inner(value)) is not None), None)
+    return found if found is not None and not found.is_known_number else None
 
 
 def _slice_bound(value: Value) -> Tensor | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from tclint.events import Event, Operation
 from tclint.fixes.recipes import display
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.values import Seq, Tensor, tensor_of
+from tclint.sources.tree import ancestors
+from tclint.values import Scalar, Seq, Tensor, Value, tensor_of
 
 
 class ListCompareTensors(Rule):
@@ -45,6 +47,15 @@ class ListCompareTensors(Rule):
         tensor = _tensor_in(left) or _tensor_in(right)
         if tensor is None:
             return
+        if self._raises(event, left, right):
+            yield self.finding(
+                event,
+                "a shape is compared with a tensor that stays in the graph; torch.compile raises here",
+                about=tensor,
+                effect=Effect.ERROR,
+                help="compare plain sizes",
+            )
+            return
         yield self.finding(
             event,
             f"sequences with a tensor among their elements are compared; Dynamo breaks the graph here{whole_frame(event)}",
@@ -52,10 +63,23 @@ class ListCompareTensors(Rule):
             help="compare plain sizes",
         )
 
+    def _raises(self, event: Operation, left: Seq, right: Seq) -> bool:
+        """Whether sizes that the graph holds are compared where the answer decides: asked of torch 2.13."""
+        if not self.captured(event, "capture_scalar_outputs"):
+            return False
+        sized = any(
+            isinstance(item, Scalar) and item.source == "size" for side in (left, right) for item in _items(side)
+        )
+        chain = ancestors(event.module.tree, event.node)
+        return sized and bool(chain) and isinstance(chain[-1], (ast.Assert, ast.If, ast.While, ast.IfExp))
+
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         return display("compare sizes with sizes", "take the number out of the tensor outside the region")
 
 
+def _items(value: Seq) -> tuple[Value, ...]:
+    return tuple(value.items) if value.items is not None else (value.elem,)
+
+
 def _tensor_in(value: Seq) -> Tensor | None:
-    items = value.items if value.items is not None else (value.elem,)
-    return next((t for i in items if (t := tensor_of(i)) is not None), None)
+    return next((t for i in _items(value) if (t := tensor_of(i)) is not None), None)

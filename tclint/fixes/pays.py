@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tclint.fixes.moved import Moved
-from tclint.model.finding import Finding
+from tclint.model.finding import Effect, Finding
 
 _Key = TypeVar("_Key", tuple[str, str, int], tuple[str, str, str])
 
@@ -44,7 +44,12 @@ def unpaid(
     if any(fixed.fix is not None and fixed.fix.switch is not None for fixed in chosen):
         # A switch reaches functions that nobody wanted to change: there a break may go from one line to the next.
         gone = Counter({(path, "", function): count for (path, _, function), count in missing.items()})
-        surplus = [hazard for hazard in surplus if not _taken(gone, (hazard.path, "", hazard.function))]
+        # Not so where the program does not run any more.
+        surplus = [
+            hazard
+            for hazard in surplus
+            if hazard.effect is Effect.ERROR or not _taken(gone, (hazard.path, "", hazard.function))
+        ]
     return [_blame(hazard, chosen, moved) for hazard in surplus]
 
 
@@ -55,23 +60,34 @@ def _blame(hazard: Finding, chosen: Sequence[Finding], moved: Mapping[str, Moved
     why = f"line {hazard.line} would have {hazard.code} then: {hazard.message}"
     here = tuple(fixed for fixed in chosen if fixed.path == hazard.path)
     near = tuple(fixed for fixed in here if fixed.function == hazard.function)
-    near = near or tuple(fixed for fixed in chosen if fixed.fix is not None and fixed.fix.switch is not None)
+    near = near or tuple(fixed for fixed in chosen if _switches(fixed, hazard))
     if hazard.path not in moved:
         why = f"{hazard.path} {why}"
     return Unpaid(near or here or tuple(chosen), why)
 
 
+def _switches(fixed: Finding, hazard: Finding) -> bool:
+    """Whether a fix is a switch in a file that the hazard is compiled from."""
+    switch = fixed.fix.switch if fixed.fix is not None else None
+    return switch is not None and switch.path in {hazard.path, *(step.path for step in hazard.chain)}
+
+
 def _place(finding: Finding) -> tuple[str, str, int]:
-    return finding.path, finding.code, finding.line
+    return finding.path, _kind(finding), finding.line
 
 
 def _moved(finding: Finding, moved: Mapping[str, Moved]) -> tuple[str, str, int]:
     lines = moved.get(finding.path)
-    return finding.path, finding.code, finding.line if lines is None else lines.new(finding.line)
+    return finding.path, _kind(finding), finding.line if lines is None else lines.new(finding.line)
 
 
 def _scope(finding: Finding) -> tuple[str, str, str]:
-    return finding.path, finding.code, finding.function
+    return finding.path, _kind(finding), finding.function
+
+
+def _kind(finding: Finding) -> str:
+    """A rule, and whether torch raises: what broke the graph before and raises now has become another hazard."""
+    return f"{finding.code} raises" if finding.effect is Effect.ERROR else finding.code
 
 
 def _taken(counts: Counter[_Key], key: _Key) -> bool:

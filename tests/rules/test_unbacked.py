@@ -87,6 +87,13 @@ def test_sizes_and_bounds_of_tensors(forward: str) -> None:
         "rows = x[x > 0]\nn = rows.shape[0]\nif n:\n    x = x + n\nreturn x",
         "first, _ = torch.where(x > 0)\nkept = first.unsqueeze(0)\nif kept.size(0) > 1:\n    x = x + 1\nreturn x",
         "return [x + 1 for row in x[x > 0]]",
+        "n = int(x.sum())\nreturn x.chunk(n)",
+        "n = int(x.sum())\nreturn x.split(n)[0]",
+        "n = int(x.sum())\nreturn torch.linspace(0, 1, steps=n)",
+        "return nn.functional.one_hot(x.long(), x.max().item())",
+        "return x.float().tolist()[0] * x",
+        "rows = x[x[:, 0] > 0]\nreturn torch.cdist(rows, rows)",
+        "rows = x[x[:, 0] > 0]\nreturn rows.logsumexp(0)",
     ],
 )
 def test_what_needs_the_value(forward: str) -> None:
@@ -128,3 +135,121 @@ def test_the_truth_of_a_number_that_stays_in_the_graph_is_refused(number: str, t
 
     assert found("torch._dynamo.config.capture_scalar_outputs = True") == ([effect] if effect else [])
     assert found("") == []
+
+
+RAISES = """
+import torch
+{switches}
+
+@torch.compile
+def f(x: torch.Tensor, names: list[torch.Tensor]):
+    n = (x > 0).sum()
+    return {result}
+"""
+SCALARS = "torch._dynamo.config.capture_scalar_outputs = True"
+SIZES = "torch._dynamo.config.capture_dynamic_output_shape_ops = True"
+
+
+@pytest.mark.parametrize(
+    ("result", "switch", "found"),
+    [
+        ("x[x > 0].tolist()", SIZES, ["TCL103 error"]),
+        ("x.nonzero().flatten().tolist()", SIZES, ["TCL103 error"]),
+        ("x[x > 0].sum().tolist()", SCALARS, ["TCL106 graph-break"]),
+        ("x.narrow(0, n, 2)", SCALARS, ["TCL104 error"]),
+        ("x.narrow(0, 0, n)", SCALARS, []),
+        ("x.narrow(0, n.item(), 2)", SCALARS, []),
+        ("x.roll(n, 0)", SCALARS, ["TCL104 error"]),
+        ("[x, x + 1][n.item()]", SCALARS, ["TCL104 error"]),
+        ("[x[0], x[1]] if list(x[:n].shape) == [n, 2] else []", SCALARS, ["TCL118 error"]),
+        ("list(x[:n].shape) == [n, 2]", SCALARS, ["TCL118 graph-break"]),
+    ],
+)
+def test_where_a_switch_makes_torch_compile_raise(result: str, switch: str, found: list[str]) -> None:
+    """Each was asked of torch 2.13. No fixture: a program that does not run has no breaks to compare."""
+    overrides = {"no-cache": True, "select": ["TCL1"]}
+    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
+    source = RAISES.format(switches=switch, result=result).encode()
+    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+    findings = Project([file], settings, "/nowhere").lint().findings
+    assert [f"{f.code} {f.effect.value}" for f in findings] == found
+
+
+def test_a_switch_is_not_offered_where_another_line_would_raise() -> None:
+    """The number is cured by the switch that makes the list of another function raise."""
+
+    def kept(rows: str) -> bool:
+        source = (
+            "import torch\n\n\ndef rows(x):\n"
+            f"    n = (x > 0).sum()\n    return {rows}\n\n\n"
+            "@torch.compile\ndef f(x: torch.Tensor):\n    return torch.zeros(int(x.sum())), rows(x)\n"
+        ).encode()
+        overrides = {"no-cache": True, "select": ["TCL1"]}
+        settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
+        file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+        done = Project([file], settings, "/nowhere").fix(unsafe=True, write=False).fixed
+        return any(b"capture_scalar_outputs" in text for text in done.contents.values())
+
+    assert kept("x.roll(n, 0)") is False
+    assert kept("x[:n]") is True
+
+
+def test_a_switch_answers_for_the_files_that_it_reaches_alone() -> None:
+    """A fix of one program that does not pay costs no switch of another."""
+    first = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return torch.zeros(int(x.sum()))\n"
+    second = (
+        "import torch\n\n\ndef sure(x):\n    return bool((x > 0).all())\n\n\n"
+        "@torch.compile\ndef g(xs: list[torch.Tensor]):\n    for x in xs:\n        if sure(x):\n            return x\n    return xs[0]\n"
+    )
+    files = [
+        InputFile(name, f"/nowhere/{name}", explicit=True, text=text.encode())
+        for name, text in (("first.py", first), ("second.py", second))
+    ]
+    settings = configuration.load(
+        ["first.py", "second.py"], cwd="/nowhere", isolated=True, overrides={"no-cache": True}
+    )
+    done = Project(files, settings, "/nowhere").fix(unsafe=True, write=False).fixed
+    assert list(done.contents) == ["first.py"]
+
+
+@pytest.mark.parametrize(
+    ("method", "value", "offers"),
+    [
+        ("sure", "(x > 0).all()", True),
+        ("sure", "(x > 0).all() and (x < 9).all()", False),
+        ("sure", "not (x > 0).all()", False),
+        ("__contains__", "(x > 0).all()", False),
+    ],
+)
+def test_bool_goes_where_no_truth_is_asked_for_behind_it(method: str, value: str, offers: bool) -> None:
+    used = "x + 1 if x in self else x" if method == "__contains__" else "x + 1 if self.sure(x) else x"
+    source = (
+        f"import torch\nfrom torch import nn\n\n\nclass Model(nn.Module):\n    def {method}(self, x):\n"
+        f"        return bool({value})\n\n    def forward(self, x: torch.Tensor):\n        return {used}\n"
+    ).encode()
+    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides={"no-cache": True})
+    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+    found = [f for f in Project([file], settings, "/nowhere").lint().findings if "bool()" in f.message]
+    assert any(f.fix is not None and bool(f.fix.edits) for f in found) == offers
+
+
+@pytest.mark.parametrize(
+    ("used", "kept"),
+    [
+        ("x * p", False),
+        ("x[:, -p:]", True),
+        ("x[p]", True),
+        ("[x + i for i in range(p)]", True),
+    ],
+)
+def test_a_number_that_a_caller_counts_with_stays_a_number(used: str, kept: bool) -> None:
+    """`x[:, -p:]` with a tensor and the switch raises in torch 2.13, with a number it does not."""
+    source = (
+        "import torch\nfrom torch import nn\n\n\nclass Model(nn.Module):\n    def period(self, x):\n"
+        "        return x.size(-1) // max(int(x.sum(0).argmax()), 1)\n\n"
+        f"    def forward(self, x: torch.Tensor):\n        p = self.period(x)\n        return {used}\n"
+    ).encode()
+    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides={"no-cache": True})
+    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+    done = Project([file], settings, "/nowhere").fix(unsafe=True, write=False).fixed
+    assert (b"max(int(" in done.contents.get("m.py", source)) is kept

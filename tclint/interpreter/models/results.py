@@ -171,7 +171,7 @@ def numbers_of(tensor: Tensor, origin: Origin) -> Value:
 
     The numbers are read out of the tensor. How many there are its shape says.
     """
-    numbers: Value = Scalar("number", "data", origin)
+    numbers: Value = Scalar(_PYTHON.get(tensor.dtype, "number"), "data", origin)
     length = "data" if tensor.flags & DATA_SIZED else tensor.length_source
     for _ in range(tensor.ndim if tensor.ndim >= 0 else 1):
         numbers = Seq("list", None, numbers, length)
