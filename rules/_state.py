@@ -175,7 +175,11 @@ def changed_reads(event: Event, burned: bool = False) -> Iterator[tuple[StatePla
     outer = function.parent.qualname if function.parent is not None else None
     names: dict[str, StatePlace] = {}
     for place in (*evidence.writes("global"), *evidence.writes("cell")):
-        if place[1] == path and place[2] in ("", outer):
+        if (
+            place[1] == path
+            and place[2] in ("", outer)
+            and not (place[0] == "global" and _shadowed(function, place[3]))
+        ):
             names[place[3]] = place
     if not names:
         return
@@ -188,6 +192,21 @@ def changed_reads(event: Event, burned: bool = False) -> Iterator[tuple[StatePla
         varied = evidence.change(names[name], _constant(firsts.get(name)), burned)
         if varied.hazard:
             yield names[name], node, varied
+
+
+def _shadowed(function: Function, name: str) -> bool:
+    """Whether a name of the file is one of a function around, too, and so means that one here."""
+    plain = re.split(r"[.\[(]", name, maxsplit=1)[0]
+    around = function.parent
+    while around is not None:
+        if plain in around.bound_names() and plain not in _declared_global(around.node):
+            return True
+        around = around.parent
+    return False
+
+
+def _declared_global(node: ast.AST) -> set[str]:
+    return {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
 
 
 def _constant(node: ast.expr | None) -> Value | None:

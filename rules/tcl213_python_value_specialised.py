@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from tclint.events import Branch, Compile, Enter, Event, Operation, ProgramCall, variation
@@ -108,7 +109,9 @@ class PythonValueSpecialised(Rule):
         if evidence is None or function is None or event.site is None or not event.at_entry:
             return
         yield from self._gradients(event, evidence)
-        told = {name: _keys(values) for name, values in evidence.values.items()}
+        told = {
+            name: _keys(values, _fields_read(function.node, name, values)) for name, values in evidence.values.items()
+        }
         told = {name: keys for name, keys in told.items() if len(keys) == len(evidence.rows) and len(set(keys)) > 1}
         combinations = {row for row in zip(*told.values(), strict=True) if "?" not in row}
         if len(combinations) <= variation.SETTLES:
@@ -138,6 +141,7 @@ class PythonValueSpecialised(Rule):
             for name in others
             if _guarded_part(costs.blames(name)) and (name in typed or not _is_joined(function, name))
         ]
+        blamed = [name for name in blamed if _is_read(function, name, evidence.values[name], costs.blames(name))]
         # A list that is another length each time costs by itself: TCL206.
         blamed = [name for name in blamed if not (_are_lists(evidence.values[name]) and evidence.resized(name))]
         if not costs.hazard or not blamed or not evidence.together(others).hazard:
@@ -309,8 +313,29 @@ def _is_name(value: Value) -> bool:
     )
 
 
-def _keys(values: Sequence[Value]) -> list[Hashable]:
-    """What the guards compare, call by call; nothing for what other rules speak of: flags, numbers, containers, tensors."""
+def _fields_read(function: ast.AST, name: str, values: Sequence[Value]) -> frozenset[str] | None:
+    """The fields that a function reads of an object, where it does nothing else with it: Dynamo guards on no others."""
+    if not any(isinstance(value, Instance) for value in values):
+        return None
+    parts = list(ast.walk(function))
+    fields = [node for node in parts if isinstance(node, ast.Attribute) and _is_of(node, name)]
+    if any(value.cls.methods.get(node.attr) for node in fields for value in values if isinstance(value, Instance)):
+        return None  # what its own code reads is not seen here
+    uses = sum(isinstance(node, ast.Name) and node.id == name for node in parts)
+    return frozenset(node.attr for node in fields) if uses == len(fields) else None
+
+
+def _is_read(function: ast.AST, name: str, values: Sequence[Value], blamed: Sequence[str]) -> bool:
+    """Whether something that is to blame is read: of an object that may be a field which nobody asks for."""
+    fields = _fields_read(function, name, values)
+    return fields is None or any(re.split(r"[.\[)]", f"{each}.")[1] in fields for each in blamed)
+
+
+def _keys(values: Sequence[Value], fields: frozenset[str] | None = None) -> list[Hashable]:
+    """What the guards compare, call by call; nothing for what other rules speak of: flags, numbers, containers, tensors.
+
+    Of objects, the `fields` that are read.
+    """
     known = [value for value in values if isinstance(value, Scalar) or value.guarded() != UNKNOWN]
     if all(isinstance(value, Tensor) or _is_flag(value) for value in known):
         return []
@@ -324,16 +349,21 @@ def _keys(values: Sequence[Value]) -> list[Hashable]:
         elif isinstance(value, Tensor) and not ranked:
             keys.append("tensor")
         else:
-            keys.append(_key(value))
+            keys.append(_key(value, fields))
     return keys
 
 
-def _key(value: Value | None) -> Hashable:
+def _key(value: Value | None, fields: frozenset[str] | None = None) -> Hashable:
     """What of an argument Dynamo compares before it runs a program again.
 
     Numbers and sizes are no part of it: they become dynamic. Nor is what is not known.
     """
-    return _shape_of(value.guarded()) if value is not None else "?"
+    if value is None:
+        return "?"
+    told = value.guarded()
+    if fields is not None and isinstance(told, guarded.Table):
+        return told.kind, tuple((name, _shape_of(item)) for name, item in told.items if name in fields)
+    return _shape_of(told)
 
 
 def _shape_of(value: Guarded) -> Hashable:

@@ -127,7 +127,7 @@ def _sequence(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
             if kind in ("set", "frozenset") and items is not None:
                 items = tuple({item.key: item for item in items}.values())
             return Seq(kind, items, elements.elem, elements.length)
-        if frame.region is None and isinstance(elements, (Tensor, Dict, Const)):
+        if frame.region is None and isinstance(elements, (Tensor, Dict, Const, ClassValue)):
             rows, exact = elements.turns(frame, node, _MOST, 0)
             if exact:
                 return Seq(kind, tuple(rows))
