@@ -332,4 +332,6 @@ net(torch.randn(4))
     (tmp_path / "m.py").write_text(PRELUDE + source)
     report = lint("m.py", cwd=tmp_path)
     assert [f.assumed for f in report.findings if f.code == "TCL108"] == [not compiles]
-    assert [site.unresolved for site in report.sites] == ["" if compiles else "nothing: what torch.compile returns is not kept"]
+    assert [site.unresolved for site in report.sites] == [
+        "" if compiles else "nothing: what torch.compile returns is not kept"
+    ]
