@@ -247,7 +247,7 @@ class _Clocks:
         return place > 0 and self.functions[place - 1][1] >= line
 
 
-def _lines_of(root: ast.AST, kinds: tuple[type[ast.stmt], ...]) -> list[range]:
+def _lines_of(root: ast.AST, kinds: tuple[type[ast.stmt] | type[ast.expr], ...]) -> list[range]:
     """The lines of the statements of these kinds."""
     return [range(n.lineno, (n.end_lineno or 0) + 1) for n in own(root) if isinstance(n, kinds)]
 
