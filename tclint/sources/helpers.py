@@ -21,4 +21,3 @@ def helpers(data: bytes) -> frozenset[str]:
         if any({*names} & given for names in _COMPILED.findall(body)):
             found.add(match[1])
     return frozenset(name.decode() for name in found)
-
