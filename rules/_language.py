@@ -38,6 +38,12 @@ def told(name: str, release: str) -> str:
     return feature.words + span(features.span(feature)) if feature is not None else ""
 
 
+def advice(name: str, release: str) -> str:
+    """What to do about a feature, where it is worth saying."""
+    feature = features.broken(name, release)
+    return feature.help if feature is not None else ""
+
+
 def of_call(event: Call) -> str | None:
     """What `float(object)` and its like ask an object of the program."""
     value = event.args[0] if event.args else event.receiver

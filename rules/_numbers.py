@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 from tclint.torch_facts import facts
 from tclint.values import Instance
 
+DRAWN_NUMBER: Final = "a number that Python's `random` drew"
+
 # Functions of math, and what torch calls them.
 MATH: Final = {**{name: name for name in facts.methods("does the same on tensors under its own name")}, "fabs": "abs"}
 _TAKES: Final = facts.methods("takes a 0-d tensor for a number")

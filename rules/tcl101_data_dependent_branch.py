@@ -11,11 +11,13 @@ from tclint.fixes.recipes import display
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.rules._branches import fix_branch
 from tclint.rules._conditions import DRAWN
+from tclint.rules._numbers import DRAWN_NUMBER
 from tclint.rules._truths import contains_fix, without_bool
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
 from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, spoken_of
 from tclint.values.constant import is_none
+from tclint.values.scalar import is_drawn
 
 
 class DataDependentBranch(Rule):
@@ -63,10 +65,10 @@ class DataDependentBranch(Rule):
         self._tests: dict[str, dict[tuple[int, int, int, int], str]] = {}
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
-        tensor = spoken_of(event.test)
-        if isinstance(event.test, Scalar) and event.test.source == "drawn":
+        tensor, it = spoken_of(event.test), "a tensor"
+        if is_drawn(event.test):
             # Dynamo draws Python's random numbers inside the graph, as tensors.
-            tensor = Tensor(PROVEN, origin=event.test.origin)
+            tensor, it = Tensor(PROVEN, origin=event.test.origin), DRAWN_NUMBER
             self._tests.setdefault(event.module.path, {})[position(event.node)] = DRAWN
         if isinstance(event.test, Scalar) and self._kept_number(event, event.test):
             tensor = Tensor(PROVEN, origin=event.test.origin)
@@ -79,7 +81,7 @@ class DataDependentBranch(Rule):
             return
         if isinstance(event.test, Tensor) and not tensor.flags & ARRAY:
             self._tests.setdefault(event.module.path, {})[position(event.node)] = tensor.dtype
-        yield self._finding(event, tensor, f"`{event.keyword}` on a tensor")
+        yield self._finding(event, tensor, f"`{event.keyword}` on {it}")
 
     def on_assert(self, event: Assert) -> Iterator[Finding]:
         """The last operand of an assert's condition stays in the graph; a fix of those before it has to know that too."""

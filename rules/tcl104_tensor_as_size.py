@@ -8,6 +8,7 @@ from typing import Final
 from tclint.events import Call, Event, Loop, Operation, Store, Subscript
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Effect, Finding, Fix, Severity
+from tclint.rules._numbers import DRAWN_NUMBER
 from tclint.rules._windows import narrowed, picked, window
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
@@ -29,6 +30,7 @@ from tclint.values import (
     spoken_of,
 )
 from tclint.values.constant import is_none
+from tclint.values.scalar import is_drawn
 
 _SIZES: Final = facts.places("takes sizes")
 _POSITIONS: Final = facts.places("refuses a tensor as a position")
@@ -91,27 +93,28 @@ class TensorAsSize(Rule):
                     or isinstance(receiver, Seq)
                     or receiver.key[:2] == ("x", "torch.nn.ModuleList")
                 ):
-                    yield self._finding(event, position, "a tensor indexes a Python list")
+                    yield self._finding(event, position, "{it} indexes a Python list")
                 return
             if isinstance(receiver, Seq) and self._kept(event) and (kept := _read_number(index)) is not None:
                 yield self._raises(event, kept, "a number that stays in the graph indexes a Python list")
                 return
             bounds = _slice_bound(index)
             if bounds is not None:
-                yield self._finding(event, bounds, "a tensor bounds a slice of a Python list")
+                yield self._finding(event, bounds, "{it} bounds a slice of a Python list")
             return
         if not isinstance(receiver, Tensor):
             return
         for part in parts_of(index):
             bound = _slice_bound(part)
             if bound is not None and not (self._kept(event) and _is_read(part)):
-                yield self._finding(event, bound, "a tensor bounds a slice")
+                yield self._finding(event, bound, "{it} bounds a slice")
                 return
             position = part if isinstance(part, Tensor) else _drawn(part)
             if position is None or position.flags & (RAW | FOLDED):
                 continue  # no tensor, or one whose value tracing knows
             if position.ndim == 0 and position.dtype != "b":
-                yield self._finding(event, position, "a 0-d tensor is used as an index")
+                it = "{it}" if isinstance(position, _Drawn) else "a 0-d tensor"
+                yield self._finding(event, position, f"{it} is used as an index")
                 return
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
@@ -120,7 +123,7 @@ class TensorAsSize(Rule):
             if tensor is None and self._kept(event):
                 tensor = _read_number(event.right)
             if tensor is not None and not tensor.is_known_number:
-                yield self._finding(event, tensor, "a list is repeated a tensor's number of times")
+                yield self._finding(event, tensor, "a list is repeated by {it}")
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         if (tensor := self._held(event, event.iterable)) is not None:
@@ -142,7 +145,7 @@ class TensorAsSize(Rule):
         if name in ("builtins.range", "builtins.slice"):
             tensor = next((t for a in event.args if (t := spoken_of(a) or _drawn(a)) is not None), None)
             if tensor is not None:
-                yield self._finding(event, tensor, f"`{name[9:]}()` of a tensor")
+                yield self._finding(event, tensor, f"`{name[9:]}()` of {{it}}")
             elif name == "builtins.range" and self._kept(event) and (kept := _read_number(*event.args)) is not None:
                 yield self._finding(event, kept, "`range()` of a number that was read out of a tensor")
             return
@@ -163,7 +166,7 @@ class TensorAsSize(Rule):
             if tensor is not None and not tensor.flags & (RAW | (FOLDED if tensor.ndim == 0 else CONSTANT)):
                 if name in ("Tensor.split", "torch.split") and tensor.ndim > 0:
                     continue
-                yield self._finding(event, tensor, f"`{event.method}` gets a tensor as a size or position")
+                yield self._finding(event, tensor, f"`{event.method}` gets {{it}} as a size or position")
                 return
 
     def _kept(self, event: Event) -> bool:
@@ -210,9 +213,10 @@ class TensorAsSize(Rule):
         )
 
     def _finding(self, event: Event, tensor: Tensor, what: str) -> Finding:
+        said = what.format(it=DRAWN_NUMBER if isinstance(tensor, _Drawn) else "a tensor")
         return self.finding(
             event,
-            f"{what}; Python needs its value, so Dynamo breaks the graph{whole_frame(event)}",
+            f"{said}; Python needs its value, so Dynamo breaks the graph{whole_frame(event)}",
             about=tensor,
             help="use a static bound with a mask, or compute the integer outside the region",
         )
@@ -244,11 +248,14 @@ def _slice_bound(value: Value) -> Tensor | None:
     return None
 
 
-def _drawn(value: Value) -> Tensor | None:
+class _Drawn(Tensor):
     """One of Python's random numbers, which Dynamo draws inside the graph, as the tensor that it is there."""
-    if isinstance(value, Scalar) and value.source == "drawn":
-        return Tensor(PROVEN, "i", 0, 0, value.origin)
-    return None
+
+    __slots__ = ()
+
+
+def _drawn(value: Value) -> Tensor | None:
+    return _Drawn(PROVEN, "i", 0, 0, value.origin) if is_drawn(value) else None
 
 
 def _read_number(*values: Value) -> Tensor | None:
@@ -260,7 +267,7 @@ def _read_number(*values: Value) -> Tensor | None:
 def _is_read(bounds: Value) -> bool:
     """Whether a slice is bound by tensors, and not by Python's random numbers, which Dynamo draws in the graph."""
     items = bounds.items if isinstance(bounds, Seq) and bounds.kind == "slice" else None
-    return not any(isinstance(item, Scalar) and item.source == "drawn" for item in items or ())
+    return not any(is_drawn(item) for item in items or ())
 
 
 def _inner(value: Value) -> Tensor | None:

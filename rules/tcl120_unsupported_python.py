@@ -54,6 +54,7 @@ from tclint.values.operators import METHODS
 _LEAVES: Final = "exception that leaves the compiled function"
 _OPAQUE: Final = facts.named("has no tracing rule for its operators")
 
+_PLAIN: Final = "use plain Python numbers, lists and tensors in the region"
 _READ: Final = "number of a tensor as a key"
 
 
@@ -167,8 +168,8 @@ class UnsupportedPython(Rule):
 
     def _of_language(self, event: Event, name: str | None) -> Iterator[Finding]:
         words = _language.told(name, self.release) if name is not None else ""
-        if words:
-            yield self._finding(event, words)
+        if words and name is not None:
+            yield self._finding(event, words, _language.advice(name, self.release) or _PLAIN)
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         hashed = event.operator in ("key", "member", "In", "NotIn")
@@ -286,14 +287,14 @@ class UnsupportedPython(Rule):
             )
         return None
 
-    def _finding(self, event: Event, what: str) -> Finding:
+    def _finding(self, event: Event, what: str, help: str = _PLAIN) -> Finding:
         node = event.node
         return self.finding(
             event,
             f"{what}; Dynamo does not trace it and breaks the graph{whole_frame(event)}",
             node=header(node.iter if isinstance(node, ast.For) else node),
             confidence=Confidence.HIGH,
-            help="use plain Python numbers, lists and tensors in the region",
+            help=help,
         )
 
 

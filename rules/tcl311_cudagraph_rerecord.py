@@ -77,7 +77,7 @@ class CudagraphRerecord(Rule):
     def __init__(self) -> None:
         super().__init__()
         self._passed: dict[tuple[object, ...], list[object]] = {}
-        """The numbers and shapes that a call passes, by its place and the argument: a loop passes one after the other."""
+        """The numbers and shapes that a call passes, by its place, the entry and the argument: a loop passes one after the other."""
         self._moves = Moves()
         self._read: set[tuple[str, str, str]] = set()
         """The attributes that graphs read and eager code binds."""
@@ -94,7 +94,8 @@ class CudagraphRerecord(Rule):
             yield self._finding(moved, _moved(moved))
         goes_on = any(first <= event.node.lineno <= last for first, last in event.ask.of_scope(_counting_loops))
         limit = _DYNAMIC if event.callee.site.dynamic is True else _STATIC
-        place = (event.module.path, event.node.lineno, event.node.col_offset, event.callee.key)
+        # What two entries pass, a test and a script perhaps, need not be passed in one run.
+        place = (event.module.path, event.node.lineno, event.node.col_offset, event.callee.key, event.ask.root())
         for argument, given in (*enumerate(event.args), *event.keywords.items()):
             value = _present(given)
             if isinstance(value, Scalar) and _in_loop(event):

@@ -11,7 +11,7 @@ from tclint.fixes.places import Place
 from tclint.fixes.recipes import quoted
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Label, Severity
 from tclint.ruleset.rule import Rule
-from tclint.values import CompileSite, Const, Tensor, Value
+from tclint.values import CompileSite, Const, Evidence, Tensor, Value
 
 # A mode, and what is left of it without CUDA graphs.
 _PLAIN: Final = {"reduce-overhead": "default", "max-autotune": "max-autotune-no-cudagraphs"}
@@ -47,7 +47,7 @@ class ReduceOverheadDynamic(Rule):
     Fix: pad to one size or a few buckets and drop `dynamic`, or keep dynamic shapes and the default mode
     (`mode="max-autotune-no-cudagraphs"` for autotuning). `--unsafe-fixes` writes the mode without CUDA graphs.
 
-    Ignore it where only a handful of sizes ever occur.
+    Ignore it where only a handful of sizes ever occur. Where all calls in sight have the same sizes nothing is said.
     """
 
     code, name = "TCL410", "reduce-overhead-dynamic"
@@ -71,8 +71,10 @@ class ReduceOverheadDynamic(Rule):
         assert isinstance(site, CompileSite)
         if not site.cudagraphs:
             return
+        self._called.add((site.path, site.line))
+        if _have_one_size(event.evidence):
+            return
         if site.dynamic is True:
-            self._called.add((site.path, site.line))
             labels = (Label(site.line, "compiled with dynamic=True here"),) if site.path == event.module.path else ()
             yield self._finding(event, "dynamic=True", labels)
         elif any(_marked(value) for value in (*event.args, *event.keywords.values())):
@@ -111,3 +113,16 @@ class ReduceOverheadDynamic(Rule):
 
 def _marked(value: Value) -> bool:
     return isinstance(value, Tensor) and bool(getattr(value, "marks", ()))
+
+
+def _have_one_size(evidence: Evidence | None) -> bool:
+    """Whether all calls in sight come with tensors of the same sizes: one recording serves them."""
+    given = [values for values in evidence.values.values() if values] if evidence is not None else []
+    tensors = [[v for v in values if isinstance(v, Tensor)] for values in given]
+    shapes = [{value.shape for value in each} for each in tensors if each]
+    return bool(shapes) and all(len(each) == 1 and _is_told(next(iter(each))) for each in shapes)
+
+
+def _is_told(shape: object) -> bool:
+    """Whether every size is known."""
+    return isinstance(shape, tuple) and None not in shape

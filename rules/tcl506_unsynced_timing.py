@@ -74,7 +74,7 @@ class UnsyncedTiming(Rule):
         if _includes_compilation(event, clocks, call, timing) and not _ABOUT_COMPILING.search(timing.measured):
             what = "the first call, which compiles"
             help = "call it once before the clock starts"
-        elif _on_cuda(event, clocks) and not clocks.waits(call, timing) and not clocks.runs_on(timing):
+        elif _on_cuda(event, clocks) and not clocks.waits(call, timing) and not clocks.runs_on(call, timing):
             what = "only the launch: nothing waits for the device before the clock is read"
             help = "torch.cuda.synchronize() before reading the clock"
         else:
@@ -178,14 +178,30 @@ class _Clocks:
         mentions = (node for node in own(self._root) if isinstance(node, ast.Attribute))
         return sorted(node.lineno for node in mentions if node.attr == "backward")
 
-    def runs_on(self, timing: _Timing) -> bool:
-        """Whether the clock runs through a training loop (`t0 = t1`, or a backward pass in between).
+    def runs_on(self, call: ast.Call, timing: _Timing) -> bool:
+        """Whether the clock runs through a training loop (`t0 = t1`, a backward pass in between, or read in turns that did not
+        start it).
 
         The device's queue is bounded, so that over many steps such times are right on average.
         """
         place = bisect_left(self._backward, timing.start.lineno)
         passes = place < len(self._backward) and self._backward[place] <= timing.end.lineno
-        return passes or text(timing.start.targets[0]) in self._restarted
+        return passes or text(timing.start.targets[0]) in self._restarted or self._spans_turns(call, timing)
+
+    def _spans_turns(self, call: ast.Call, timing: _Timing) -> bool:
+        """Whether a loop calls and reads the clock, which was started before it, or in a turn of its own (`if step == 10:`)."""
+        start, end = timing.start.lineno, timing.end.lineno
+        turns = [loop for loop in self._loops if call.lineno in loop and end in loop]
+        choices = [branch for branch in self._choices if start in branch and end not in branch]
+        return any(start not in loop or any(branch[0] in loop for branch in choices) for loop in turns)
+
+    @cached_property
+    def _loops(self) -> list[range]:
+        return _lines_of(self._root, LOOPS)
+
+    @cached_property
+    def _choices(self) -> list[range]:
+        return _lines_of(self._root, (ast.If,))
 
     @cached_property
     def uses_cuda(self) -> bool:
@@ -229,6 +245,11 @@ class _Clocks:
         """Whether a line belongs to a function inside."""
         place = bisect_right(self.functions, (line, sys.maxsize))
         return place > 0 and self.functions[place - 1][1] >= line
+
+
+def _lines_of(root: ast.AST, kinds: tuple[type[ast.stmt] | type[ast.expr], ...]) -> list[range]:
+    """The lines of the statements of these kinds."""
+    return [range(n.lineno, (n.end_lineno or 0) + 1) for n in own(root) if isinstance(n, kinds)]
 
 
 def _is_clock(node: ast.AST | None) -> bool:

@@ -4,7 +4,7 @@
     PYTHON scripts/ask/language.py ask 2.16.json --new    # only programs that the table does not have yet
     python scripts/ask/language.py write 2.4.json …       # tclint/torch_facts/language.json, from the answers of all
 
-`language.txt` has a program for each: `### name | words`, then a file with a `Model`. A child compiles a few of them, one
+`language.txt` has a program for each: `### name | words`, with ` || what to do` where that is worth saying, then a file with a `Model`. A child compiles a few of them, one
 after the other. What no answers speak of stays in the table as it is.
 """
 
@@ -25,10 +25,11 @@ WRITTEN = HERE.parent.parent / "tclint" / "torch_facts" / "language.json"
 
 
 class Program(NamedTuple):
-    """A feature: its name in the facts, what messages call it, and a program that uses it."""
+    """A feature: its name in the facts, what messages call it and advise, and a program that uses it."""
 
     name: str
     words: str
+    help: str
     source: str
 
 
@@ -36,8 +37,9 @@ def programs(text: str) -> Iterator[Program]:
     """The programs of the file, in order."""
     for part in text.split("### ")[1:]:
         head, _, source = part.partition("\n")
-        name, _, words = head.partition(" | ")
-        yield Program(name, words, source.strip() + "\n")
+        name, _, told = head.partition(" | ")
+        words, _, help_ = told.partition(" || ")
+        yield Program(name, words, help_, source.strip() + "\n")
 
 
 def breaks(program: Program, path: Path) -> bool:
@@ -124,7 +126,7 @@ def _child(group: list[Program], folder: Path) -> str:
 def write(answers: list[Path], table: dict[str, Any]) -> str:
     """`language.json` from the answers of several releases, and from what it has already."""
     told: dict[int, dict[str, bool]] = {int(release.split(".")[1]): {} for release in table["releases"]}
-    for name, (_, where) in table["features"].items():
+    for name, (_, where, *_) in table["features"].items():
         for release, before in told.items():
             before[name] = str(release) in where.split(",")
     for raw in (json.loads(path.read_text()) for path in answers):
@@ -133,9 +135,8 @@ def write(answers: list[Path], table: dict[str, Any]) -> str:
     lines = []
     for program in programs(PROGRAMS.read_text(encoding="utf-8")):
         broken = ",".join(str(r) for r in releases if _breaks(told, program.name, r))
-        lines.append(
-            f"{json.dumps(program.name, ensure_ascii=False)}: {json.dumps([program.words, broken], ensure_ascii=False)}"
-        )
+        row = [program.words, broken, program.help] if program.help else [program.words, broken]
+        lines.append(f"{json.dumps(program.name, ensure_ascii=False)}: {json.dumps(row, ensure_ascii=False)}")
     asked = json.dumps([f"2.{release}" for release in releases])
     return f'{{"releases": {asked},\n"features": {{\n' + ",\n".join(lines) + "\n}}\n"
 
@@ -157,7 +158,7 @@ def main() -> int:
         features = json.loads(WRITTEN.read_text(encoding="utf-8"))["features"]
         known = set(features) if options.new else set()
         if options.between:
-            told = {name: where.split(",") for name, (_, where) in features.items()}
+            told = {name: where.split(",") for name, (_, where, *_) in features.items()}
             known = {name for name, where in told.items() if len({str(r) in where for r in options.between}) == 1}
         ask(options.answers[0], frozenset(known))
     else:

@@ -102,7 +102,8 @@ class InstanceAttributes:
         """Interpret a method for what it stores."""
         frame = Frame(self._interp, method.module, method, env, None)
         frame.constructing = True
-        execute.run_block(frame, method.node.body)  # type: ignore[arg-type]
+        with self._interp.recordings.apart():
+            execute.run_block(frame, method.node.body)  # type: ignore[arg-type]
 
     def store(
         self,

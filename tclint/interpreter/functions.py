@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import execute, hints, parameters, wrappers
+from tclint.interpreter import constructors, execute, hints, parameters, wrappers
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import RARE, Env, Frame
@@ -396,7 +396,7 @@ class Functions:
         body = function.node
         caller, region = frame.parent, frame.region
         if region is None:
-            frame.constructing = function.name == "__init__" or (caller is not None and caller.constructing)
+            frame.constructing = _constructing(function, caller)
             for decorator in function.decorators:
                 enter_mode(frame, decorator, True)
         elif not self._emitter.quiet:
@@ -416,6 +416,13 @@ class Functions:
         if result is UNKNOWN and body.returns is not None:
             result = hints.evaluate(self._interp, function.module, body.returns, frame.origin(body))
         return result
+
+
+def _constructing(function: Function, caller: Frame | None) -> bool:
+    """Whether a call only builds an object. A constructor that captures a graph runs a program, where somebody calls it."""
+    if caller is not None and caller.constructing:
+        return True
+    return function.name == "__init__" and (caller is None or not constructors.captures(function))
 
 
 def _may_set(call: ast.Call) -> bool:

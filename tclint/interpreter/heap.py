@@ -74,6 +74,10 @@ class Heap:
         self._made[identity] = (made, args, keywords)
         return made
 
+    def build_by_running(self, instance: Value) -> None:
+        """The walk runs the constructor of an object where it stands: what that gives is not found out apart."""
+        self._built.add(instance.identity)
+
     def read(self, instance: Value, name: str) -> Value | None:
         """What an attribute of an object holds now; None where it is not known here."""
         self._build(instance.identity)
@@ -181,7 +185,7 @@ class Heap:
         if init is None or instance.fields is not None or instance.cls in self._building:
             return  # a constructor that asks an object of its own class while it runs
         self._building.add(instance.cls)
-        with interp.emitter.silence, interp.results.guarded(init):
+        with interp.emitter.silence, interp.results.guarded(init), interp.recordings.apart():
             env = parameters.bind(interp, init, [instance, *args], keywords, False)
             frame = Frame(interp, init.module, init, env, None)
             frame.constructing = True

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import parameters
+from tclint.interpreter import constructors, parameters
 from tclint.interpreter.bindings import holder_of, owner_of
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.first_use import use_of
@@ -89,7 +89,12 @@ class Objects:
         """The value of `Class(*args, **keywords)`."""
         made = self._construct(frame, node, cls, args, keywords)
         if frame.region is None and isinstance(made, Instance) and not open_ended:
-            return self._interp.heap.allocate(made, args, keywords)
+            made = self._interp.heap.allocate(made, args, keywords)
+            init = self._interp.classes.find_method(cls, "__init__") if made.identity else None
+            if init is not None and constructors.captures(init):
+                self._interp.heap.build_by_running(made)
+                self._run_constructor(frame, node, made, args, keywords, open_ended)
+            return made
         if frame.region is not None and isinstance(made, Instance) and made.fields is None:
             self._run_constructor(frame, node, made, args, keywords, open_ended)
         return made

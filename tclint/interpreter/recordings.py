@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, Literal
 
 from tclint import events
 from tclint.interpreter.bindings import Place, owner_of, root_of
+from tclint.interpreter.constructors import names_captures
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.handles import begins, is_part
 from tclint.interpreter.recorded import Deed, Recorded
@@ -72,6 +74,15 @@ class Recordings:
         self._captures = 0
         self._dropped = self._scheduled = None
         self._set_up = False
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What a constructor gives is found out, whenever somebody asks: what it calls was not called just now."""
+        set_up = self._set_up
+        try:
+            yield
+        finally:
+            self._set_up = set_up
 
     @property
     def seen(self) -> Hashable:
@@ -420,14 +431,10 @@ def _rate_is_number(optimizer: Value) -> bool:
 def _near_capture(frame: Frame | None) -> bool:
     """Whether this code, or code that calls it, is in a file that captures graphs by hand."""
     while frame is not None:
-        if frame.module.index(_captures):
+        if frame.module.index(names_captures):
             return True
         frame = frame.parent
     return False
-
-
-def _captures(module: Module) -> bool:
-    return any(word in module.data for word in (b"cuda.graph(", b"CUDAGraph", b"make_graphed_callables"))
 
 
 def _of_itself(node: ast.AST) -> bool:

@@ -14,7 +14,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import keeps_apart, needs_gradients
 from tclint.program import Module
 from tclint.sources import roles
-from tclint.sources.tree import nodes
+from tclint.sources.tree import Position, nodes, position
 from tclint.torch_facts import facts
 from tclint.values import (
     HOST,
@@ -66,7 +66,10 @@ def _plain(value: Value | None) -> Any:
 _MODES: Final = frozenset(facts.named("is a mode of torch.compile"))
 _OF_MODES: Final = (None, "inductor")
 """The backends that have modes; the others take any."""
-_CHECKED: Final = ("torch.compile", "torch.nn.Module.compile")
+_REFUSED: Final = "nothing: torch.compile refuses these arguments"
+_DROPPED: Final = "nothing: what torch.compile returns is not kept"
+_COMPILE: Final = "torch.compile"
+_CHECKED: Final = (_COMPILE, "torch.nn.Module.compile")
 """What looks at mode and options where it is called."""
 
 
@@ -113,7 +116,7 @@ class CompileSites:
         while isinstance(target, Compiled):
             target = target.target
         self._emitter.emit(events.Compile, frame, node, args[0] if args else target, keywords, len(args), site)
-        if site.refused:
+        if site.idle:
             return target  # whoever goes on after that goes on with what was given
         self._interp.account.compiled(frame, node)
         known = (target.key, id(site))
@@ -138,16 +141,17 @@ class CompileSites:
             if told is None and isinstance(given, ast.Attribute):
                 told = frame.module.index(_option_defaults).get(given.attr)
             mode = told or mode
-        refused = False
+        idle = _DROPPED if name == _COMPILE and not decorator and _is_dropped(frame, node) else ""
         if name in _CHECKED and isinstance(mode, str) and mode != "?":
             unknown = mode not in _MODES and backend in _OF_MODES
-            refused = unknown or options is not None and isinstance(node, ast.Call) and bool(_keyword(node, "options"))
+            if unknown or options is not None and isinstance(node, ast.Call) and _keyword(node, "options"):
+                idle = _REFUSED
             # Where both come, torch raises: what runs has the mode alone, as a `**settings` without options gives it.
             options = None
         line = getattr(node, "lineno", 0)
         path = frame.module.path
         # A wrapper (`safe_compile(model, mode=…)`) is one line that compiles in several ways.
-        key = (path, line, str(mode), str(backend), str(options), str(dynamic), refused)
+        key = (path, line, str(mode), str(backend), str(options), str(dynamic), idle)
         site = self._learned.sites.get(key)
         if site is None:
             site = self._learned.sites[key] = CompileSite(
@@ -159,13 +163,13 @@ class CompileSites:
                 dynamic,
                 _plain(keywords.get("fullgraph")),
                 options,
-                not refused and uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
+                not idle and uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
                 decorator,
                 any(b in ("for", "while") for b in frame.blocks),
                 settings=self._interp.options.dynamo.get(path, frozenset()),
                 own=frame.cls is not None and self._interp.classes.is_nn_module(frame.cls),
                 test=roles.tries(path),
-                refused=refused,
+                idle=idle,
             )
         return site
 
@@ -320,6 +324,17 @@ _TURNED_ON: Final = re.compile(
     rb"""|TORCHINDUCTOR_CUDAGRAPHS["']\]?\s*[=,]\s*["']1)""",
     re.MULTILINE,
 )
+
+
+def _is_dropped(frame: Frame, node: ast.AST) -> bool:
+    """Whether a call stands for itself. What `torch.compile(model)` returns is compiled; `model` stays as it is."""
+    return isinstance(node, ast.Call) and position(node) in frame.module.index(_dropped)
+
+
+def _dropped(module: Module) -> frozenset[Position]:
+    """The calls of a file whose result nobody takes."""
+    statements = (node for node in nodes(module.tree) if isinstance(node, ast.Expr))
+    return frozenset(position(each.value) for each in statements if isinstance(each.value, ast.Call))
 
 
 def _turned_on(data: bytes) -> bool:

@@ -259,7 +259,7 @@ class PartRunner:
         handed: set[SitePlace] = set()
         partly: list[FunctionPlace] = []
         resolved: set[SitePlace] = set()
-        why: dict[SitePlace, str] = {}
+        why = {(site.path, site.line): site.idle for site in interp.learned.sites.values() if site.idle}
         based: list[str] = []
         for target, site in list(interp.learned.targets):
             roots = list(roots_of(interp, target))

@@ -60,6 +60,11 @@ class Plan:
         self.jobs = processes(settings.jobs, len(self.program.modules))
         triggers = [(r.code, tuple(r.triggers)) for r in rules if hasattr(r, "on_module")]
         self.glances = {m.path: self._glance(m, names, triggers) for m in self.program.modules}
+        helping = sorted({name for each in self.glances.values() for name in each.helpers})
+        names += [name.encode() for name in helping if name.encode() not in names]
+        for module in self.program.modules if helping else ():
+            if not self.glances[module.path].compiles and glance.imports_any(module.data, helping):
+                self.glances[module.path] = glance.glance(module.data, names, triggers)
         self.inheriting = glance.inheriting(self.glances)
         self.chosen = [
             m

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tclint.model.settings import Settings
+from tclint.sources.helpers import helpers
 
 # A file can only hold a root if one of these is in it; everything else is read when a root leads there.
 COMPILES: Final = (
@@ -52,6 +53,8 @@ class Glance(NamedTuple):
     """Every word of its import statements: the files it can lead to are named by some of them."""
     listeners: tuple[str, ...]
     """Codes of the rules about whole files that want to see it."""
+    helpers: frozenset[str]
+    """The functions that compile what they are given: who imports one compiles too."""
 
 
 def configured(settings: Settings) -> list[bytes]:
@@ -78,6 +81,7 @@ def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Se
         bases=bases,
         words=_import_words(data) if forward or compiling or classes else frozenset(),
         listeners=tuple(code for code, texts in triggers if any(held[text] for text in texts)),
+        helpers=helpers(data) if compiling else frozenset(),
     )
 
 
@@ -87,6 +91,11 @@ def compiles(data: bytes) -> bool:
     return any(
         (named or b"compile" not in literal) and literal in data and pattern.search(data) for pattern, literal in _PARTS
     )
+
+
+def imports_any(data: bytes, names: Sequence[str]) -> bool:
+    """Whether a file takes one of these names from another one."""
+    return any(name.encode() in data for name in names) and not _import_words(data).isdisjoint(names)
 
 
 def inheriting(glances: Mapping[str, Glance]) -> frozenset[str]:

@@ -15,10 +15,11 @@ from tclint.torch_facts import facts
 
 @dataclass(frozen=True)
 class Feature:
-    """One feature of the language: in words, and on which of the releases that were asked the graph breaks."""
+    """One feature of the language: in words, on which of the releases that were asked the graph breaks, and what to do."""
 
     words: str
     breaks: frozenset[int]
+    help: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ def table() -> Table:
     loaded = json.loads(Path(__file__).with_name("language.json").read_text(encoding="utf-8"))
     releases = tuple(int(release.split(".")[1]) for release in loaded["releases"])
     features = {
-        name: Feature(words, frozenset(r for r in releases if where and facts.holds(where, r)))
-        for name, (words, where) in loaded["features"].items()
+        name: Feature(words, frozenset(r for r in releases if where and facts.holds(where, r)), *help_)
+        for name, (words, where, *help_) in loaded["features"].items()
     }
     return Table(releases, features)
 

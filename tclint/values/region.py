@@ -39,8 +39,8 @@ class CompileSite:
     """The site stands in a method of a module: it compiles that module, or what it holds."""
     test: bool = False
     """The site stands in a test or an example: it compiles, but says nothing about the rest of the program."""
-    refused: bool = False
-    """torch.compile raises for these arguments, at the site: nothing is compiled there."""
+    idle: str = ""
+    """Why nothing is compiled there: torch.compile raises for these arguments, or nobody keeps what it returns."""
 
     @property
     def key(self) -> tuple[Any, ...]:

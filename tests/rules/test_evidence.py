@@ -306,3 +306,32 @@ run(torch.randn(4))
     (tmp_path / "m.py").write_text(PRELUDE + source)
     codes = {f.code for f in lint("m.py", cwd=tmp_path).findings}
     assert ("TCL108" in codes) is compiles
+
+
+@pytest.mark.parametrize(
+    ("build", "compiles"),
+    [
+        ("torch.compile(net)", False),
+        ("net = torch.compile(net)", True),
+        ("net.compile()", True),
+        ("torch.compile(net)(torch.randn(4))", True),
+    ],
+)
+def test_a_compiled_module_that_nobody_keeps_compiles_nothing(tmp_path: Path, build: str, compiles: bool) -> None:
+    """torch 2.13: `torch.compile(net)` leaves `net` as it is, and what it returns was never called."""
+    source = f"""
+class Net(nn.Module):
+    def forward(self, x):
+        print(x)
+        return x.relu()
+
+net = Net()
+{build}
+net(torch.randn(4))
+"""
+    (tmp_path / "m.py").write_text(PRELUDE + source)
+    report = lint("m.py", cwd=tmp_path)
+    assert [f.assumed for f in report.findings if f.code == "TCL108"] == [not compiles]
+    assert [site.unresolved for site in report.sites] == [
+        "" if compiles else "nothing: what torch.compile returns is not kept"
+    ]

@@ -32,6 +32,47 @@ def write(project: Project, **sources: str) -> Project:
 # --- compile sites ----------------------------------------------------------------------------------------------------
 
 
+def test_who_hands_a_model_to_another_files_helper_compiles_it(project: Project) -> None:
+    write(
+        project,
+        helper="""
+        def speed_up(model, on=True):
+            return torch.compile(model) if on else model
+
+        def lazily(function):
+            compiled = None
+
+            def call(*args):
+                nonlocal compiled
+                if compiled is None:
+                    compiled = torch.compile(function)
+                return compiled(*args)
+
+            return call
+        """,
+        train="""
+        from helper import lazily, speed_up
+
+        class Net(nn.Module):
+            def forward(self, x):
+                return x / x.abs().max().item()  # here
+
+        @lazily
+        def scaled(x: torch.Tensor):
+            return x / x.abs().max().item()  # here
+
+        class Outer(nn.Module):
+            def forward(self, x):
+                return scaled(x)
+
+        def main():
+            net = speed_up(Net())
+            return net(torch.ones(3))
+        """,
+    )
+    check(project, assume_compiled="never")
+
+
 def test_a_site_in_train_decides_what_is_compiled_in_models(project: Project) -> None:
     write(
         project,

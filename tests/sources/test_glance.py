@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tclint.sources.glance import compiles, glance, inheriting
+from tclint.sources.glance import compiles, glance, imports_any, inheriting
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,32 @@ def test_compile_sites(text: bytes, said: bool) -> None:
 def test_functions_known_to_compile_count() -> None:
     assert glance(b"speed_up(model)", [b"speed_up"], ()).compiles
     assert not glance(b"slow_down(model)", [b"speed_up"], ()).compiles
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (b"def speed_up(model, on=True):\n    return torch.compile(model) if on else model\n", {"speed_up"}),
+        (b"def speed_up(model: Callable[[int], int]):\n    model.compile()\n", {"speed_up"}),
+        (
+            b"def lazy(function):\n    made = None\n\n    def call(*args):\n        made = torch.compile(function)\n    return call\n",
+            {"lazy"},
+        ),
+        (b"def main():\n    model = Net()\n    return torch.compile(model)\n", set()),
+        (b"def first(model):\n    return model\n\nmodel = torch.compile(model)\n", set()),
+        (b"class Engine:\n    def set(self, model):\n        self.model = torch.compile(model)\n", set()),
+        (b"def find(text):\n    return re.compile(text)\n\ntorch.compile(net)\n", set()),
+    ],
+)
+def test_functions_that_compile_what_they_are_given(text: bytes, named: set[str]) -> None:
+    assert glance(text, (), ()).helpers == named
+
+
+def test_who_imports_a_helper_compiles() -> None:
+    assert imports_any(b"from helper import speed_up\nnet = speed_up(net)", ["speed_up"])
+    assert imports_any(b"from helper import (\n    load,\n    speed_up as fast,\n)", ["speed_up"])
+    assert not imports_any(b"from helper import load\nspeed_up = 3", ["speed_up"])
+    assert not imports_any(b"from helper import load", ["speed_up"])
 
 
 def test_what_a_model_file_says() -> None:

@@ -16,8 +16,8 @@ PROGRAMS = {program.name: program for program in asking.programs((ROOT / "script
 
 def test_every_feature_has_its_program() -> None:
     assert set(PROGRAMS) == set(features.table().features)
-    assert {name: each.words for name, each in PROGRAMS.items()} == {
-        name: each.words for name, each in features.table().features.items()
+    assert {name: (each.words, each.help) for name, each in PROGRAMS.items()} == {
+        name: (each.words, each.help) for name, each in features.table().features.items()
     }
 
 
@@ -53,7 +53,7 @@ def test_answers_of_several_releases_make_the_table(tmp_path: Path) -> None:
     made = json.loads(asking.write(sorted(tmp_path.glob("*.json")), {"releases": [], "features": {}}))
     assert made["releases"] == ["2.4", "2.15"]
     assert set(made["features"]) == set(PROGRAMS)
-    assert {where for _, where in made["features"].values()} == {"4"}
+    assert {where for _, where, *_ in made["features"].values()} == {"4"}
 
 
 def test_what_no_answer_speaks_of_stays(tmp_path: Path) -> None:
@@ -63,3 +63,15 @@ def test_what_no_answer_speaks_of_stays(tmp_path: Path) -> None:
     assert made["releases"] == ["2.4", "2.9", "2.15"]
     assert made["features"]["raise again"][1] == "4,9", "a release that was not asked is as its neighbour"
     assert made["features"]["raise from"][1] == "4,9,15"
+
+
+def test_what_to_do_is_data_of_the_feature() -> None:
+    """`### name | words || help`: told where a finding has nothing better, and kept where the table is written anew."""
+    told = PROGRAMS["collective with async_op"]
+    assert told.words == "a collective with `async_op=True`"
+    assert "the plain collective is traced" in told.help
+    feature = features.broken("collective with async_op", "2.13.0")
+    assert feature is not None
+    assert feature.help == told.help
+    assert not PROGRAMS["isinstance of a union"].help
+    assert "A | B" in PROGRAMS["isinstance of a union"].words

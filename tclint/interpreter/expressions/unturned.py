@@ -1,4 +1,4 @@
-"""Tests on attributes that nothing but their constructor or their class sets, and that to a literal: `self.check = False`."""
+"""Tests on what nobody in sight sets: an attribute that has one literal (`self.check = False`), a keyword beyond the signature."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.parameters import signature
 from tclint.program import Module
-from tclint.values import Instance
+from tclint.values import Dict, Instance
 from tclint.values.constant import fold_compare
 
 _STORED: Final = re.compile(rb"\.(\w+)[ \t]*(?::[^=\n]*)?(?:[-+*/%@&|^]|//|\*\*|<<|>>)?=(?!=)[ \t]*([^\n#;]*)")
@@ -28,12 +28,25 @@ def usual(frame: Frame, node: ast.expr) -> bool | None:
     if isinstance(node, ast.Attribute):
         held = _held(frame, node)
         return None if held is _UNSET else bool(held)
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.left, ast.Attribute):
-        operator, other = node.ops[0], node.comparators[0]
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+        return None
+    operator, other = node.ops[0], node.comparators[0]
+    if isinstance(operator, (ast.In, ast.NotIn)):
+        return isinstance(operator, ast.NotIn) if _is_more_than_named(frame, node.left, other) else None
+    if isinstance(node.left, ast.Attribute):
         held = _held(frame, node.left) if isinstance(other, ast.Constant) else _UNSET
         if held is not _UNSET and isinstance(other, ast.Constant):
             return _compare(held, operator, other.value)
     return None
+
+
+def _is_more_than_named(frame: Frame, key: ast.expr, holder: ast.expr) -> bool:
+    """`"padding_mask" in kwargs`: a keyword that the signature does not name and that no call in sight gives."""
+    if frame.function is None or not isinstance(key, ast.Constant) or not isinstance(holder, ast.Name):
+        return False
+    more = frame.function.node.args.kwarg
+    held = frame.env.get(holder.id)
+    return more is not None and more.arg == holder.id and isinstance(held, Dict) and key.value not in held.items
 
 
 def _compare(held: object, operator: ast.cmpop, other: object) -> bool | None:

@@ -1,0 +1,60 @@
+"""Constructors that run something: what they do has its place in the order of the program, and is not found out apart."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.program import Function, Module
+from tclint.sources.tree import nodes
+
+_CAPTURES = (b"cuda.graph(", b"CUDAGraph", b"make_graphed_callables")
+
+
+def names_captures(module: Module) -> bool:
+    """Whether a file captures graphs by hand."""
+    return any(word in module.data for word in _CAPTURES)
+
+
+def captures(init: Function) -> bool:
+    """Whether a constructor captures a graph, itself or in a method that it calls on the new object."""
+    return init.module.index(names_captures) and init.index(_leads_to_capture)
+
+
+def _leads_to_capture(init: Function) -> bool:
+    seen: set[str] = set()
+    todo = [init]
+    while todo:
+        method = todo.pop()
+        if method.name in seen:
+            continue
+        seen.add(method.name)
+        if method.node_index(_begins_capture):
+            return True
+        methods = method.cls.methods if method.cls is not None else {}
+        todo.extend(methods[name] for name in sorted(method.node_index(_called_on_self)) if name in methods)
+    return False
+
+
+def _begins_capture(root: ast.AST) -> bool:
+    """`with torch.cuda.graph(g):`, `g.capture_begin()`."""
+    for node in nodes(root):
+        if isinstance(node, (ast.With, ast.AsyncWith)):
+            for item in node.items:
+                call = item.context_expr
+                if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("cuda.graph"):
+                    return True
+        elif isinstance(node, ast.Attribute) and node.attr == "capture_begin":
+            return True
+    return False
+
+
+def _called_on_self(root: ast.AST) -> frozenset[str]:
+    """The methods that a method calls on its receiver."""
+    arguments = getattr(root, "args", None)
+    first = arguments.args[0].arg if isinstance(arguments, ast.arguments) and arguments.args else ""
+    called = (node.func for node in nodes(root) if isinstance(node, ast.Call))
+    return frozenset(
+        func.attr
+        for func in called
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == first
+    )
