@@ -217,7 +217,8 @@ class Project:
     def check_selectors(self) -> None:
         """Refuse a selector that names no rule."""
         for settings in self.settings.everywhere():
-            check_selectors(settings, replace(self, settings=settings).rules)
+            own = self if settings is self.settings else replace(self, settings=settings)
+            check_selectors(settings, own.rules)
 
     @cached_property
     def _by_path(self) -> Mapping[str, InputFile]:
