@@ -84,7 +84,8 @@ LIE = """
 
 ENDLESS = ["hang", "sleep"]
 TOGETHER = sorted(kind for kind in BAD if kind not in ENDLESS and not kind.endswith("its parent"))
-"""What takes others with it runs by itself; what never ends is not given the time that memory needs to run out."""
+"""What takes others with it runs by itself; what never ends is not given the time that memory needs to run out, which on
+a busy machine is minutes."""
 
 
 SIBLINGS = ("first_good", "second_good")
@@ -104,7 +105,7 @@ def sources(folder: Path, kinds: Sequence[str], siblings: Sequence[str]) -> dict
 @pytest.fixture(scope="module")
 def together(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """Every bad target at once, among good ones: one run, one process with torch loaded."""
-    verdicts, changed = answers(torch_python, tmp_path_factory.mktemp("faults"), TOGETHER, timeout=40)
+    verdicts, changed = answers(torch_python, tmp_path_factory.mktemp("faults"), TOGETHER, timeout=300)
     more, others = answers(torch_python, tmp_path_factory.mktemp("endless"), ENDLESS, timeout=5, siblings=(), keep=True)
     return {**more, **verdicts}, changed | others
 
