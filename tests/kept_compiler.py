@@ -9,7 +9,6 @@ Inductor knows by its name, g++, what options it takes.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
@@ -56,6 +55,8 @@ def main(kept: Path, real: str, arguments: list[str]) -> int:
 
 def _headers(kept: Path, real: str, options: list[str]) -> list[str]:
     """The option that includes the compiled headers; none before they are worth it."""
+    import fcntl  # only where there is a g++ to call
+
     header = kept / (_name(options, b"") + ".h")
     compiled = Path(f"{header}.gch")
     with open(f"{header}.lock", "a+", encoding="utf-8") as lock:
