@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kept_compiler import made
 from lintkit import Project
 
 # What the tests of one folder share stands beside them; `pythonpath` in pyproject.toml has this folder only.
@@ -23,7 +24,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Inductor asks the compiler what this processor can do by building a library for each answer, in every process
     anew: twenty seconds. The processor's own word is enough for tests. Headers that are compiled once would lie in a
-    folder that all runs share.
+    folder that all runs share; so the compiler of the tests keeps them, and every library it has built, for this run.
+
+    One thread each: threads of one process wait for each other by turning, which on busy cores costs more than they do.
     """
     if hasattr(config, "workerinput"):
         return  # it has the environment of the process that started it
@@ -33,6 +36,10 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"
     os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+    os.environ["OMP_NUM_THREADS"] = "1"
+    compiler = made(Path(folder))
+    if compiler and "CXX" not in os.environ:
+        os.environ["CXX"] = compiler
 
 
 @pytest.fixture

@@ -44,7 +44,8 @@ from tclint.sources import configuration  # noqa: E402
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*\n(?P<text>.*?)^(?P=indent)```[ \t]*$", re.S | re.M)
 _MARK = re.compile(r"<!-- (?P<key>file|needs|exit|not run|run by|command): (?P<value>[^\n]+?) -->")
-TIMEOUT = 600
+TIMEOUT = 1800
+"""Seconds, for what hangs: a training script takes a minute of a processor, and ten where ten others want it."""
 
 
 @dataclass(frozen=True)

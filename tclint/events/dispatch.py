@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from tclint.events.broken import Break, GraphBreak, seen_from
 from tclint.events.kinds import With
@@ -34,15 +35,7 @@ class Dispatcher:
         self._by_kind: dict[str, dict[tuple[type[Event], type | None], list[tuple[Rule, Handler]]]]
         self._by_kind = {EAGER: {}, COMPILED: {}, SEEN: {}}
         self._by_call: dict[str, dict[str, list[tuple[Rule, Handler]]]] = {EAGER: {}, COMPILED: {}, SEEN: {}}
-        self._callers = [r for r in rules if hasattr(r, "on_call")]
-        self._exact: dict[str, list[Rule]] = {}
-        self._prefixes: list[tuple[str, Rule]] = []
-        for rule in self._callers:
-            for pattern in rule.calls:
-                if pattern.endswith("*"):
-                    self._prefixes.append((pattern[:-1], rule))
-                else:
-                    self._exact.setdefault(pattern, []).append(rule)
+        self._callers = [(r, *_wanted(type(r))) for r in rules if hasattr(r, "on_call")]
         self.forget()
 
     def forget(self) -> None:
@@ -76,14 +69,12 @@ class Dispatcher:
         state = EAGER if region is None else COMPILED if region.evidence is None else SEEN
         known = self._by_call[state].get(name)
         if known is None:
-            wanted = {id(r): r for r in self._exact.get(name, ())}
-            for prefix, rule in self._prefixes:
-                if name.startswith(prefix):
-                    wanted[id(rule)] = rule
             known = self._by_call[state][name] = [
                 (r, r.on_call)
-                for r in self._callers
-                if id(r) in wanted and _looks(r, state) and not (r.general and _named(name, r.left_to_others))
+                for r, names, prefixes in self._callers
+                if (name in names or name.startswith(prefixes))
+                and _looks(r, state)
+                and not (r.general and _named(name, r.left_to_others))
             ]
         return known
 
@@ -128,6 +119,23 @@ class Dispatcher:
             self._crashed.add((rule.code, path))
             what = f"rule {rule.code} failed here: {type(error).__name__}: {error}; the other rules went on"
             self.problems.append(Problem(path, line, CRASHED, what))
+
+
+_Wanted = tuple[frozenset[str], tuple[str, ...]]
+_wanted_by: WeakKeyDictionary[type[Rule], _Wanted] = WeakKeyDictionary()
+
+
+def _wanted(kind: type[Rule]) -> _Wanted:
+    """The calls that a rule names, and how those begin of which it names the beginning. There are thousands of them, and
+    a rule is made anew for every run."""
+    known = _wanted_by.get(kind)
+    if known is None:
+        patterns = tuple(kind.calls)
+        known = _wanted_by[kind] = (
+            frozenset(pattern for pattern in patterns if not pattern.endswith("*")),
+            tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*")),
+        )
+    return known
 
 
 def _behind(finding: Finding, event: Event) -> Finding:

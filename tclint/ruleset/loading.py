@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from types import ModuleType
 
 from tclint.events import EVENTS
@@ -51,20 +52,29 @@ def load_rules(
 
 def _all_rules(extra: Sequence[str], packs: Sequence[str], untrusted: Sequence[str]) -> Iterator[tuple[Rule, str]]:
     """Rules, each with the words that say where it comes from."""
-    for path in _rule_files(os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")):
-        stem = os.path.splitext(os.path.basename(path))[0]
-        for rule in _rules_in(_import_builtin(stem), path):
-            yield rule, path
+    for kind, path in _builtin():
+        yield _made(kind, path), path
     for pack in installed_packs.chosen(packs, untrusted=untrusted):
-        for rule in _rules_of_pack(pack):
-            yield rule, f"pack {pack}"
+        for kind in _rules_of_pack(pack):
+            yield _made(kind, f"pack {pack}"), f"pack {pack}"
     for folder in extra:
         for path in _rule_files(folder):
-            found = list(_rules_in(_import_file(path), path))
+            found = [_made(kind, path) for kind in _rules_in(_import_file(path), path)]
             if not found and path == folder:
                 raise RuleError(f"{path}: defines no rule; a rule is a class that derives from tclint.api.Rule")
             for rule in found:
                 yield rule, path
+
+
+@cache
+def _builtin() -> tuple[tuple[type[Rule], str], ...]:
+    """tclint's own rules: looked for once in a process, and made for each of its runs."""
+    folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
+    found = []
+    for path in _rule_files(folder):
+        stem = os.path.splitext(os.path.basename(path))[0]
+        found += [(kind, path) for kind in _rules_in(_import_builtin(stem), path)]
+    return tuple(found)
 
 
 def _rule_files(folder: str) -> list[str]:
@@ -84,18 +94,18 @@ def _rule_files(folder: str) -> list[str]:
     ]
 
 
-def _rules_in(module: ModuleType, origin: str) -> Iterator[Rule]:
+def _rules_in(module: ModuleType, origin: str) -> Iterator[type[Rule]]:
     for value in list(vars(module).values()):
         if isinstance(value, type) and value.__module__ == module.__name__:
             if issubclass(value, Rule):
                 if value.code:
-                    yield _instance(value, origin)
+                    yield _fit(value, origin)
             elif isinstance(vars(value).get("code"), str) and any(n.startswith("on_") for n in vars(value)):
                 raise RuleError(f"{origin}: class {value.__name__} looks like a rule; derive it from tclint.api.Rule")
 
 
-def _instance(kind: type[Rule], origin: str) -> Rule:
-    """A rule of a class that is fit to be one; `RuleError` says what is wrong with it otherwise."""
+def _fit(kind: type[Rule], origin: str) -> type[Rule]:
+    """A class that is fit to be a rule; `RuleError` says what is wrong with it otherwise."""
     if not re.fullmatch(r"[A-Z]{2,10}\d{1,5}", kind.code):
         raise RuleError(f"{origin}: {kind.code!r} is no code: capital letters and digits, such as ACME101")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", kind.name):
@@ -119,13 +129,17 @@ def _instance(kind: type[Rule], origin: str) -> Rule:
             raise RuleError(f"{origin}: rule {kind.code}: `subjects` is for {', '.join(SUBJECTS)}, not {event!r}")
     if "call" in listening and not kind.calls:
         raise RuleError(f"{origin}: rule {kind.code} has on_call and no `calls`: name the calls it wants")
+    return kind
+
+
+def _made(kind: type[Rule], origin: str) -> Rule:
     try:
         return kind()
     except Exception as error:
         raise RuleError(f"{origin}: rule {kind.code} cannot be made: {type(error).__name__}: {error}") from error
 
 
-def _rules_of_pack(pack: installed_packs.Pack) -> Iterator[Rule]:
+def _rules_of_pack(pack: installed_packs.Pack) -> Iterator[type[Rule]]:
     origin = f"pack {pack}"
     module = _import_pack(pack.module, origin)
     _, _, attribute = pack.target.partition(":")
@@ -145,7 +159,7 @@ def _rules_of_pack(pack: installed_packs.Pack) -> Iterator[Rule]:
     for kind in value if isinstance(value, (list, tuple)) else [value]:
         if not (isinstance(kind, type) and issubclass(kind, Rule)):
             raise RuleError(f"{origin}: {kind!r} is no rule; derive it from tclint.api.Rule")
-        yield _instance(kind, origin)
+        yield _fit(kind, origin)
 
 
 def _import_pack(name: str, origin: str) -> ModuleType:

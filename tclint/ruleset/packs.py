@@ -9,7 +9,8 @@ from __future__ import annotations
 import fnmatch
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from tclint.sources import trust
@@ -39,12 +40,12 @@ def installed(path: Sequence[str] | None = None) -> tuple[Pack, ...]:
     seen: set[str] = set()
     for folder in path if path is not None else sys.path:
         for entry in _metadata(folder or "."):
-            distribution, _, version = os.path.splitext(entry.name)[0].partition("-")
+            distribution, _, version = os.path.splitext(os.path.basename(entry))[0].partition("-")
             key = distribution.lower().replace("_", "-").replace(".", "-")
             if key in seen:
                 continue
             seen.add(key)
-            for name, target in _entry_points(entry.path):
+            for name, target in _entry_points(entry):
                 found.setdefault(name, Pack(name, target, key, version.partition("-")[0]))
     return tuple(found[name] for name in sorted(found))
 
@@ -93,23 +94,43 @@ def files(pack: Pack) -> list[str]:
     )
 
 
-def _metadata(folder: str) -> list[os.DirEntry[str]]:
+def _metadata(folder: str) -> tuple[str, ...]:
     try:
-        with os.scandir(folder) as entries:
-            own = [entry for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+        return _listed(folder, _state(folder))
     except OSError:  # a path entry that is no folder, or a zip file
-        return []
-    return sorted(own, key=lambda entry: entry.name)
+        return ()
 
 
-def _entry_points(folder: str) -> Iterator[tuple[str, str]]:
+def _entry_points(folder: str) -> tuple[tuple[str, str], ...]:
+    path = os.path.join(folder, "entry_points.txt")
     try:
-        with open(os.path.join(folder, "entry_points.txt"), encoding="utf-8") as file:
-            text = file.read()
+        return _read(path, _state(path))
     except (OSError, UnicodeDecodeError):  # most packages have none
-        return
+        return ()
+
+
+_State = tuple[int, ...]
+
+
+def _state(path: str) -> _State:
+    """What differs when something else lies at a path than before: every run of an editor's server asks again."""
+    found = os.stat(path)
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=256)
+def _listed(folder: str, state: _State) -> tuple[str, ...]:
+    with os.scandir(folder) as entries:
+        return tuple(sorted(entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))))
+
+
+@lru_cache(maxsize=4096)
+def _read(path: str, state: _State) -> tuple[tuple[str, str], ...]:
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
     if GROUP not in text:
-        return
+        return ()
+    found = []
     section = ""
     for line in text.splitlines():
         line = line.strip()
@@ -117,4 +138,5 @@ def _entry_points(folder: str) -> Iterator[tuple[str, str]]:
             section = line.strip("[]").strip()
         elif section == GROUP and "=" in line and not line.startswith(("#", ";")):
             name, _, target = line.partition("=")
-            yield name.strip(), target.partition("[")[0].strip()
+            found.append((name.strip(), target.partition("[")[0].strip()))
+    return tuple(found)

@@ -217,7 +217,8 @@ class Project:
     def check_selectors(self) -> None:
         """Refuse a selector that names no rule."""
         for settings in self.settings.everywhere():
-            check_selectors(settings, replace(self, settings=settings).rules)
+            own = self if settings is self.settings else replace(self, settings=settings)
+            check_selectors(settings, own.rules)
 
     @cached_property
     def _by_path(self) -> Mapping[str, InputFile]:
@@ -317,12 +318,23 @@ def _around_folders(files: list[InputFile], paths: Sequence[str], settings: Sett
             continue
         linked = sources.link(files, root, settings, cwd)
         if len(linked) > len(files):
-            from tclint.sources import glance
-            from tclint.sources.around import around
-
-            import_roots = roots.import_roots(linked, settings.src, settings.root)
-            files = around(linked, root, import_roots, glance.configured(settings))
+            files = _around_folder(linked, root, settings, cwd)
     return files
+
+
+def _around_folder(linked: list[InputFile], root: str, settings: Settings, cwd: str) -> list[InputFile]:
+    """The files without those of the project at `root` that have nothing to do with the ones that are reported."""
+    import_roots = roots.import_roots(linked, settings.src, settings.root)
+
+    def found() -> list[InputFile]:
+        from tclint.sources import glance
+        from tclint.sources.around import around
+
+        return around(linked, root, import_roots, glance.configured(settings))
+
+    # It follows from the content of all of them: where none changed, none is read.
+    cache = open_cache(settings, cwd)
+    return found() if cache is None else cache.chosen(("around", root, import_roots), linked, found)
 
 
 __all__ = ["AUTO", "Project", "not_loaded"]

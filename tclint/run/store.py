@@ -90,6 +90,22 @@ class Cache:
         key = _digest(repr((self._key, rows)).encode())
         return os.path.join(cachedir.RUNS, key)
 
+    # -- what is asked before a run -----------------------------------------------------------------------------
+
+    def chosen(
+        self, question: object, files: Sequence[InputFile], choose: Callable[[], list[InputFile]]
+    ) -> list[InputFile]:
+        """The files that `choose` takes of these: as it did when their content was the same, or as it does now."""
+        rows = sorted((file.absolute, self.hash_of(file), file.report) for file in files)
+        name = os.path.join(cachedir.RUNS, _digest(repr((self._key, question, rows)).encode()))
+        found = _unpacked(self._folder.read(name))
+        if isinstance(found, frozenset):
+            return [file for file in files if file.absolute in found]
+        now = choose()
+        self._folder.write(name, marshal.dumps(frozenset(file.absolute for file in now)))
+        self._stats.save()
+        return now
+
     # -- parts of runs ------------------------------------------------------------------------------------------
 
     def get(self, key: str) -> Any:

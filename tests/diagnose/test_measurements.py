@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from lintkit import ROOT
 
 from tclint.cli import main
-from tclint.diagnose import report_json
+from tclint.diagnose import report_json, session
 from tclint.diagnose.measurement import Diagnosis
+from tclint.verify.process import stop_servers
 
 pytestmark = [pytest.mark.dynamo, pytest.mark.slow]
 
@@ -107,6 +109,18 @@ def diagnosed(
     given += ["--output-format", "json", "-o", str(out)]
     assert main(["diagnose", target, *given, *args]) == code
     return report_json.read(str(out))
+
+
+@pytest.fixture(autouse=True)
+def kept_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that has torch loaded stays for the next diagnosis: loading it takes longer than most of them do."""
+    monkeypatch.setattr(session, "stop_servers", lambda: None)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_server_is_left() -> Iterator[None]:
+    yield
+    stop_servers()
 
 
 def only(*names: str) -> list[str]:
@@ -230,6 +244,8 @@ def test_a_factory_of_an_installed_package(tmp_path: Path, monkeypatch: pytest.M
     project.mkdir()
     known = os.environ.get("PYTHONPATH", "")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(library.parent), known])))
+    stop_servers()  # the next one has this environment, and ends with the command
+    monkeypatch.setattr(session, "stop_servers", stop_servers)
     told = diagnosed(project, monkeypatch, torch_python, "zoo:conv_tiny", *only("breaks"), "--batch", "3")
     assert told.inputs == "conv_tiny(): float32[3, 3, 16, 16]"
     assert told.parameters == 112

@@ -8,7 +8,7 @@ import re
 import stat
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -40,6 +40,27 @@ FILES = [path for path in sorted(RULES.glob("TCL*/fix/*.py")) if not path.name.e
 each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.parent.name[:6]}/{path.stem}")
 
 
+_found: dict[tuple[tuple[str, ...], str, bytes], Report] = {}
+
+
+class Remembering(Opened):
+    """A project of one file that tells what was found in the same bytes before: a fix, its review and its twin are linted
+    by several tests, and by each of them several times."""
+
+    def _lint(
+        self,
+        files: Sequence[InputFile],
+        ends: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Report:
+        (file,) = files
+        assert file.text is not None
+        key = (tuple(self.settings.select), file.path, file.text)
+        if key not in _found:
+            _found[key] = super()._lint(files, ends, progress)
+        return _found[key]
+
+
 def twin(path: Path) -> Path:
     return path.with_name(path.stem + ".fixed.py")
 
@@ -50,7 +71,7 @@ def fixed(source: bytes, code: str, unsafe: bool, name: str = "program.py") -> f
     overrides = {"select": selected, "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
     settings = configuration.load([name], cwd="/nowhere", isolated=True, overrides=overrides)
     file = InputFile(name, f"/nowhere/{name}", explicit=True, text=source)
-    return Opened([file], settings, "/nowhere").fix(unsafe=unsafe, write=False)
+    return Remembering([file], settings, "/nowhere").fix(unsafe=unsafe, write=False)
 
 
 def result(done: fixing.Done) -> bytes:
@@ -110,8 +131,10 @@ def test_every_fixture_has_a_family() -> None:
 @pytest.mark.parametrize("family", [*FAMILIES, "demo"])
 def test_all_fixes_over_all_fixtures_converge(family: str) -> None:
     paths = [p for p in everything() if any(part.startswith(family) for part in p.parts)]
-    overrides = {"select": ["ALL"], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
-    with TemporaryDirectory() as folder:
+    overrides = {"select": ["ALL"], "min-confidence": "low", "target-torch": TORCH, **CONFIGURED}
+    with TemporaryDirectory() as folder, TemporaryDirectory() as kept:
+        # After each pass only what it changed is interpreted again, as for whoever lints with a cache.
+        overrides["cache-dir"] = kept
         for path in paths:
             target = Path(folder, path.relative_to(FIXTURES))
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -586,24 +609,23 @@ def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
     from tclint.output import renderer
     from tclint.output.github_review import suggestion
     from tclint.output.lines import Lines
-    from tclint.run import engine
 
     overrides = {"select": [code], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
     settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
     file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
-    fixed = Opened([file], settings, "/nowhere").fix(unsafe=True, write=False)
+    fixed = Remembering([file], settings, "/nowhere").fix(unsafe=True, write=False)
     fit = True
 
     def review(text: str) -> dict[str, object]:
         nonlocal fit
-        files = [InputFile("m.py", "/nowhere/m.py", explicit=True, text=text.encode())]
-        report = engine.lint(files, settings)
+        project = Remembering([replace(file, text=text.encode())], settings, "/nowhere")
+        report = project._lint(project.files)
         # Also those that only a review shows leave Python: nobody parses a suggestion before a person applies it.
         for each in report.findings:
             if each.fix is not None and each.fix.edits:
                 assert apply.parses(apply.apply_edits(text.encode(), each.fix.edits)) == "", (each.line, each.code)
         if fixed.fixed.rejected:  # a review leaves out what does not pay, as `--fix` does
-            report = fixing.offered(report, files, lambda files: engine.lint(files, settings))
+            report = project.offered(report)
         lines = Lines({"m.py": text})
         fit &= all(suggestion(f, lines) is not None for f in report.findings if passes.applicable(f, True))
         made: dict[str, object] = json.loads(

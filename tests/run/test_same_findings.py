@@ -52,12 +52,12 @@ def printed(folder: Path, *options: str, seed: str = "0") -> bytes:
 
 
 def test_cache_and_processes_change_no_byte(folder: Path, tmp_path: Path) -> None:
-    """Nor does the seed of the hashes, which differs from process to process."""
+    """Nor does the seed of the hashes, which differs from process to process. Workers know of no cache: what they send is
+    the same with and without one, so one run has both, and is held against one that has neither."""
     fresh = printed(folder, "--no-cache", "--jobs", "1")
     kept = ("--cache-dir", str(tmp_path / "cache"))
-    assert printed(folder, "--no-cache", "--jobs", "3", seed="1") == fresh
-    assert printed(folder, *kept, "--jobs", "2", seed="2") == fresh
-    assert printed(folder, *kept, seed="3") == fresh
+    assert printed(folder, *kept, "--jobs", "3", seed="1") == fresh
+    assert printed(folder, *kept, seed="2") == fresh
 
 
 def findings(folder: Path) -> list[tuple[object, ...]]:

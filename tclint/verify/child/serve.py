@@ -91,7 +91,7 @@ def _warm() -> str:
         for name in _COMPILER:
             if importlib.util.find_spec(name) is not None:
                 importlib.import_module(name)
-    _unmeasured()
+    unmeasured()
     # What is alive now lives on in every fork: a collection there need not look at it, nor copy its pages.
     gc.collect()
     gc.freeze()
@@ -109,7 +109,7 @@ def _keep_bytecode(folder: str) -> None:
         sys.pycache_prefix, sys.dont_write_bytecode = folder, False
 
 
-def _unmeasured() -> None:
+def unmeasured() -> None:
     """Dynamo times the guards of every program that it makes, and empties the processor's caches for that."""
     from torch._dynamo import guards
 
