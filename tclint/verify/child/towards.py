@@ -51,39 +51,57 @@ class _Change:
 
 
 def towards(example: Example, places: Sequence[Goal], setup: Setup) -> Iterator[Example]:
-    """Examples that run lines which the given one does not, each found by running it without the compiler."""
+    """Examples that run lines which the given one does not, each found by running it without the compiler. Where none
+    runs to its end, one that raises behind the line."""
     end = time.process_time() + SECONDS
     left = list(places)
     while left and time.process_time() < end:
         place = left.pop(0)
+        partial: Example | None = None
         for changes in _changes(example, place, setup):
             if time.process_time() > end:
                 return
             other = _changed(example, changes, setup)
-            ran = _ran(other, [place, *left], setup)
-            if place in ran:
+            ran, whole = _ran(other, [place, *left], setup)
+            if place in ran and not whole:
+                partial = partial or replace(other, unsure=True, partial=True)
+            elif place in ran:
                 left = [goal for goal in left if goal not in ran]
                 begun = time.process_time()
                 yield other
                 # What others do with the example is not part of the search.
                 end += time.process_time() - begun
+                partial = None
                 break
+        if partial is not None:
+            yield partial
 
 
-def _ran(example: Example, places: Sequence[Goal], setup: Setup) -> list[Goal]:
-    """Which places an example runs, in training or in evaluation."""
+def _ran(example: Example, places: Sequence[Goal], setup: Setup) -> tuple[list[Goal], bool]:
+    """Which places an example runs, in training or in evaluation, and whether it runs to its end there."""
     host = replace(setup, device="cpu")
-    found: list[Goal] = []
+    before: list[Goal] = []
     for mode in ("train", "eval"):
         try:
             with within(SOON):
                 covered, _ = run_eager(host, example, mode)
-        except (EagerFailed, TooLong):
+        except TooLong:
             continue
-        found += [p for p in places if any(p.line <= line <= p.end_line for line in covered.get(p.path, ()))]
-        if found:
-            break
-    return found
+        except EagerFailed as failed:
+            raised = {(step.path, step.line) for step in failed.fault.stack}
+            before = before or [p for p in _among(places, failed.covered) if not _is_any(p, raised)]
+            continue
+        if found := _among(places, covered):
+            return found, True
+    return before, False
+
+
+def _among(places: Sequence[Goal], covered: Mapping[str, tuple[int, ...]]) -> list[Goal]:
+    return [p for p in places if any(p.line <= line <= p.end_line for line in covered.get(p.path, ()))]
+
+
+def _is_any(place: Goal, lines: set[tuple[str, int]]) -> bool:
+    return any((place.path, line) in lines for line in range(place.line, place.end_line + 1))
 
 
 def _changes(example: Example, place: Goal, setup: Setup) -> Iterator[tuple[_Change, ...]]:
