@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -242,7 +242,10 @@ def _compiled(
         dtype=_dtype_of(target, calls),
         target=setup.title,
         covered=covered,
-        traced={path: lines for path, lines in heard.traced.items() if setup.wanted(path)},
+        traced=_without(
+            {path: lines for path, lines in heard.traced.items() if setup.wanted(path)},
+            _misplaced(heard.frames, covered),
+        ),
         breaks=heard.breaks,
         frames=tuple(_own_lines(frame, setup.wanted) for frame in heard.frames),
         expected=allowed,
@@ -251,6 +254,18 @@ def _compiled(
         unsure=example.unsure,
         differs=difference(expected, outputs) if fault is None and between is None and mode != "train" else "",
     )
+
+
+def _misplaced(frames: Sequence[Frame], covered: Mapping[str, tuple[int, ...]]) -> set[tuple[str, int]]:
+    """Lines that nobody has run, told of the rest of a function behind a break: Dynamo makes a function of that, whose line
+    numbers go astray behind a statement of several lines (torch 2.13)."""
+    rests = [frame for frame in frames if own_name(frame.name) != frame.name]
+    told = {(frame.path, line) for frame in rests for line in frame.traced.get(frame.path, ())}
+    whole = {
+        (path, line) for frame in frames if frame not in rests for path, lines in frame.traced.items() for line in lines
+    }
+    ran = {(path, line) for path, lines in covered.items() for line in lines}
+    return told - ran - whole
 
 
 def _own_lines(frame: Frame, wanted: Callable[[str], bool]) -> Frame:

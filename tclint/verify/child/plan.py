@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import ModuleType
@@ -23,6 +23,7 @@ from tclint.verify.child.experiments import (
     Setup,
     fault_of,
     run_breaks,
+    run_eager,
     run_partly,
 )
 from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled
@@ -31,15 +32,15 @@ from tclint.verify.child.load import load
 from tclint.verify.child.repeated import parameters_of, recompile_runs
 from tclint.verify.child.sources import sources
 from tclint.verify.child.statement import statement_runs
-from tclint.verify.child.towards import towards
+from tclint.verify.child.towards import among, ran_by, towards
 from tclint.verify.cover import is_project
 from tclint.verify.heard import Equality, Fault, Heard, Run, Trial
-from tclint.verify.job import Candidate, Job
+from tclint.verify.job import Candidate, Goal, Job
 from tclint.verify.waiting import waited
 
 EXAMPLES = 3
 """Most examples that are run for one job, once they work."""
-ENOUGH = 0.5
+ENOUGH = 0.7
 """Of a job's time: when it is over and something ran, nothing new is begun."""
 SPARE = 0.2
 """Of a job's time: until then a target is also searched for what no finding speaks of."""
@@ -65,6 +66,8 @@ class _Notes:
     swept: dict[str, list[Call]] = field(default_factory=dict)
     """The calls of a sweep, by its label."""
     packed: bool = False
+    ways: list[tuple[Candidate, Example]] = field(default_factory=list)
+    """Those that may be made and called otherwise, for lines that stand behind conditions."""
     partial: list[tuple[Candidate, Example]] = field(default_factory=list)
     """Those of which a call raises in the end."""
     unsearched: list[tuple[Candidate, Example]] = field(default_factory=list)
@@ -125,6 +128,10 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             break
         # The head of the chain is what the program compiles. Where it leaves lines out, whoever holds one is nearest to it.
         waiting.sort(key=lambda one: not holds_any(one, left))
+    for candidate, example in notes.ways:
+        if used() > job.seconds * ENOUGH:
+            break
+        _go_on(job, candidate, example, setup, notes)
     for candidate, example in notes.partial:
         if not unreached(job.places, notes.runs) or used() > job.seconds * ENOUGH:
             break
@@ -207,9 +214,16 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
     for example in sources(job, candidate, module):
         if isinstance(example, NoInputs):
             notes.tried.append(f"{candidate.name}: {example}")
-            notes.partial += [(candidate, each) for each in example.partial]
+            if holds_any(candidate, unreached(job.places, notes.runs)):
+                for each in example.partial:
+                    _partly(job, candidate, each, setup, notes)
+            else:
+                notes.partial += [(candidate, each) for each in example.partial]
             owner = candidate.name.split(".")[0]
             notes.hint = f"write @tclint.example({owner}) above a function returning ({owner}(...), [(inputs, ...)])"
+            continue
+        if worked and not job.record and not _reaches(example, unreached(job.places, notes.runs), setup):
+            notes.tried.append(f"{candidate.name}: {example.source}: reaches nothing new")
             continue
         try:
             _experiments(job, candidate, example, setup, notes)
@@ -231,14 +245,16 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
             notes.trials += trials
         worked += 1
         if worked == 1 and example.wrap and not example.given:
-            _go_on(job, candidate, example, setup, notes)
+            notes.ways.append((candidate, example))
         if worked == EXAMPLES or not unreached(job.places, notes.runs):
             return
 
 
 def _go_on(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
     """The same target made and called otherwise, for lines that stand behind conditions."""
-    for other in towards(example, unreached(job.places, notes.runs), setup):
+    own = [run for run in notes.runs if run.source == example.source]
+    left = [place for place in unreached(job.places, notes.runs) if any(run.covered.get(place.path) for run in own)]
+    for other in towards(example, left, setup):
         if other.partial:
             notes.partial.append((candidate, other))
             continue
@@ -248,6 +264,12 @@ def _go_on(job: Job, candidate: Candidate, example: Example, setup: Setup, notes
             notes.tried.append(f"{candidate.name}: {other.source}: {failed.fault.kind}: {failed.fault.message[:200]}")
             continue
         notes.examples[candidate.name, other.source] = other
+
+
+def _reaches(example: Example, places: Sequence[Goal], setup: Setup) -> bool:
+    """Whether another example that runs gets to a place: it is asked without the compiler, which takes far longer."""
+    ran, whole = ran_by(example, places, setup)
+    return bool(ran) and whole
 
 
 def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
@@ -269,15 +291,12 @@ def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup,
 def _partly(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
     """What a call does before it raises, where it gets to a line that no other call has run."""
     for mode in ("train", "eval"):
-        left = unreached(job.places, notes.runs)
-        try:
-            run = run_partly(setup, example, mode)
-        except EagerFailed:
-            return
-        if len(unreached(tuple(left), [run])) < len(left):
-            notes.runs.append(run)
-            notes.tried.append(f"{candidate.name}: {example.source}: ran {run.label}")
-            notes.tell()
+        if not ran_by(example, unreached(job.places, notes.runs), setup, (mode,))[0]:
+            continue
+        run = run_partly(setup, example, mode)
+        notes.runs.append(run)
+        notes.tried.append(f"{candidate.name}: {example.source}: ran {run.label}")
+        notes.tell()
 
 
 def _discover(job: Job, setup: Setup, notes: _Notes) -> None:
@@ -329,11 +348,14 @@ def _breaks(job: Job, example: Example, setup: Setup, notes: _Notes) -> None:
             except EagerFailed:
                 continue
     for mode, dtype in [*attempts, *([("eval", half)] if example.wrap else [])]:
-        if ran and not unconfirmed(job.places, notes.runs) and not (dtype is None and notes.has_time()):
-            break
-        if dtype is not None and (not ran or not unreached(job.places, notes.runs)):
-            continue
         try:
+            if ran and not (dtype is None and notes.has_time()):
+                # Without the compiler it is told in no time what this run could be asked about.
+                left = unconfirmed(job.places, notes.runs) if dtype is None else unreached(job.places, notes.runs)
+                if not left or not among(left, run_eager(setup, example, mode, dtype)[0]):
+                    continue
+            elif dtype is not None:
+                continue
             notes.runs.append(run_breaks(setup, example, mode, dtype))
         except EagerFailed as failed:
             failure = failure or failed

@@ -62,7 +62,7 @@ def towards(example: Example, places: Sequence[Goal], setup: Setup) -> Iterator[
             if time.process_time() > end:
                 return
             other = _changed(example, changes, setup)
-            ran, whole = _ran(other, [place, *left], setup)
+            ran, whole = ran_by(other, [place, *left], setup)
             if place in ran and not whole:
                 partial = partial or replace(other, unsure=True, partial=True)
             elif place in ran:
@@ -77,11 +77,13 @@ def towards(example: Example, places: Sequence[Goal], setup: Setup) -> Iterator[
             yield partial
 
 
-def _ran(example: Example, places: Sequence[Goal], setup: Setup) -> tuple[list[Goal], bool]:
+def ran_by(
+    example: Example, places: Sequence[Goal], setup: Setup, modes: tuple[str, ...] = ("train", "eval")
+) -> tuple[list[Goal], bool]:
     """Which places an example runs, in training or in evaluation, and whether it runs to its end there."""
     host = replace(setup, device="cpu")
     before: list[Goal] = []
-    for mode in ("train", "eval"):
+    for mode in modes if places else ():
         try:
             with within(SOON):
                 covered, _ = run_eager(host, example, mode)
@@ -89,14 +91,14 @@ def _ran(example: Example, places: Sequence[Goal], setup: Setup) -> tuple[list[G
             continue
         except EagerFailed as failed:
             raised = {(step.path, step.line) for step in failed.fault.stack}
-            before = before or [p for p in _among(places, failed.covered) if not _is_any(p, raised)]
+            before = before or [p for p in among(places, failed.covered) if not _is_any(p, raised)]
             continue
-        if found := _among(places, covered):
+        if found := among(places, covered):
             return found, True
     return before, False
 
 
-def _among(places: Sequence[Goal], covered: Mapping[str, tuple[int, ...]]) -> list[Goal]:
+def among(places: Sequence[Goal], covered: Mapping[str, tuple[int, ...]]) -> list[Goal]:
     return [p for p in places if any(p.line <= line <= p.end_line for line in covered.get(p.path, ()))]
 
 
