@@ -110,6 +110,9 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             break
         if notes.runs and used() > job.seconds * ENOUGH:
             break
+        if not holds_any(candidate, unreached(job.places, notes.runs)):
+            # It only leads to what holds the lines: what runs already, called otherwise, is nearer to them.
+            _go_on(job, setup, notes, lambda: used() < job.seconds * ENOUGH)
         try:
             module = load(candidate.path, job.root)
         except (Exception, SystemExit) as error:
@@ -128,10 +131,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             break
         # The head of the chain is what the program compiles. Where it leaves lines out, whoever holds one is nearest to it.
         waiting.sort(key=lambda one: not holds_any(one, left))
-    for candidate, example in notes.ways:
-        if used() > job.seconds * ENOUGH:
-            break
-        _go_on(job, candidate, example, setup, notes)
+    _go_on(job, setup, notes, lambda: used() < job.seconds * ENOUGH)
     for candidate, example in notes.partial:
         if not unreached(job.places, notes.runs) or used() > job.seconds * ENOUGH:
             break
@@ -250,8 +250,14 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
             return
 
 
-def _go_on(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
-    """The same target made and called otherwise, for lines that stand behind conditions."""
+def _go_on(job: Job, setup: Setup, notes: _Notes, has_time: Callable[[], bool]) -> None:
+    """The targets that run made and called otherwise, for lines that stand behind conditions."""
+    while notes.ways and has_time():
+        candidate, example = notes.ways.pop(0)
+        _otherwise(job, candidate, example, setup, notes)
+
+
+def _otherwise(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
     own = [run for run in notes.runs if run.source == example.source]
     left = [place for place in unreached(job.places, notes.runs) if any(run.covered.get(place.path) for run in own)]
     for other in towards(example, left, setup):
