@@ -235,6 +235,7 @@ def _compiled(
         except (Exception, SystemExit) as error:
             leave_if_copy()
             fault = fault_of("compiled", error, setup.wanted)
+    misplaced = _misplaced(heard.frames, covered)
     return Run(
         experiment=experiment,
         label=label,
@@ -242,11 +243,8 @@ def _compiled(
         dtype=_dtype_of(target, calls),
         target=setup.title,
         covered=covered,
-        traced=_without(
-            {path: lines for path, lines in heard.traced.items() if setup.wanted(path)},
-            _misplaced(heard.frames, covered),
-        ),
-        breaks=heard.breaks,
+        traced=_without({path: lines for path, lines in heard.traced.items() if setup.wanted(path)}, misplaced),
+        breaks=tuple(item for item in heard.breaks if (item.path, item.line) not in misplaced),
         frames=tuple(_own_lines(frame, setup.wanted) for frame in heard.frames),
         expected=allowed,
         calls=made,

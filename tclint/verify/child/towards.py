@@ -34,7 +34,7 @@ SOON = 3.0
 """For one attempt."""
 NAMES = 6
 """Most parameters that are looked at for one line."""
-VALUES = 3
+VALUES = 4
 """Most other values of one parameter."""
 
 
@@ -196,7 +196,8 @@ def _thought(wanted: Wanted, asked: Asked, default: Any) -> Iterator[Any]:
         exact = type(default) is int or kind is int
         for number in numbers or [0]:
             assert isinstance(number, (int, float))
-            yield from (number + 1, number + 2, number) if exact else (number + 0.5, number - 0.5, number)
+            # What is drawn by chance against a probability of one is always less.
+            yield from (number + 1, number + 2, number) if exact else (number + 0.5, number + 1, number - 0.5, number)
         if type(default) in (int, float):
             yield default + 1 if exact else default / 2
         return
