@@ -29,6 +29,14 @@ def tensors(inputs: Inputs) -> list[tuple[str, TensorSpec]]:
     return [(name, value) for name, value in inputs.items() if isinstance(value, TensorSpec)]
 
 
+def without_rest(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """What is written back to a tensor must not be larger than it: who has the axes that are too many has them no more."""
+    out, wide = (tuple(int(number) for number in group.split(",") if number.strip()) for group in found.groups())
+    for name, spec in tensors(inputs):
+        if spec.shape[-len(wide) :] == wide:
+            yield {**inputs, name: replace(spec, shape=(*spec.shape[: -len(wide)], *out))}
+
+
 def asked(message: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
     """Inputs as the words want them, the plainest reading first."""
     yield from _shapes(message, inputs)

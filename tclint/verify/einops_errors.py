@@ -24,10 +24,12 @@ _SIDE = 16
 def patterned(message: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
     """Inputs whose shape fits the pattern that an error tells of."""
     found = _TOLD.search(message)
-    if found is None or "..." in found["left"]:
+    if found is None:
         return
-    axes = [(group or name).split() for group, name in _AXIS.findall(found["left"])]
     had = tuple(int(size) for size in found["had"].split(",") if size.strip())
+    axes = _written_out([(group or name).split() for group, name in _AXIS.findall(found["left"])], len(had))
+    if axes is None:
+        return
     try:
         info = {str(axis): int(size) for axis, size in ast.literal_eval(found["info"]).items()}
     except (ValueError, SyntaxError, TypeError):
@@ -46,6 +48,14 @@ def patterned(message: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
         for name, spec in tensors(inputs):
             if spec.shape != had and spec.dtype == "float32":
                 yield {**inputs, name: replace(spec, shape=shape)}
+
+
+def _written_out(axes: list[list[str]], rank: int) -> list[list[str]] | None:
+    """The axes of a pattern, with a name for each that its `...` stands for; None where that is inside of another axis."""
+    if any("..." in axis and len(axis) > 1 for axis in axes):
+        return None
+    rest = [[f"rest {number}"] for number in range(max(0, rank - len(axes) + 1))]
+    return [each for axis in axes for each in (rest if axis == ["..."] else [axis])]
 
 
 def _fitting(axes: list[list[str]], had: tuple[int, ...], info: dict[str, int]) -> tuple[int, ...]:

@@ -155,6 +155,8 @@ def _graph_break(judging: _Judge) -> Verdict:
         runs = sorted(judging.runs("recompiles", "breaks"), key=lambda run: "size" not in run.varied)
     for run in runs:
         for item in run.breaks:
+            if run.unsure and not _is_meant(judging.finding, item):
+                continue
             if judging.here(*place_of(item, is_ours)) and not is_follow_on(item, run.breaks, judging.outlines):
                 return judging.verdict(Outcome.CONFIRMED, break_words(item), run, gb_id=item.gb_id, stack=item.stack)
     for run in runs:
@@ -179,6 +181,11 @@ def _graph_break(judging: _Judge) -> Verdict:
                 return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
             return judging.verdict(Outcome.REFUTED, f"traced without a break ({run.label or 'one call'})", run)
     return _untraced(judging, runs)
+
+
+def _is_meant(finding: Finding, item: Break) -> bool:
+    """Whether a break is of the kind that a finding speaks of: an argument of the wrong type brings one of another."""
+    return not (finding.graph_breaks and item.gb_id) or item.gb_id in finding.graph_breaks
 
 
 def is_follow_on(item: Break, breaks: Sequence[Break], outlines: Outlines) -> bool:

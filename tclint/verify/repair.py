@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from tclint.verify import together
-from tclint.verify.complaints import Inputs, asked, computed, replaced, rows, tensors
+from tclint.verify.complaints import Inputs, asked, computed, replaced, rows, tensors, without_rest
 from tclint.verify.einops_errors import patterned
 from tclint.verify.guess import BATCH, SEQUENCE, Several, TensorSpec, tensor_for, value_for
 
@@ -374,6 +374,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"Target sizes: \[([\d, ]+)\]\.\s+Tensor sizes: \[([\d, ]*)\]", _broadcast),
     (r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)", _viewed),
     (r"expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)", _axis),
+    (r"output with shape \[([\d, ]*)\] doesn't match the broadcast shape \[([\d, ]+)\]", without_rest),
     (
         r"doesn't match the broadcast shape|only one element|can be converted to a Scalar|0-dim|a Tensor with \d+ elements",
         _scalar_instead,

@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from tclint.verify.child import plan
+from tclint.verify.child import repeated
 from tclint.verify.child.experiments import Setup
 from tclint.verify.child.inputs import Call, Example
 from tclint.verify.heard import Run
@@ -43,7 +43,7 @@ class Read(Once):
 def run_of(cls: type) -> Run:
     setup = Setup(device="cpu", seed=0, wanted=lambda path: path == __file__, title="test")
     example = Example("test", cls, lambda: [Call((torch.ones(2, 3),))])
-    return list(plan.recompile_runs(example, setup, names=["self.ready"]))[-1]
+    return list(repeated.recompile_runs(example, setup, names=["self.ready"]))[-1]
 
 
 @pytest.mark.parametrize(

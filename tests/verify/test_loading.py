@@ -64,3 +64,14 @@ def test_a_program_does_not_go_on_without_what_it_reads(write: Write, tmp_path: 
     module = load(str(write("tcl_pack/run.py", text)), str(tmp_path))
     assert callable(module.fit)
     assert module.ran == []
+
+
+def test_what_a_script_asks_of_its_process_group_is_there(write: Write, tmp_path: Path) -> None:
+    import torch.distributed as distributed
+
+    text = "import torch.distributed as dist\nSIZE = dist.get_world_size()\ndef fit():\n    return SIZE\n"
+    try:
+        assert load(str(write("tcl_grouped.py", text)), str(tmp_path)).fit() == 1
+    finally:
+        if distributed.is_initialized():
+            distributed.destroy_process_group()

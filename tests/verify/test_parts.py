@@ -534,3 +534,18 @@ def test_errors_that_name_a_missing_argument() -> None:
     wanted = {"decoder_input_ids": TensorSpec((2, 8), "int64")}
     first = next(repairs("ValueError: You have to specify decoder_input_ids", {"x": TensorSpec((2, 8))}, wanted))
     assert set(first) == {"x", "decoder_input_ids"}
+
+
+def test_a_pattern_with_an_ellipsis_says_what_the_other_axes_are() -> None:
+    told = 'Error while processing rearrange-reduction pattern "{}".\n Input tensor shape: torch.Size([2, 8, 32]). Additional info: {{}}.'
+    given = {"x": TensorSpec((2, 8, 32))}
+    found = list(repairs("EinopsError: " + told.format("1 ... -> ...") + "\n Shape mismatch, 2 != 1", given, {}))
+    assert found[0]["x"].shape == (1, 8, 32)
+    found = list(repairs("EinopsError: " + told.format("... 3 -> ...") + "\n Shape mismatch, 32 != 3", given, {}))
+    assert found[0]["x"].shape == (2, 8, 3)
+
+
+def test_what_is_written_back_is_no_larger() -> None:
+    told = "RuntimeError: output with shape [] doesn't match the broadcast shape [8, 32]"
+    found = list(repairs(told, {"count": 1, "probs": TensorSpec((2, 8, 32))}, {}))
+    assert found[0]["probs"].shape == (2,)

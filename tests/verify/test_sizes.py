@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from tclint.verify.child import plan
+from tclint.verify.child import repeated
 from tclint.verify.child.experiments import EagerFailed, Setup
 from tclint.verify.child.inputs import Call, Example
 from tclint.verify.child.sweep import sweeps
@@ -41,14 +41,14 @@ def lengths(numbers: list[int]) -> list[int]:
 
 
 def test_a_length_that_the_model_does_not_take_is_left_out() -> None:
-    found = lengths(plan.working_calls(EXAMPLE, LENGTH, setup("cpu")))
+    found = lengths(repeated.working_calls(EXAMPLE, LENGTH, setup("cpu")))
     assert found
     assert max(found) <= 11
     assert len(found) < len(LENGTH.calls(EXAMPLE.calls()[0]))
 
 
 def test_no_size_goes_to_a_gpu_that_has_not_run_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, on_gpu = plan.run_eager, []
+    real, on_gpu = repeated.run_eager, []
 
     def run_eager(where: Setup, example: Example, mode: str = "") -> object:
         if where.device == "cpu":
@@ -56,9 +56,9 @@ def test_no_size_goes_to_a_gpu_that_has_not_run_on_the_cpu(monkeypatch: pytest.M
         on_gpu.append(example.calls()[0].args[0].shape[1])
         return {}, []
 
-    monkeypatch.setattr(plan, "run_eager", run_eager)
-    found = lengths(plan.working_calls(EXAMPLE, LENGTH, setup("cuda")))
-    assert found == on_gpu == lengths(plan.working_calls(EXAMPLE, LENGTH, setup("cpu")))
+    monkeypatch.setattr(repeated, "run_eager", run_eager)
+    found = lengths(repeated.working_calls(EXAMPLE, LENGTH, setup("cuda")))
+    assert found == on_gpu == lengths(repeated.working_calls(EXAMPLE, LENGTH, setup("cpu")))
 
 
 def test_a_model_for_gpus_alone_is_tried_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,23 +67,23 @@ def test_a_model_for_gpus_alone_is_tried_there(monkeypatch: pytest.MonkeyPatch) 
             raise EagerFailed(Fault("eager", "RuntimeError", "needs cuda"))
         return {}, []
 
-    monkeypatch.setattr(plan, "run_eager", run_eager)
-    assert len(plan.working_calls(EXAMPLE, LENGTH, setup("cuda"))) == len(LENGTH.calls(EXAMPLE.calls()[0]))
+    monkeypatch.setattr(repeated, "run_eager", run_eager)
+    assert len(repeated.working_calls(EXAMPLE, LENGTH, setup("cuda"))) == len(LENGTH.calls(EXAMPLE.calls()[0]))
 
 
 def test_the_same_call_runs_once_and_the_cores_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, asked = plan.run_eager, []
+    real, asked = repeated.run_eager, []
 
     def run_eager(where: Setup, example: Example, mode: str = "") -> object:
         asked.append((where.device, torch.get_num_threads()))
         return real(where, example, mode) if where.device == "cpu" else ({}, [])
 
-    monkeypatch.setattr(plan, "run_eager", run_eager)
+    monkeypatch.setattr(repeated, "run_eager", run_eager)
     same = next(sweeps(EXAMPLE.calls()[0]))
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        assert plan.working_calls(EXAMPLE, same, setup("cuda")) == [0, 1, 2, 3]
+        assert repeated.working_calls(EXAMPLE, same, setup("cuda")) == [0, 1, 2, 3]
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         # First whether it runs there at all, then the call itself; the GPU's steps are launched by one thread.
         assert asked == [("cpu", cores), ("cpu", cores), ("cuda", 1)]

@@ -131,3 +131,15 @@ def test_a_generator_is_consumed(project: Project, tmp_path: Path, torch_python:
     options = VerifyOptions(python=torch_python, root=str(tmp_path), timeout=200, keep=True)
     verdict = verify([finding_at(path, "# branch")], options).verdicts[0]
     assert "never ran this line" not in verdict.words, verdict.words
+
+
+@pytest.mark.dynamo
+def test_a_chance_is_also_a_certainty() -> None:
+    from tclint.verify.child.arguments import Wanted
+    from tclint.verify.child.signatures import Parameter
+    from tclint.verify.child.towards import _values
+    from tclint.verify.preconditions import Asked
+
+    chance = Parameter("prob_of_points", Parameter.KEYWORD_ONLY, default=0.0)
+    wanted = Wanted(chance, float, object, lambda _: iter(()))
+    assert list(_values(wanted, Asked("prob_of_points")))[:2] == [0.5, 1]

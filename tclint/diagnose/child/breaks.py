@@ -7,7 +7,7 @@ from dataclasses import replace
 from tclint.diagnose.child.target import Subject
 from tclint.verify.child import compiling
 from tclint.verify.child.experiments import EagerFailed, run_breaks
-from tclint.verify.child.plan import recompile_runs
+from tclint.verify.child.repeated import recompile_runs
 from tclint.verify.heard import Fault, Heard, Run
 
 

@@ -18,7 +18,7 @@ from tclint.diagnose.child.target import NotApplicable, Subject
 from tclint.diagnose.measurement import ShapeRow, Shapes, ShapeStep
 from tclint.diagnose.shortening import shortened
 from tclint.verify.child.inputs import Call
-from tclint.verify.child.plan import working_calls
+from tclint.verify.child.repeated import working_calls
 from tclint.verify.child.sweep import Sweep, sweeps
 
 _RECOMPILES = "torch._dynamo.guards.__recompiles"

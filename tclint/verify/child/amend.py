@@ -7,6 +7,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from torch import nn
@@ -14,7 +15,7 @@ from torch import nn
 from tclint.verify import guess
 from tclint.verify.assertions import solved
 from tclint.verify.child.blame import blamed, failing, is_plain, looked_up
-from tclint.verify.child.made_up import Settings
+from tclint.verify.child.made_up import Settings, Through
 from tclint.verify.child.signatures import Parameter
 from tclint.verify.child.wishes import wishes
 
@@ -49,7 +50,7 @@ class Failed:
 def amendments(failed: Failed) -> Iterator[Arguments]:
     """Arguments worth a try after an error, the plainest reading of it first."""
     settled = False
-    for change in _by_signature(failed):
+    for change in chain(_by_signature(failed), _by_part(failed)):
         settled = True
         yield change
     if settled:
@@ -64,6 +65,7 @@ def amendments(failed: Failed) -> Iterator[Arguments]:
 def revisions(failed: Failed) -> Iterator[Arguments]:
     """Arguments with which an object might run that does not run whatever it is called with."""
     attempt, text = failed.attempt, str(failed.error)
+    yield from _by_part(failed)
     yield from _by_condition(failed)
     numbers = list(dict.fromkeys(int(number) for number in _NUMBER.findall(text)))[:6]
     axis = re.search(r"in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)", text)
@@ -88,6 +90,14 @@ def _by_signature(failed: Failed) -> Iterator[Arguments]:
         # A parameter of a class above it, which the class itself decides.
         if refused[1] in attempt:
             yield {name: value for name, value in attempt.items() if name != refused[1]}
+
+
+def _by_part(failed: Failed) -> Iterator[Arguments]:
+    """What stands in for a model was asked for one of its parts, or for a size of one."""
+    wanted = re.match(rf"'{Through.__name__}' object has no attribute '(\w+)'", str(failed.error))
+    models = {name: value for name, value in failed.attempt.items() if isinstance(value, Through)}
+    if wanted and models:
+        yield {**failed.attempt, **{name: Through(value.parts | {wanted[1]}) for name, value in models.items()}}
 
 
 def _firsts(parameters: Any, think: Alternatives) -> Arguments:

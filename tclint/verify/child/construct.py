@@ -108,8 +108,11 @@ def _thinker(
     def make(wanted: type) -> Iterator[Any]:
         if depth >= DEPTH or time.process_time() > end:
             return
+        now = time.process_time()
+        # Whoever spends all the time on one argument has none left to do without it.
+        half = now + (end - now) / 2
         try:
-            yield shrunk(wanted) if is_config(wanted) else _constructed(wanted, depth + 1, root, rich, end)[0]
+            yield shrunk(wanted) if is_config(wanted) else _constructed(wanted, depth + 1, root, rich, half)[0]
         except Exception:
             # The next alternative stands in for it.
             return

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from tclint.verify.child import standin
-from tclint.verify.child.alone import launched_alone
+from tclint.verify.child.alone import found_missing, launched_alone
 from tclint.verify.child.hosted import hosted
 from tclint.verify.mains import is_main_guard, is_script, run_on_import
 
@@ -90,6 +90,8 @@ def run_each(
             try:
                 exec(code, vars(module))
             except (Exception, SystemExit) as error:
+                if found_missing(error):
+                    continue
                 if isinstance(statement, (ast.Import, ast.ImportFrom)):
                     if replaceable(error):
                         continue

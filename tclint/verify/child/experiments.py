@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,9 +17,10 @@ from tclint.model.finding import Compiled, Step
 from tclint.verify.child import compiling
 from tclint.verify.child.inputs import Call, Example, consumed, on_device
 from tclint.verify.child.listen import listening
-from tclint.verify.cover import covering
+from tclint.verify.cover import Coverage, covering
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.heard import Fault, Frame, Run
+from tclint.verify.spans import outline
 from tclint.verify.trace import own_name, steps_of
 
 CALLS = 24
@@ -46,9 +47,11 @@ class Setup:
 class EagerFailed(Exception):
     """The call does not even run without Dynamo: the inputs are wrong, not the line."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: Fault, covered: Mapping[str, tuple[int, ...]] | None = None) -> None:
         super().__init__(fault.message)
         self.fault = fault
+        self.covered = covered or {}
+        """The lines that ran before it."""
 
 
 def seeded(seed: int) -> None:
@@ -98,6 +101,7 @@ def run_eager(
 ) -> tuple[Mapping[str, tuple[int, ...]], list[Any]]:
     """The lines an eager run executes, and what it returns. Raises EagerFailed where it does not run."""
     outputs: list[Any] = []
+    coverage = Coverage()
     try:
         with ExitStack() as stack:
             stack.enter_context(compiling.uncompiled())
@@ -112,7 +116,7 @@ def run_eager(
                 leave_if_copy()
     except (Exception, SystemExit) as error:
         leave_if_copy()
-        raise EagerFailed(fault_of("eager", error, setup.wanted)) from error
+        raise EagerFailed(fault_of("eager", error, setup.wanted), coverage.lines) from error
     return coverage.lines, outputs
 
 
@@ -123,6 +127,43 @@ def run_breaks(
     covered, expected = run_eager(setup, example, mode, dtype)
     label = ", ".join(part for part in (_label(mode, dtype), "fullgraph" if fullgraph else "") if part)
     return _compiled(setup, example, mode, dtype, "eager", "breaks", label, covered, expected, fullgraph=fullgraph)
+
+
+def run_partly(setup: Setup, example: Example, mode: str = "") -> Run:
+    """The breaks of calls that raise in the end, compiled or not: those before the statement that raises.
+
+    What Dynamo says of that statement, and of those that called it, may be said of the error. Such a run shows what
+    happens; what does not happen in it may happen in one that gets further.
+    """
+    try:
+        return run_breaks(setup, example, mode)
+    except EagerFailed as failed:
+        if not failed.covered:
+            raise
+        run = _compiled(setup, example, mode, None, "eager", "breaks", _label(mode, None), failed.covered, [])
+        ended = {(step.path, line) for step in failed.fault.stack for line in _statement(step)}
+        told = tuple(item for item in run.breaks if not ended & {(item.path, item.line), *_last(item.stack)})
+        return replace(
+            run,
+            covered=_without(run.covered, ended),
+            traced=_without(run.traced, ended),
+            breaks=told,
+            fault=None,
+            unsure=True,
+            label=f"{run.label}, until it raises {failed.fault.kind}".removeprefix(", "),
+        )
+
+
+def _statement(step: Step) -> range:
+    return outline(step.path).statement(step.line, step.line)
+
+
+def _last(stack: tuple[Step, ...]) -> set[tuple[str, int]]:
+    return {(step.path, step.line) for step in stack[-1:]}
+
+
+def _without(lines: Mapping[str, tuple[int, ...]], ended: set[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
+    return {path: tuple(line for line in own if (path, line) not in ended) for path, own in lines.items()}
 
 
 def run_recompiles(
@@ -194,6 +235,7 @@ def _compiled(
         except (Exception, SystemExit) as error:
             leave_if_copy()
             fault = fault_of("compiled", error, setup.wanted)
+    misplaced = _misplaced(heard.frames, covered)
     return Run(
         experiment=experiment,
         label=label,
@@ -201,8 +243,8 @@ def _compiled(
         dtype=_dtype_of(target, calls),
         target=setup.title,
         covered=covered,
-        traced={path: lines for path, lines in heard.traced.items() if setup.wanted(path)},
-        breaks=heard.breaks,
+        traced=_without({path: lines for path, lines in heard.traced.items() if setup.wanted(path)}, misplaced),
+        breaks=tuple(item for item in heard.breaks if (item.path, item.line) not in misplaced),
         frames=tuple(_own_lines(frame, setup.wanted) for frame in heard.frames),
         expected=allowed,
         calls=made,
@@ -210,6 +252,18 @@ def _compiled(
         unsure=example.unsure,
         differs=difference(expected, outputs) if fault is None and between is None and mode != "train" else "",
     )
+
+
+def _misplaced(frames: Sequence[Frame], covered: Mapping[str, tuple[int, ...]]) -> set[tuple[str, int]]:
+    """Lines that nobody has run, told of the rest of a function behind a break: Dynamo makes a function of that, whose line
+    numbers go astray behind a statement of several lines (torch 2.13)."""
+    rests = [frame for frame in frames if own_name(frame.name) != frame.name]
+    told = {(frame.path, line) for frame in rests for line in frame.traced.get(frame.path, ())}
+    whole = {
+        (path, line) for frame in frames if frame not in rests for path, lines in frame.traced.items() for line in lines
+    }
+    ran = {(path, line) for path, lines in covered.items() for line in lines}
+    return told - ran - whole
 
 
 def _own_lines(frame: Frame, wanted: Callable[[str], bool]) -> Frame:

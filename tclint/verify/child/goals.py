@@ -43,13 +43,16 @@ def unconfirmed(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
 
 
 def unreached(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
-    """Places that no call has run yet: another example could still reach them."""
+    """Places that no call has run yet, or only one that cannot refute, and heard nothing there: another example could still
+    reach them."""
+    heard = {(item.path, item.line) for run in runs if run.unsure for item in run.breaks}
 
     def reached(place: Goal) -> bool:
         span = range(place.line, place.end_line + 1)
-        return any(
+        return any((place.path, line) in heard for line in span) or any(
             line in span
             for run in runs
+            if not run.unsure
             if place.effect != "cudagraph" or _tells_of_graphs(run)
             for lines in (run.covered, run.traced)
             for line in lines.get(place.path, ())

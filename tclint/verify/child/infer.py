@@ -368,13 +368,18 @@ def example_of(
     if not required and (rest := rest_of(signed)):
         required[f"*{rest}"] = Several((first or guess.tensor_for("x", width),))
     function_of = (lambda made: getattr(made, method)) if method else (lambda made: made)
-    inputs = search(build, function_of, required, optional, seconds)
+    making = (lambda: getattr(build(), method)) if method else build
+    try:
+        inputs = search(build, function_of, required, optional, seconds)
+    except NoInputs as missing:
+        missing.partial = tuple(_called(source, making, near, partial=True) for near in missing.nearest)
+        raise
+    return _called(source, making, inputs)
+
+
+def _called(source: str, build: Callable[[], Any], inputs: Mapping[str, Any], partial: bool = False) -> Example:
     shown = ", ".join(f"{name}={_shown(value)}" for name, value in inputs.items())
-
-    def calls() -> list[Call]:
-        return [call_of(inputs, "cpu")]
-
-    return Example(f"{source} ({shown})", (lambda: getattr(build(), method)) if method else build, calls)
+    return Example(f"{source} ({shown})", build, lambda: [call_of(inputs, "cpu")], unsure=partial, partial=partial)
 
 
 def _calls_itself(target: Any) -> bool:

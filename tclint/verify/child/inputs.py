@@ -41,6 +41,8 @@ class Example:
     """What the calls must give, computed another way: a graph captured by hand cannot be switched off."""
     unsure: bool = False
     """Something was put into the calls that nobody says is of the right kind: what happens is real, what does not is not."""
+    partial: bool = False
+    """A call raises in the end, compiled or not: what it does before that is real all the same."""
 
 
 ITEMS = 16
@@ -55,10 +57,16 @@ def consumed(result: Any, read: Callable[[Any], Any] = lambda item: item) -> Any
 class NoInputs(Exception):
     """A source cannot serve this target; the words say what is missing."""
 
-    def __init__(self, words: str, heard: tuple[Exception, ...] = ()) -> None:
+    def __init__(
+        self, words: str, heard: tuple[Exception, ...] = (), nearest: tuple[Mapping[str, Any], ...] = ()
+    ) -> None:
         super().__init__(words)
         self.heard = heard
         """What the target raised when it was called: the first time, and where it got furthest."""
+        self.nearest = nearest
+        """The arguments with which it got furthest, one set for each line at which it ended."""
+        self.partial: tuple[Example, ...] = ()
+        """Examples that run a part of the target, and raise then."""
 
 
 class BadFactory(Exception):

@@ -63,7 +63,23 @@ class Settings:
 
 
 class Through(nn.Module):  # type: ignore[misc]
-    """Stands in for a model that is an argument: hands on the first tensor that it is given, whatever comes with it."""
+    """Stands in for a model that is an argument: hands on the first tensor that it is given, whatever comes with it.
+
+    It has the attributes that somebody asked for, `parts`, and so have those of them that are no numbers.
+    """
+
+    def __init__(self, parts: frozenset[str] = frozenset()) -> None:
+        super().__init__()
+        self.parts = parts
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.__dict__.get("parts", ()):
+            return super().__getattr__(name)
+        number = guess.number_for(name)
+        return Through(self.parts) if number is None else number
+
+    def extra_repr(self) -> str:
+        return ", ".join(sorted(self.parts))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         for value in (*args, *kwargs.values()):

@@ -2,55 +2,48 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 import torch
 
 from tclint.verify import usage
 from tclint.verify.child import equal, pack
-from tclint.verify.child.compiling import uncompiled, unwrapped
 from tclint.verify.child.cudagraph import run_cudagraphs
 from tclint.verify.child.experiments import (
     EagerFailed,
     Setup,
     fault_of,
-    fresh,
     run_breaks,
     run_eager,
-    run_recompiles,
+    run_partly,
 )
 from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled
 from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories
 from tclint.verify.child.load import load
+from tclint.verify.child.repeated import parameters_of, recompile_runs
 from tclint.verify.child.sources import sources
 from tclint.verify.child.statement import statement_runs
-from tclint.verify.child.sweep import SETTLED, Sweep, sweeps
-from tclint.verify.child.towards import towards
+from tclint.verify.child.towards import among, ran_by, towards
 from tclint.verify.cover import is_project
 from tclint.verify.heard import Equality, Fault, Heard, Run, Trial
-from tclint.verify.job import Candidate, Job
+from tclint.verify.job import Candidate, Goal, Job
 from tclint.verify.waiting import waited
 
 EXAMPLES = 3
 """Most examples that are run for one job, once they work."""
-ENOUGH = 0.5
+ENOUGH = 0.7
 """Of a job's time: when it is over and something ran, nothing new is begun."""
 SPARE = 0.2
 """Of a job's time: until then a target is also searched for what no finding speaks of."""
-SOON = 5.0
-"""Seconds that the calls may take on the CPU, so that sizes are tried there before they are tried on a GPU."""
 
 
 _OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "")
@@ -73,6 +66,12 @@ class _Notes:
     swept: dict[str, list[Call]] = field(default_factory=dict)
     """The calls of a sweep, by its label."""
     packed: bool = False
+    ways: list[tuple[Candidate, Example]] = field(default_factory=list)
+    """Those that may be made and called otherwise, for lines that stand behind conditions."""
+    partial: list[tuple[Candidate, Example]] = field(default_factory=list)
+    """Those of which a call raises in the end."""
+    unsearched: list[tuple[Candidate, Example]] = field(default_factory=list)
+    """Those that ran, and that nobody has searched for recompiles."""
     tell: Callable[[], None] = lambda: None
     """Called when there is more to know: what is saved until then outlives the process."""
     has_time: Callable[[], bool] = lambda: False
@@ -111,6 +110,9 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             break
         if notes.runs and used() > job.seconds * ENOUGH:
             break
+        if not holds_any(candidate, unreached(job.places, notes.runs)):
+            # It only leads to what holds the lines: what runs already, called otherwise, is nearer to them.
+            _go_on(job, setup, notes, lambda: used() < job.seconds * ENOUGH)
         try:
             module = load(candidate.path, job.root)
         except (Exception, SystemExit) as error:
@@ -129,6 +131,12 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             break
         # The head of the chain is what the program compiles. Where it leaves lines out, whoever holds one is nearest to it.
         waiting.sort(key=lambda one: not holds_any(one, left))
+    _go_on(job, setup, notes, lambda: used() < job.seconds * ENOUGH)
+    for candidate, example in notes.partial:
+        if not unreached(job.places, notes.runs) or used() > job.seconds * ENOUGH:
+            break
+        _partly(job, candidate, example, setup, notes)
+    _discover(job, setup, notes)
     return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes))
 
 
@@ -206,8 +214,16 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
     for example in sources(job, candidate, module):
         if isinstance(example, NoInputs):
             notes.tried.append(f"{candidate.name}: {example}")
+            if holds_any(candidate, unreached(job.places, notes.runs)):
+                for each in example.partial:
+                    _partly(job, candidate, each, setup, notes)
+            else:
+                notes.partial += [(candidate, each) for each in example.partial]
             owner = candidate.name.split(".")[0]
             notes.hint = f"write @tclint.example({owner}) above a function returning ({owner}(...), [(inputs, ...)])"
+            continue
+        if worked and not job.record and not _reaches(example, unreached(job.places, notes.runs), setup):
+            notes.tried.append(f"{candidate.name}: {example.source}: reaches nothing new")
             continue
         try:
             _experiments(job, candidate, example, setup, notes)
@@ -229,20 +245,37 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
             notes.trials += trials
         worked += 1
         if worked == 1 and example.wrap and not example.given:
-            _go_on(job, candidate, example, setup, notes)
+            notes.ways.append((candidate, example))
         if worked == EXAMPLES or not unreached(job.places, notes.runs):
             return
 
 
-def _go_on(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
-    """The same target made and called otherwise, for lines that stand behind conditions."""
-    for other in towards(example, unreached(job.places, notes.runs), setup):
+def _go_on(job: Job, setup: Setup, notes: _Notes, has_time: Callable[[], bool]) -> None:
+    """The targets that run made and called otherwise, for lines that stand behind conditions."""
+    while notes.ways and has_time():
+        candidate, example = notes.ways.pop(0)
+        _otherwise(job, candidate, example, setup, notes)
+
+
+def _otherwise(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
+    own = [run for run in notes.runs if run.source == example.source]
+    left = [place for place in unreached(job.places, notes.runs) if any(run.covered.get(place.path) for run in own)]
+    for other in towards(example, left, setup):
+        if other.partial:
+            notes.partial.append((candidate, other))
+            continue
         try:
             _experiments(job, candidate, other, setup, notes)
         except EagerFailed as failed:
             notes.tried.append(f"{candidate.name}: {other.source}: {failed.fault.kind}: {failed.fault.message[:200]}")
             continue
         notes.examples[candidate.name, other.source] = other
+
+
+def _reaches(example: Example, places: Sequence[Goal], setup: Setup) -> bool:
+    """Whether another example that runs gets to a place: it is asked without the compiler, which takes far longer."""
+    ran, whole = ran_by(example, places, setup)
+    return bool(ran) and whole
 
 
 def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
@@ -255,14 +288,33 @@ def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup,
         _breaks(job, example, setup, notes)
     if "recompile" in effects:
         _recompiles(job, candidate, example, setup, notes)
-    elif _may_discover(job, example, notes):
+    else:
+        notes.unsearched.append((candidate, example))
+    if "cudagraph" in effects:
+        notes.runs.append(run_cudagraphs(setup, example))
+
+
+def _partly(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
+    """What a call does before it raises, where it gets to a line that no other call has run."""
+    for mode in ("train", "eval"):
+        if not ran_by(example, unreached(job.places, notes.runs), setup, (mode,))[0]:
+            continue
+        run = run_partly(setup, example, mode)
+        notes.runs.append(run)
+        notes.tried.append(f"{candidate.name}: {example.source}: ran {run.label}")
+        notes.tell()
+
+
+def _discover(job: Job, setup: Setup, notes: _Notes) -> None:
+    """What nobody asked about, when all that was asked has been looked for."""
+    for candidate, example in notes.unsearched:
+        if not _may_discover(job, example, notes):
+            continue
         try:
             _recompiles(job, candidate, example, setup, notes, notes.has_time)
         except EagerFailed:
             # It ran in another mode, and nobody asked about this one.
             notes.tried.append(f"{candidate.name}: {example.source}: not searched for recompiles")
-    if "cudagraph" in effects:
-        notes.runs.append(run_cudagraphs(setup, example))
 
 
 def _recompiles(
@@ -274,7 +326,7 @@ def _recompiles(
     go_on: Callable[[], bool] = lambda: True,
 ) -> None:
     names = dict.fromkeys(name for place in job.places if place.effect == "recompile" for name in place.names)
-    passed = usage.literals_of(candidate.name.rpartition(".")[2], _parameters(example), job.root)
+    passed = usage.literals_of(candidate.name.rpartition(".")[2], parameters_of(example), job.root)
     for run in recompile_runs(example, setup, notes.swept, list(names), passed):
         notes.runs.append(run)
         notes.tell()
@@ -302,11 +354,14 @@ def _breaks(job: Job, example: Example, setup: Setup, notes: _Notes) -> None:
             except EagerFailed:
                 continue
     for mode, dtype in [*attempts, *([("eval", half)] if example.wrap else [])]:
-        if ran and not unconfirmed(job.places, notes.runs) and not (dtype is None and notes.has_time()):
-            break
-        if dtype is not None and (not ran or not unreached(job.places, notes.runs)):
-            continue
         try:
+            if ran and not (dtype is None and notes.has_time()):
+                # Without the compiler it is told in no time what this run could be asked about.
+                left = unconfirmed(job.places, notes.runs) if dtype is None else unreached(job.places, notes.runs)
+                if not left or not among(left, run_eager(setup, example, mode, dtype)[0]):
+                    continue
+            elif dtype is not None:
+                continue
             notes.runs.append(run_breaks(setup, example, mode, dtype))
         except EagerFailed as failed:
             failure = failure or failed
@@ -315,152 +370,6 @@ def _breaks(job: Job, example: Example, setup: Setup, notes: _Notes) -> None:
         notes.tell()
     if not ran and failure is not None:
         raise failure
-
-
-def recompile_runs(
-    example: Example,
-    setup: Setup,
-    swept_calls: dict[str, list[Call]] | None = None,
-    names: Sequence[str] = (),
-    passed: Mapping[str, Sequence[Any]] | None = None,
-) -> Iterator[Run]:
-    """The example's own calls in order; or every sweep that it takes, noted in `swept_calls`.
-
-    `names` are what findings say changes: attributes among them are changed between calls. `passed` holds the values that
-    the program passes for an argument. Raises EagerFailed where it never runs.
-    """
-    if example.given:
-        yield run_recompiles(setup, example, f"{example.source}, in order", SETTLED)
-        return
-    run_eager(setup, example, "eval")
-    # With `dynamic=False` every new value is a program of its own.
-    excused = setup.compiled.dynamic is not False
-    for sweep in sorted(sweeps(example.calls()[0], _parameters(example), passed), key=lambda s: _is_named(s, names)):
-        working = working_calls(example, sweep, setup)
-        if len(working) > (SETTLED if excused else 1):
-            swept = replace(example, calls=partial(_chosen, example, sweep, working))
-            allowed = sweep.allowed if excused or not sweep.varied else 1
-            yield run_recompiles(setup, swept, sweep.label, allowed, "eval", sweep.varied)
-            if swept_calls is not None:
-                swept_calls[sweep.label] = fresh(setup, swept, "eval", None)[1]
-    for name in names:
-        attribute = name.removeprefix("self.")
-        if attribute == name or (change := attribute_change(example, attribute)) is None:
-            continue
-        again = replace(example, calls=lambda: example.calls()[:1] * (SETTLED + 1))
-        if _changes_itself(setup, example, attribute):
-            # Whoever adds to it what the program does not makes a counter of what is set once.
-            yield run_recompiles(setup, again, f"{name} as the calls change it", SETTLED, "eval", (name,))
-        else:
-            yield run_recompiles(setup, again, f"{name} changed between calls", 1, "eval", (name,), change)
-
-
-def _is_named(sweep: Sweep, names: Sequence[str]) -> bool:
-    """False for sweeps of what a finding names: they come first."""
-    return not set(sweep.varied) & set(names)
-
-
-def _parameters(example: Example) -> list[str]:
-    """The names of the positional arguments of what the example builds."""
-    made = unwrapped(example.build())
-    try:
-        signature = inspect.signature(made.forward if isinstance(made, torch.nn.Module) else made)
-    except (TypeError, ValueError):
-        return []
-    return [p.name for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-
-
-def _can_change(part: Any, name: str) -> bool:
-    own = getattr(part, "__dict__", {}).get(name)
-    described = inspect.getattr_static(type(part), name, None)
-    if isinstance(described, property) and described.fset is not None:
-        own = getattr(part, name, None)
-    return type(own) in (int, float, bool)
-
-
-def _holders(made: Any, name: str) -> list[Any]:
-    """The parts of a target that have an attribute which can be changed."""
-    owner = getattr(made, "__self__", made)
-    parts = list(owner.modules()) if isinstance(owner, torch.nn.Module) else [owner]
-    return [part for part in parts if _can_change(part, name)]
-
-
-def _changes_itself(setup: Setup, example: Example, name: str) -> bool:
-    """Whether a call of the target changes an attribute of its own."""
-    made, calls = fresh(setup, example, "eval", None)
-    parts = _holders(unwrapped(made), name)
-    before = [getattr(part, name) for part in parts]
-    with uncompiled():
-        made(*calls[0].args, **calls[0].kwargs)
-    return before != [getattr(part, name) for part in parts]
-
-
-def attribute_change(example: Example, name: str) -> Callable[[Any, int], None] | None:
-    """Changes an attribute of the target's modules to another value of its kind; None where there is none to change."""
-
-    def change(made: Any, turn: int) -> None:
-        for part in _holders(made, name):
-            value = getattr(part, name)
-            try:
-                setattr(part, name, not value if type(value) is bool else value + 1)
-            except (ValueError, AssertionError):
-                # A setter that knows a largest value.
-                setattr(part, name, value - 1)
-
-    return change if _holders(unwrapped(example.build()), name) else None
-
-
-def _chosen(example: Example, sweep: Sweep, working: list[int]) -> list[Call]:
-    calls = sweep.calls(example.calls()[0])
-    return [calls[number] for number in working]
-
-
-def working_calls(example: Example, sweep: Sweep, setup: Setup) -> list[int]:
-    """Which calls of a sweep run in eager mode: a length the model does not take is no finding."""
-    calls = sweep.calls(example.calls()[0])
-
-    def running(numbers: Sequence[int], where: Setup) -> list[int]:
-        found: dict[int, bool] = {}
-        for number in numbers:
-            if id(calls[number]) not in found:  # the same call several times runs once
-                chosen = replace(example, calls=partial(_chosen, example, sweep, [number]))
-                found[id(calls[number])] = _runs(chosen, where)
-        return [number for number in numbers if found[id(calls[number])]]
-
-    numbers: Sequence[int] = range(len(calls))
-    host = replace(setup, device="cpu")
-    if setup.device != host.device:
-        with _every_core():
-            if _runs_soon(example, host):
-                # An index out of range is an exception on a CPU. On a GPU it is an assertion in a kernel, after which
-                # nothing runs in this process any more.
-                numbers = running(numbers, host)
-    return running(numbers, setup)
-
-
-def _runs(example: Example, setup: Setup) -> bool:
-    try:
-        run_eager(setup, example, "eval")
-    except EagerFailed:
-        return False
-    return True
-
-
-@contextmanager
-def _every_core() -> Iterator[None]:
-    """A large image on one core takes longer than all that is to be learned from it."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-def _runs_soon(example: Example, setup: Setup) -> bool:
-    """Whether the example's own calls run there, in a time that can be spent on every size."""
-    start = time.perf_counter()
-    return _runs(example, setup) and time.perf_counter() - start < SOON
 
 
 def _imported(setup: Setup) -> set[str]:

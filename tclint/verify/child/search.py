@@ -34,6 +34,8 @@ KINDS = 2
 """At what depth the shapes that kinds of modules take come in."""
 SECONDS = 3.0
 SQUARES = ((WIDTH, WIDTH), (guess.BATCH, WIDTH, WIDTH))
+NEAREST = 4
+"""Most sets of arguments that are kept of a search without an end: each brought the target to another line."""
 SAME = 5
 """Times that the same complaint is heard before the inputs are not to blame."""
 _NOT_INPUTS = (AssertionError, AttributeError, NameError, NotImplementedError, ImportError)
@@ -92,6 +94,7 @@ def search(
     last: Exception | None = None
     first: Exception | None = None
     furthest: Exception | None = None
+    ends: dict[tuple[int, ...], dict[str, Any]] = {}
     while waiting:
         now = waiting.pop(0)
         count += 1
@@ -108,10 +111,11 @@ def search(
         same = same + 1 if last is not None and _complaint(error) == _complaint(last) else 0
         last = error
         first = first or error
+        far = reached(error)
+        ends.setdefault(far, now.inputs)
         if same >= SAME and isinstance(error, _NOT_INPUTS):
             # It fails whatever it is given: something must be done before it is called.
             break
-        far = reached(error)
         furthest = error if furthest is None or far > reached(furthest) else furthest
         # A repair after which the target gets further is on the right way; one that makes it fail earlier is not.
         depth = now.depth + (0 if far > now.reached else 1 if far == now.reached else 2)
@@ -126,6 +130,7 @@ def search(
     raise NoInputs(
         f"no inputs were found that run it ({count} tried); the first error was {told}",
         heard=tuple(dict.fromkeys(error for error in (first, furthest) if error is not None)),
+        nearest=tuple(ends[far] for far in sorted(ends, reverse=True)[:NEAREST]),
     )
 
 

@@ -34,7 +34,7 @@ SOON = 3.0
 """For one attempt."""
 NAMES = 6
 """Most parameters that are looked at for one line."""
-VALUES = 3
+VALUES = 4
 """Most other values of one parameter."""
 
 
@@ -51,39 +51,59 @@ class _Change:
 
 
 def towards(example: Example, places: Sequence[Goal], setup: Setup) -> Iterator[Example]:
-    """Examples that run lines which the given one does not, each found by running it without the compiler."""
+    """Examples that run lines which the given one does not, each found by running it without the compiler. Where none
+    runs to its end, one that raises behind the line."""
     end = time.process_time() + SECONDS
     left = list(places)
     while left and time.process_time() < end:
         place = left.pop(0)
+        partial: Example | None = None
         for changes in _changes(example, place, setup):
             if time.process_time() > end:
                 return
             other = _changed(example, changes, setup)
-            ran = _ran(other, [place, *left], setup)
-            if place in ran:
+            ran, whole = ran_by(other, [place, *left], setup)
+            if place in ran and not whole:
+                partial = partial or replace(other, unsure=True, partial=True)
+            elif place in ran:
                 left = [goal for goal in left if goal not in ran]
                 begun = time.process_time()
                 yield other
                 # What others do with the example is not part of the search.
                 end += time.process_time() - begun
+                partial = None
                 break
+        if partial is not None:
+            yield partial
 
 
-def _ran(example: Example, places: Sequence[Goal], setup: Setup) -> list[Goal]:
-    """Which places an example runs, in training or in evaluation."""
+def ran_by(
+    example: Example, places: Sequence[Goal], setup: Setup, modes: tuple[str, ...] = ("train", "eval")
+) -> tuple[list[Goal], bool]:
+    """Which places an example runs, in training or in evaluation, and whether it runs to its end there."""
     host = replace(setup, device="cpu")
-    found: list[Goal] = []
-    for mode in ("train", "eval"):
+    before: list[Goal] = []
+    for mode in modes if places else ():
         try:
             with within(SOON):
                 covered, _ = run_eager(host, example, mode)
-        except (EagerFailed, TooLong):
+        except TooLong:
             continue
-        found += [p for p in places if any(p.line <= line <= p.end_line for line in covered.get(p.path, ()))]
-        if found:
-            break
-    return found
+        except EagerFailed as failed:
+            raised = {(step.path, step.line) for step in failed.fault.stack}
+            before = before or [p for p in among(places, failed.covered) if not _is_any(p, raised)]
+            continue
+        if found := among(places, covered):
+            return found, True
+    return before, False
+
+
+def among(places: Sequence[Goal], covered: Mapping[str, tuple[int, ...]]) -> list[Goal]:
+    return [p for p in places if any(p.line <= line <= p.end_line for line in covered.get(p.path, ()))]
+
+
+def _is_any(place: Goal, lines: set[tuple[str, int]]) -> bool:
+    return any((place.path, line) in lines for line in range(place.line, place.end_line + 1))
 
 
 def _changes(example: Example, place: Goal, setup: Setup) -> Iterator[tuple[_Change, ...]]:
@@ -176,7 +196,8 @@ def _thought(wanted: Wanted, asked: Asked, default: Any) -> Iterator[Any]:
         exact = type(default) is int or kind is int
         for number in numbers or [0]:
             assert isinstance(number, (int, float))
-            yield from (number + 1, number + 2, number) if exact else (number + 0.5, number - 0.5, number)
+            # What is drawn by chance against a probability of one is always less.
+            yield from (number + 1, number + 2, number) if exact else (number + 0.5, number + 1, number - 0.5, number)
         if type(default) in (int, float):
             yield default + 1 if exact else default / 2
         return
