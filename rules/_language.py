@@ -71,6 +71,8 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         return "astype() of an array to object" if _is_object(event.args[0]) else None
     if event.name == "torch.nested.nested_tensor":
         return f"{event.name} of a tensor" if value is not None and tensor_of(value) is not None else None
+    if event.receiver is not None and "from" in event.keywords:
+        return f"{event.name} with from"
     if event.name.startswith("itertools."):
         if _of_endless(event):
             return f"{event.name} of an endless iterator"
@@ -337,19 +339,6 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
     meta = _metaclass(event, event.function)
     if meta is not None and _has(event, Instance(meta.cls), "__call__"):
         yield "__call__ of a metaclass"
-
-
-def does_not_fit(event: ProgramCall) -> bool:
-    """Whether a plain function of the program is called in a `try` with arguments that it does not take."""
-    node, value = event.node, event.function
-    if not isinstance(value, FunctionValue) or not isinstance(node, ast.Call) or "try" not in event.blocks:
-        return False
-    function = value.function
-    parameters = function.node.args
-    if function.decorators or parameters.kwarg is not None or any(isinstance(a, ast.Starred) for a in node.args):
-        return False
-    taken = {each.arg for each in (*parameters.args, *parameters.kwonlyargs)}
-    return any(keyword.arg is not None and keyword.arg not in taken for keyword in node.keywords)
 
 
 def given_by_method(node: ast.AST, methods: Container[str]) -> str:

@@ -117,8 +117,9 @@ class UnsupportedPython(Rule):
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         if not event.at_entry or b"yield" not in event.module.data:
             return
-        if not isinstance(event.node, ast.Lambda) and yields(event.node):
-            yield self._finding(event, "the compiled function is a generator")
+        if isinstance(event.node, ast.FunctionDef) and yields(event.node):
+            # To Python, and so to Dynamo, a function begins with its decorators.
+            yield self._finding(event, "the compiled function is a generator", next(iter(event.node.decorator_list), None))
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.target == "attribute":
@@ -232,8 +233,6 @@ class UnsupportedPython(Rule):
             else:
                 for feature in _language.of_construction(event):
                     yield from self._of_language(event, feature)
-        elif _language.does_not_fit(event):
-            yield from self._of_language(event, "call that does not fit its function")
         elif isinstance(event.function, FunctionValue) and event.function.function.decorators:
             for feature in _language.of_decorators(event, event.function.function):
                 yield from self._of_language(event, feature)
@@ -286,8 +285,8 @@ class UnsupportedPython(Rule):
             )
         return None
 
-    def _finding(self, event: Event, what: str) -> Finding:
-        node = event.node
+    def _finding(self, event: Event, what: str, where: ast.AST | None = None) -> Finding:
+        node = where or event.node
         return self.finding(
             event,
             f"{what}; Dynamo does not trace it and breaks the graph{whole_frame(event)}",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
+import sys
 from collections.abc import Iterator
 from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.torch_facts import facts
-from tclint.values import ClassValue, External, Instance, Object, Tensor, Value
+from tclint.values import ClassValue, External, Instance, Object, Seq, Tensor, Value
 
 CAUGHT: Final = "exception"
 """The kind of an `Object` that is an exception which a handler caught."""
@@ -69,6 +71,35 @@ def lacks(frame: Frame, node: ast.Attribute, receiver: Value) -> bool:
     if any(classes.find_method(receiver.cls, method) is not None for method in ("__getattr__", "__getattribute__")):
         return False
     return len(re.findall(rb"\b%s\b" % node.attr.encode(), receiver.cls.module.data)) == 1
+
+
+def tell_imports(frame: Frame, node: ast.Try) -> None:
+    """Imports of packages from elsewhere of which the program itself says, by its handlers, that they may not be there."""
+    imports = [each for each in node.body if isinstance(each, (ast.Import, ast.ImportFrom))]
+    if not imports or not any(_catches_import(frame, handler) for handler in node.handlers):
+        return
+    for statement in imports:
+        named = [each.name for each in statement.names] if isinstance(statement, ast.Import) else [statement.module or ""]
+        relative = isinstance(statement, ast.ImportFrom) and statement.level > 0
+        if not relative and any(_is_elsewhere(frame, name.partition(".")[0]) for name in named):
+            fails(frame, statement, "import of a package that is not there")
+
+
+def _catches_import(frame: Frame, handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    with frame.interp.emitter.silence:
+        caught_here = evaluate(frame, handler.type)
+    kinds = caught_here.items or () if isinstance(caught_here, Seq) else (caught_here,)
+    names = (kind.name.removeprefix("builtins.") for kind in kinds if isinstance(kind, External))
+    classes = (getattr(builtins, name, None) for name in names)
+    return any(isinstance(c, type) and (issubclass(ImportError, c) or issubclass(c, ImportError)) for c in classes)
+
+
+def _is_elsewhere(frame: Frame, package: str) -> bool:
+    """Whether a package is neither the program's, nor Python's, nor one that torch itself needs."""
+    known = package in sys.stdlib_module_names or facts.knows_package(package)
+    return not known and frame.module.program.find(frame.module, package) is None
 
 
 def features(frame: Frame, node: ast.Raise) -> Iterator[tuple[str, ast.AST]]:

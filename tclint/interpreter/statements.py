@@ -257,6 +257,8 @@ def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Cal
 def _try(frame: Frame, node: ast.Try) -> None:
     before = dict(frame.env)
     frame.blocks.append("try")
+    if frame.region is not None:
+        exceptions.tell_imports(frame, node)
     returned = len(frame.returns)
     run_block(frame, node.body)
     frame.blocks.pop()
