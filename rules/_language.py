@@ -45,9 +45,11 @@ def of_call(event: Call) -> str | None:
     if event.method in ("getattr", "setattr") and len(event.args) > 1 and _is_text_of_tensor(event.args[1]):
         return f"{event.method}() by the text of a tensor"
     if event.name == f"{_OPERATOR}.__call__":
-        return f"function under {_OPERATOR}" if _needs_fake(event) else None
+        return NO_FAKE if _needs_fake(event) else None
     if isinstance(value, ClassValue):
         return _of_class(event, value, event.method)
+    if event.name == "builtins.dir" and value is not None:
+        return "dir() of an object" if isinstance(value, Instance) or tensor_of(value) is not None else None
     if isinstance(event.receiver, Object) and event.receiver.name == ENUM:
         return f"method of an {_ENUM}"
     if isinstance(event.node, ast.Call) and event.method == "__call__" and not _makes_what_is_called(event, event.node):
@@ -272,6 +274,8 @@ def of_loop(event: Loop) -> str | None:
         return f"loop over a {value.name}"
     if isinstance(value, Seq) and value.kind == "generator" and (_is_held(event.node) or is_handed_in(value)):
         return "loop over a generator that is held"
+    if isinstance(value, Seq) and (_is_held(event.node) or is_handed_in(value)):
+        return f"loop over a {value.kind} that is held"
     if isinstance(value, ClassValue):
         return _of_class(event, value, "iter")
     if isinstance(value, Instance):
@@ -370,6 +374,8 @@ def _of_decorated(event: ProgramCall, decorator: str) -> Iterator[str]:
 
 
 _OPERATOR: Final = "torch.library.custom_op"
+NO_FAKE: Final = f"function under {_OPERATOR}"
+"""An operator of which nothing says what its result looks like: torch.compile raises, whatever else it may leave out."""
 
 
 def _needs_fake(event: Call) -> bool:

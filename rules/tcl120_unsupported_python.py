@@ -168,7 +168,15 @@ class UnsupportedPython(Rule):
 
     def _of_language(self, event: Event, name: str | None) -> Iterator[Finding]:
         words = _language.told(name, self.release) if name is not None else ""
-        if words:
+        if words and name == _language.NO_FAKE:
+            yield self.finding(
+                event,
+                f"{words}: torch.compile raises here",
+                confidence=Confidence.HIGH,
+                effect=Effect.ERROR,
+                help="register what its result looks like: `register_fake`",
+            )
+        elif words:
             yield self._finding(event, words)
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
