@@ -274,8 +274,6 @@ def of_loop(event: Loop) -> str | None:
         return f"loop over a {value.name}"
     if isinstance(value, Seq) and value.kind == "generator" and (_is_held(event.node) or is_handed_in(value)):
         return "loop over a generator that is held"
-    if isinstance(value, Seq) and (_is_held(event.node) or is_handed_in(value)):
-        return f"loop over a {value.kind} that is held"
     if isinstance(value, ClassValue):
         return _of_class(event, value, "iter")
     if isinstance(value, Instance):
