@@ -164,6 +164,8 @@ class UnsupportedPython(Rule):
             yield from self._of_language(event, "__bool__ in not")
 
     def on_format(self, event: Format) -> Iterator[Finding]:
+        if tensor_of(event.value) is not None and getattr(event.node, "conversion", -1) == ord("r"):
+            yield from self._of_language(event, "tensor in an f-string with !r")
         yield from self._of_language(event, _language.of_format(event) or _language.of_exception(event))
 
     def _of_language(self, event: Event, name: str | None) -> Iterator[Finding]:
@@ -314,11 +316,16 @@ def _is_pydantic(event: ProgramCall) -> bool:
 
 
 def _is_partial_dict(event: ProgramCall) -> bool:
-    """Whether a `TypedDict` is built that says which of its keys must be there."""
+    """Whether a `TypedDict` is built of which a key may be left out."""
     if not isinstance(event.function, ClassValue):
         return False
     cls = event.function.cls
-    return event.ask.external_base(cls).endswith(".TypedDict") and any(k.arg == "total" for k in cls.node.keywords)
+    if not event.ask.external_base(cls).endswith(".TypedDict"):
+        return False
+    partial = any(k.arg == "total" and ast.unparse(k.value) == "False" for k in cls.node.keywords)
+    keys = [each.annotation for each in cls.node.body if isinstance(each, ast.AnnAssign)]
+    words = [ast.unparse(key.value).rpartition(".")[2] if isinstance(key, ast.Subscript) else "" for key in keys]
+    return any(word != "Required" if partial else word == "NotRequired" for word in words)
 
 
 def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:

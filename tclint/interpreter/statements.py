@@ -359,6 +359,8 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, ast.Name):
             frame.env.pop(target.id, None)
+            if target.id in frame.globals:
+                frame.interp.emitter.feature(frame, node, "del of a global")
         elif isinstance(target, ast.Subscript):
             receiver = expressions.evaluate(frame, target.value)
             expressions.evaluate(frame, target.slice)
