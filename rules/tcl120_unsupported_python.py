@@ -119,7 +119,9 @@ class UnsupportedPython(Rule):
             return
         if isinstance(event.node, ast.FunctionDef) and yields(event.node):
             # To Python, and so to Dynamo, a function begins with its decorators.
-            yield self._finding(event, "the compiled function is a generator", next(iter(event.node.decorator_list), None))
+            yield self._finding(
+                event, "the compiled function is a generator", next(iter(event.node.decorator_list), None)
+            )
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.target == "attribute":

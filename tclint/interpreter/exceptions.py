@@ -79,7 +79,9 @@ def tell_imports(frame: Frame, node: ast.Try) -> None:
     if not imports or not any(_catches_import(frame, handler) for handler in node.handlers):
         return
     for statement in imports:
-        named = [each.name for each in statement.names] if isinstance(statement, ast.Import) else [statement.module or ""]
+        named = (
+            [each.name for each in statement.names] if isinstance(statement, ast.Import) else [statement.module or ""]
+        )
         relative = isinstance(statement, ast.ImportFrom) and statement.level > 0
         if not relative and any(_is_elsewhere(frame, name.partition(".")[0]) for name in named):
             fails(frame, statement, "import of a package that is not there")
