@@ -22,8 +22,6 @@ _DATA: Final = ("GB0036", "GB0033", "GB0124", "GB0109")
 
 # `torch._dynamo.config.trace_numpy = False`: an array is then an object like any other.
 _OFF: Final = "not trace_numpy"
-_UNTRACED: Final = {"numpy": "GB0293", "ndarray": "GB0290", "Tensor": "GB0105", "torch": "GB0231"}
-"""What is called, by the first part of its name, and the break that it then is."""
 
 
 class NumpyUnsupported(Rule):
@@ -51,7 +49,19 @@ class NumpyUnsupported(Rule):
     code, name = "TCL117", "numpy-unsupported"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     subjects = {"attribute": (Tensor,)}
-    graph_breaks = ("GB0294", "GB0290", "GB0157", "GB0158", "GB4841", "GB0208", "GB0033", "GB0185", *_UNTRACED.values())
+    graph_breaks = (
+        "GB0294",
+        "GB0290",
+        "GB0157",
+        "GB0158",
+        "GB4841",
+        "GB0208",
+        "GB0033",
+        "GB0185",
+        "GB0293",
+        "GB0105",
+        "GB0231",
+    )
     by_facts = True
     calls = ("numpy.*", "ndarray.*", "builtins.int", "builtins.float", "torch.*", "Tensor.numpy")
     owns = ("numpy.*",)
@@ -102,16 +112,14 @@ class NumpyUnsupported(Rule):
 
     def _untraced(self, event: Call) -> Iterator[Finding]:
         """A call of numpy, or of torch with an array, where the program switches the tracing of numpy off."""
-        first, _, rest = event.name.partition(".")
-        if first not in _UNTRACED or rest.startswith("random."):
-            return
         given = (*event.args, *event.keywords.values())
-        if first != "torch" or any(isinstance(each, Tensor) and each.flags & ARRAY for each in given):
+        arrays = any(isinstance(each, Tensor) and each.flags & ARRAY for each in given)
+        of_torch, elsewhere = event.name.startswith("torch."), event.name.startswith(("builtins.", "numpy.random."))
+        if not elsewhere and (arrays or not of_torch):
             yield self.finding(
                 event,
                 f"`{event.name}` with `trace_numpy` switched off; the graph breaks here{whole_frame(event)}",
                 confidence=Confidence.HIGH,
-                graph_breaks=self.ids(_UNTRACED[first]),
                 help="leave `torch._dynamo.config.trace_numpy` on, or use the torch function",
             )
 
