@@ -63,7 +63,7 @@ class NumpyUnsupported(Rule):
         "GB0231",
     )
     by_facts = True
-    calls = ("numpy.*", "ndarray.*", "builtins.int", "builtins.float", "torch.*", "Tensor.numpy")
+    calls = ("numpy.*", "ndarray.*", "torch.*", "Tensor.*")
     owns = ("numpy.*",)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
@@ -71,12 +71,7 @@ class NumpyUnsupported(Rule):
         if event.configured(_OFF):
             yield from self._untraced(event)
             return
-        if name.startswith(("torch.", "Tensor.")):
-            return
-        if name.startswith("builtins."):
-            value = event.args[0] if event.args else None
-            if isinstance(value, Tensor) and value.flags & ARRAY:
-                return  # TCL103 says it
+        if name.startswith("Tensor.") or name.partition(".")[0] == "torch":
             return
         if name.startswith("ndarray."):
             verdict = self.verdict(event)
@@ -114,8 +109,9 @@ class NumpyUnsupported(Rule):
         """A call of numpy, or of torch with an array, where the program switches the tracing of numpy off."""
         given = (*event.args, *event.keywords.values())
         arrays = any(isinstance(each, Tensor) and each.flags & ARRAY for each in given)
-        of_torch, elsewhere = event.name.startswith("torch."), event.name.startswith(("builtins.", "numpy.random."))
-        if not elsewhere and (arrays or not of_torch):
+        first, _, rest = event.name.partition(".")
+        told = arrays if first == "torch" else first != "Tensor" or rest == "numpy"
+        if told and not rest.startswith("random."):
             yield self.finding(
                 event,
                 f"`{event.name}` with `trace_numpy` switched off; the graph breaks here{whole_frame(event)}",
