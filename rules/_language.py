@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Container, Iterator
 from typing import Final
 
 from tclint.events import Attribute, Call, Event, Format, Loop, Operation, ProgramCall, Store, Subscript
 from tclint.program import Function
 from tclint.ruleset.rule import span
-from tclint.sources.tree import Position, position, text
 from tclint.torch_facts import facts, features
 from tclint.values import (
     ARRAY,
@@ -53,9 +51,11 @@ def of_call(event: Call) -> str | None:
     if event.method in ("getattr", "setattr") and len(event.args) > 1 and _is_text_of_tensor(event.args[1]):
         return f"{event.method}() by the text of a tensor"
     if event.name == f"{_OPERATOR}.__call__":
-        return f"function under {_OPERATOR}" if _needs_fake(event) else None
+        return NO_FAKE if _needs_fake(event) else None
     if isinstance(value, ClassValue):
         return _of_class(event, value, event.method)
+    if event.name == "builtins.dir" and value is not None:
+        return "dir() of an object" if isinstance(value, Instance) else None
     if isinstance(event.receiver, Object) and event.receiver.name == ENUM:
         return f"method of an {_ENUM}"
     if isinstance(event.node, ast.Call) and event.method == "__call__" and not _makes_what_is_called(event, event.node):
@@ -79,6 +79,8 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         return "astype() of an array to object" if _is_object(event.args[0]) else None
     if event.name == "torch.nested.nested_tensor":
         return f"{event.name} of a tensor" if value is not None and tensor_of(value) is not None else None
+    if event.receiver is not None and "from" in event.keywords:
+        return f"{event.name} with from"
     if event.name.startswith("itertools."):
         if _of_endless(event):
             return f"{event.name} of an endless iterator"
@@ -347,41 +349,6 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
         yield "__call__ of a metaclass"
 
 
-def does_not_fit(event: ProgramCall) -> bool:
-    """Whether a plain function of the program is called in a `try` with arguments that it does not take."""
-    node, value = event.node, event.function
-    if not isinstance(value, FunctionValue) or not isinstance(node, ast.Call) or "try" not in event.blocks:
-        return False
-    function = value.function
-    parameters = function.node.args
-    if function.decorators or parameters.kwarg is not None or any(isinstance(a, ast.Starred) for a in node.args):
-        return False
-    if event.enclosing is None or position(node) not in event.enclosing.index(_where_type_errors_end):
-        return False
-    taken = {each.arg for each in (*parameters.args, *parameters.kwonlyargs)}
-    return any(keyword.arg is not None and keyword.arg not in taken for keyword in node.keywords)
-
-
-def _where_type_errors_end(function: Function) -> frozenset[Position]:
-    """The calls of a function behind which a `TypeError` is caught: elsewhere a call that does not fit ends the program, so it
-    is another function that is called."""
-    return frozenset(
-        position(call)
-        for block in ast.walk(function.node)
-        if isinstance(block, ast.Try) and any(map(_catches_type_errors, block.handlers))
-        for statement in block.body
-        for call in ast.walk(statement)
-        if isinstance(call, ast.Call)
-    )
-
-
-def _catches_type_errors(handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return True
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(issubclass(TypeError, getattr(builtins, text(kind), ())) for kind in kinds)
-
-
 def given_by_method(node: ast.AST, methods: Container[str]) -> str:
     """An argument of a call that one of these methods gives, as it is written; nothing where there is none."""
     given = (*node.args, *(k.value for k in node.keywords)) if isinstance(node, ast.Call) else ()
@@ -411,6 +378,8 @@ def _of_decorated(event: ProgramCall, decorator: str) -> Iterator[str]:
 
 
 _OPERATOR: Final = "torch.library.custom_op"
+NO_FAKE: Final = f"function under {_OPERATOR}"
+"""An operator of which nothing says what its result looks like: torch.compile raises, whatever else it may leave out."""
 
 
 def _needs_fake(event: Call) -> bool:

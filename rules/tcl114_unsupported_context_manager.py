@@ -138,8 +138,11 @@ def _enters_once(context: Value) -> bool:
 
 
 def _from_outside(event: With) -> bool:
-    """Whether the context is an attribute, or a name of the file."""
+    """Whether the context is an attribute, or a name of the file, or what a method of one returns as itself."""
     node = event.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        giver = event.ask.evaluate(node.func.value)
+        node = node.func.value if isinstance(giver, Instance) and giver.key == event.context.key else node
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         owner = event.ask.local(node.value.id)
         return isinstance(owner, Instance) and event.ask.is_nn_module(owner.cls)

@@ -20,13 +20,16 @@ _TWIN: Final = "wrong where the array has a dtype that torch does not have"
 # Values or shapes are read: TCL103 and TCL105 say it.
 _DATA: Final = ("GB0036", "GB0033", "GB0124", "GB0109")
 
+# `torch._dynamo.config.trace_numpy = False`: an array is then an object like any other.
+_OFF: Final = "not trace_numpy"
+
 
 class NumpyUnsupported(Rule):
     """A numpy function, array method or attribute that Dynamo cannot turn into torch.
 
     Dynamo traces numpy through `torch._numpy`. What that does not implement (`np.interp`, `np.vectorize`, `np.pad`,
     `np.unique`, `ufunc.reduce`, `.tobytes()`, `.nbytes` …) ends the graph. `np.prod(x.shape)` gives a 0-d array whose
-    `int()` breaks.
+    `int()` breaks. Under `torch._dynamo.config.trace_numpy = False` it traces none of it.
 
     Bad::
 
@@ -46,17 +49,29 @@ class NumpyUnsupported(Rule):
     code, name = "TCL117", "numpy-unsupported"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     subjects = {"attribute": (Tensor,)}
-    graph_breaks = ("GB0294", "GB0290", "GB0157", "GB0158", "GB4841", "GB0208", "GB0033", "GB0185")
+    graph_breaks = (
+        "GB0294",
+        "GB0290",
+        "GB0157",
+        "GB0158",
+        "GB4841",
+        "GB0208",
+        "GB0033",
+        "GB0185",
+        "GB0293",
+        "GB0105",
+        "GB0231",
+    )
     by_facts = True
-    calls = ("numpy.*", "ndarray.*", "builtins.int", "builtins.float")
+    calls = ("numpy.*", "ndarray.*", "torch.*", "Tensor.*")
     owns = ("numpy.*",)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
-        if name.startswith("builtins."):
-            value = event.args[0] if event.args else None
-            if isinstance(value, Tensor) and value.flags & ARRAY:
-                return  # TCL103 says it
+        if event.configured(_OFF):
+            yield from self._untraced(event)
+            return
+        if name.startswith("Tensor.") or name.partition(".")[0] == "torch":
             return
         if name.startswith("ndarray."):
             verdict = self.verdict(event)
@@ -89,6 +104,20 @@ class NumpyUnsupported(Rule):
         if verdict.breaks == "sometimes":
             return
         yield self._finding(event, f"`{name}`", self.span(event))
+
+    def _untraced(self, event: Call) -> Iterator[Finding]:
+        """A call of numpy, or of torch with an array, where the program switches the tracing of numpy off."""
+        given = (*event.args, *event.keywords.values())
+        arrays = any(isinstance(each, Tensor) and each.flags & ARRAY for each in given)
+        first, _, rest = event.name.partition(".")
+        told = arrays if first == "torch" else first != "Tensor" or rest == "numpy"
+        if told and not rest.startswith("random."):
+            yield self.finding(
+                event,
+                f"`{event.name}` with `trace_numpy` switched off; the graph breaks here{whole_frame(event)}",
+                confidence=Confidence.HIGH,
+                help="leave `torch._dynamo.config.trace_numpy` on, or use the torch function",
+            )
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         receiver = event.receiver

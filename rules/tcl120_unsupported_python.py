@@ -118,8 +118,11 @@ class UnsupportedPython(Rule):
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         if not event.at_entry or b"yield" not in event.module.data:
             return
-        if not isinstance(event.node, ast.Lambda) and yields(event.node):
-            yield self._finding(event, "the compiled function is a generator")
+        if isinstance(event.node, ast.FunctionDef) and yields(event.node):
+            # To Python, and so to Dynamo, a function begins with its decorators.
+            yield self._finding(
+                event, "the compiled function is a generator", next(iter(event.node.decorator_list), None)
+            )
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.target == "attribute":
@@ -164,12 +167,22 @@ class UnsupportedPython(Rule):
             yield from self._of_language(event, "__bool__ in not")
 
     def on_format(self, event: Format) -> Iterator[Finding]:
+        if tensor_of(event.value) is not None and getattr(event.node, "conversion", -1) == ord("r"):
+            yield from self._of_language(event, "tensor in an f-string with !r")
         yield from self._of_language(event, _language.of_format(event) or _language.of_exception(event))
 
     def _of_language(self, event: Event, name: str | None) -> Iterator[Finding]:
         words = _language.told(name, self.release) if name is not None else ""
-        if words and name is not None:
-            yield self._finding(event, words, _language.advice(name, self.release) or _PLAIN)
+        if words and name == _language.NO_FAKE:
+            yield self.finding(
+                event,
+                f"{words}: torch.compile raises here",
+                confidence=Confidence.HIGH,
+                effect=Effect.ERROR,
+                help="register what its result looks like: `register_fake`",
+            )
+        elif words and name is not None:
+            yield self._finding(event, words, help=_language.advice(name, self.release) or _PLAIN)
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         hashed = event.operator in ("key", "member", "In", "NotIn")
@@ -233,8 +246,6 @@ class UnsupportedPython(Rule):
             else:
                 for feature in _language.of_construction(event):
                     yield from self._of_language(event, feature)
-        elif _language.does_not_fit(event):
-            yield from self._of_language(event, "call that does not fit its function")
         elif isinstance(event.function, FunctionValue) and event.function.function.decorators:
             for feature in _language.of_decorators(event, event.function.function):
                 yield from self._of_language(event, feature)
@@ -287,8 +298,8 @@ class UnsupportedPython(Rule):
             )
         return None
 
-    def _finding(self, event: Event, what: str, help: str = _PLAIN) -> Finding:
-        node = event.node
+    def _finding(self, event: Event, what: str, where: ast.AST | None = None, help: str = _PLAIN) -> Finding:
+        node = where or event.node
         return self.finding(
             event,
             f"{what}; Dynamo does not trace it and breaks the graph{whole_frame(event)}",
@@ -308,11 +319,16 @@ def _is_pydantic(event: ProgramCall) -> bool:
 
 
 def _is_partial_dict(event: ProgramCall) -> bool:
-    """Whether a `TypedDict` is built that says which of its keys must be there."""
+    """Whether a `TypedDict` is built of which a key may be left out."""
     if not isinstance(event.function, ClassValue):
         return False
     cls = event.function.cls
-    return event.ask.external_base(cls).endswith(".TypedDict") and any(k.arg == "total" for k in cls.node.keywords)
+    if not event.ask.external_base(cls).endswith(".TypedDict"):
+        return False
+    partial = any(k.arg == "total" and ast.unparse(k.value) == "False" for k in cls.node.keywords)
+    keys = [each.annotation for each in cls.node.body if isinstance(each, ast.AnnAssign)]
+    words = [ast.unparse(key.value).rpartition(".")[2] if isinstance(key, ast.Subscript) else "" for key in keys]
+    return any(word != "Required" if partial else word == "NotRequired" for word in words)
 
 
 def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:

@@ -97,6 +97,8 @@ class AutogradFunction(Rule):
         if forward is not None and _context_escapes(forward.node):
             yield self._finding(event, "the `ctx` of this autograd.Function is stored outside")
         elif forward is not None and gradient:
+            if _dirty(forward.node) - _returned(forward.node):
+                yield from self._of_language(event, "mark_dirty of what is not returned")
             for name in sorted(_written(forward.node)):
                 yield from self._of_language(event, f"{name} of a ctx")
 
@@ -163,6 +165,20 @@ def _written(node: ast.AST) -> frozenset[str]:
     found = (each for each in ast.walk(node) if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store))
     context = node.args.args[0].arg
     return frozenset(each.attr for each in found if isinstance(each.value, ast.Name) and each.value.id == context)
+
+
+def _dirty(node: ast.AST) -> frozenset[str]:
+    """The names that a function hands to `ctx.mark_dirty`."""
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)]
+    marks = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "mark_dirty"]
+    return frozenset(each.id for call in marks for each in call.args if isinstance(each, ast.Name))
+
+
+def _returned(node: ast.AST) -> frozenset[str]:
+    """The names that a function returns as they are."""
+    values = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
+    parts = [part for value in values for part in (value.elts if isinstance(value, ast.Tuple) else [value])]
+    return frozenset(part.id for part in parts if isinstance(part, ast.Name))
 
 
 def _context_escapes(node: ast.AST) -> bool:

@@ -56,7 +56,7 @@ class AssertOnTensor(Rule):
             or (isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str))
         ):
             return
-        if isinstance(node.msg, ast.Constant):
+        if _is_constant(node.msg):
             yield self.finding(
                 event,
                 "an assert with a message that is no string: torch.compile raises here",
@@ -128,6 +128,12 @@ class AssertOnTensor(Rule):
                 note,
             )
         return None
+
+
+def _is_constant(message: ast.expr) -> bool:
+    """Whether Python makes a constant of it when it compiles the file: a number, or a tuple of such."""
+    parts = message.elts if isinstance(message, ast.Tuple) else [message]
+    return all(isinstance(each, ast.Constant) or (each is not message and _is_constant(each)) for each in parts)
 
 
 def _cannot_be_converted(message: Value) -> bool:

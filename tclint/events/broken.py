@@ -74,16 +74,16 @@ def runs_eagerly(blocks: Sequence[str]) -> bool:
     return not _NOT_RESUMED.isdisjoint(blocks)
 
 
-def seen_from(frame: Frame, at: Break, called: ast.AST | None = None, entering: bool = False) -> Break:
+def seen_from(frame: Frame, at: Break, called: ast.AST | None = None, refused: bool = False) -> Break:
     """A break as the caller of `frame` sees it, after all that were seen in it before; `called` is what calls where it is
-    in a callee; `entering` says that Dynamo refuses a context."""
+    in a callee; `refused` says that Dynamo refuses a context, or what a name or an attribute holds."""
     before = frame.broken
     here = runs_eagerly(frame.blocks)
     sure = at.sure and not frame.maybe
     generator = frame.function is not None and frame.function.node_index(yields)
     # Dynamo resumes neither in a generator nor inside a context of the program, nor where entering or leaving one breaks.
     # Out of other `with` blocks it does.
-    held = sure and (generator or frame.held > 0 or entering or at.early or isinstance(called, ast.With))
+    held = sure and (generator or frame.held > 0 or refused or at.early or isinstance(called, ast.With))
     leaves = held or (sure and not _LOOPS.isdisjoint(frame.blocks))
     hides = held or (called is not None and leaves)
     # Nor can it resume behind a property or an operator that breaks: what it asks for is no call in the bytecode.

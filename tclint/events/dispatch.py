@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from tclint.events.broken import Break, GraphBreak, seen_from
-from tclint.events.kinds import With
+from tclint.events.kinds import Feature, With
 from tclint.model.finding import RANK, Confidence, Effect, Finding
 from tclint.model.report import Problem
 
@@ -22,6 +23,9 @@ Handler = Callable[[Any], Iterable[Finding]]
 CRASHED = "TCL905"
 # Where an event happens: in eager code, in compiled code, or in compiled code whose calls were seen.
 EAGER, COMPILED, SEEN = "eager", "compiled", "seen"
+
+_NOT_RESUMED: Final = (ast.Name, ast.Attribute, ast.Import, ast.ImportFrom, ast.Await)
+"""What no instruction stands for at which Dynamo can leave the graph and come back: it gives the whole function up."""
 
 
 class Dispatcher:
@@ -106,7 +110,8 @@ class Dispatcher:
             return
         frame = event.frame
         at = Break(finding.path, finding.span.line, False, finding.confidence is Confidence.HIGH)
-        frame.broken = seen_from(frame, at, entering=isinstance(event, With))
+        refused = isinstance(event, With) or (isinstance(event, Feature) and isinstance(event.node, _NOT_RESUMED))
+        frame.broken = seen_from(frame, at, refused=refused)
         if at.sure and not frame.maybe:
             frame.handed_on()
         handlers = self.handlers(GraphBreak, frame.region, None)

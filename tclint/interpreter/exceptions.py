@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
+from tclint.program import Function
+from tclint.sources.tree import Position, position, text
 from tclint.torch_facts import facts
-from tclint.values import ClassValue, External, Instance, Object, Tensor, Value
+from tclint.values import ClassValue, External, Instance, Object, Seq, Tensor, Value
 
 CAUGHT: Final = "exception"
 """The kind of an `Object` that is an exception which a handler caught."""
@@ -73,6 +77,30 @@ def fails(frame: Frame, node: ast.AST, feature: str) -> None:
         frame.interp.emitter.feature(frame, node, feature)
 
 
+def ends_type_errors(frame: Frame, node: ast.AST) -> bool:
+    """Whether a `TypeError` of a call is caught in its function: elsewhere a call that does not fit ends the program, so it is
+    another function that is called."""
+    return frame.function is not None and position(node) in frame.function.index(_where_type_errors_end)
+
+
+def _where_type_errors_end(function: Function) -> frozenset[Position]:
+    return frozenset(
+        position(call)
+        for block in ast.walk(function.node)
+        if isinstance(block, ast.Try) and any(map(_catches_type_errors, block.handlers))
+        for statement in block.body
+        for call in ast.walk(statement)
+        if isinstance(call, ast.Call)
+    )
+
+
+def _catches_type_errors(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(issubclass(TypeError, getattr(builtins, text(kind), ())) for kind in kinds)
+
+
 def lacks(frame: Frame, node: ast.Attribute, receiver: Value) -> bool:
     """Whether an object surely has no such attribute: nothing else in its file has the name."""
     if isinstance(receiver, Tensor):
@@ -86,6 +114,37 @@ def lacks(frame: Frame, node: ast.Attribute, receiver: Value) -> bool:
     if any(classes.find_method(receiver.cls, method) is not None for method in ("__getattr__", "__getattribute__")):
         return False
     return len(re.findall(rb"\b%s\b" % node.attr.encode(), receiver.cls.module.data)) == 1
+
+
+def tell_imports(frame: Frame, node: ast.Try) -> None:
+    """Imports of packages from elsewhere of which the program itself says, by its handlers, that they may not be there."""
+    imports = [each for each in node.body if isinstance(each, (ast.Import, ast.ImportFrom))]
+    if not imports or not any(_catches_import(frame, handler) for handler in node.handlers):
+        return
+    for statement in imports:
+        named = (
+            [each.name for each in statement.names] if isinstance(statement, ast.Import) else [statement.module or ""]
+        )
+        relative = isinstance(statement, ast.ImportFrom) and statement.level > 0
+        if not relative and any(_is_elsewhere(frame, name.partition(".")[0]) for name in named):
+            fails(frame, statement, "import of a package that is not there")
+
+
+def _catches_import(frame: Frame, handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    with frame.interp.emitter.silence:
+        caught_here = evaluate(frame, handler.type)
+    kinds = caught_here.items or () if isinstance(caught_here, Seq) else (caught_here,)
+    names = (kind.name.removeprefix("builtins.") for kind in kinds if isinstance(kind, External))
+    classes = (getattr(builtins, name, None) for name in names)
+    return any(isinstance(c, type) and (issubclass(ImportError, c) or issubclass(c, ImportError)) for c in classes)
+
+
+def _is_elsewhere(frame: Frame, package: str) -> bool:
+    """Whether a package is neither the program's, nor Python's, nor one that torch itself needs."""
+    known = package in sys.stdlib_module_names or facts.knows_package(package)
+    return not known and frame.module.program.find(frame.module, package) is None
 
 
 def features(frame: Frame, node: ast.Raise) -> Iterator[tuple[str, ast.AST]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import constructors, execute, hints, parameters, wrappers
+from tclint.interpreter import constructors, exceptions, execute, hints, parameters, wrappers
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import RARE, Env, Frame
@@ -153,6 +153,9 @@ class Functions:
         function = value.function
         if value.bound is not None:
             args = [value.bound, *args]
+        if frame.region is not None and not open_ended and "try" in frame.blocks and not function.decorators:
+            if not parameters.fits(function, args, keywords) and exceptions.ends_type_errors(frame, node):
+                exceptions.fails(frame, node, "call that does not fit its function")
         if parameters.given_twice(function, args, keywords):
             return UNKNOWN
         if function.cls is None and not open_ended and parameters.left_out(function, args, keywords):

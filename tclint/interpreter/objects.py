@@ -414,7 +414,11 @@ class Objects:
 
     def ask_truth(self, frame: Frame, node: ast.AST, instance: Instance) -> None:
         """`if instance:` runs its `__bool__` or `__len__`."""
-        for name in ("__bool__", "__len__"):
+        self.ask(frame, node, instance, "__bool__", "__len__")
+
+    def ask(self, frame: Frame, node: ast.AST, instance: Instance, *names: str) -> None:
+        """What asks an object without a word, `str(instance)`, runs the first of these methods that it has."""
+        for name in names:
             method = self._interp.classes.find_method(instance.cls, name)
             if method is not None:
                 self._call_method(frame, node, instance, method)

@@ -115,6 +115,19 @@ def left_out(function: Function, args: Sequence[Value], keywords: Mapping[str, V
     return any(default is None and node.arg not in keywords for node, default in rest)
 
 
+def fits(function: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
+    """Whether Python can bind what a call passes, all of which is known, to the parameters of a function."""
+    known = signature(function)
+    if any(isinstance(value, Seq) and value.kind == "star" for value in args):
+        return True
+    taken = {node.arg for node, _ in (*known.nodes[len(function.node.args.posonlyargs) :], *known.kwonly)}
+    if not known.kwarg and not taken.issuperset(keywords):
+        return False
+    if not known.vararg and len(args) > len(known.nodes):
+        return False
+    return not given_twice(function, args, keywords) and not left_out(function, args, keywords)
+
+
 def bind(
     interp: Interpreter, function: Function, args: Sequence[Value], keywords: Mapping[str, Value], open_ended: bool
 ) -> Env:

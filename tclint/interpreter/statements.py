@@ -264,6 +264,8 @@ def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Cal
 def _try(frame: Frame, node: ast.Try) -> None:
     before = dict(frame.env)
     frame.blocks.append("try")
+    if frame.region is not None:
+        exceptions.tell_imports(frame, node)
     returned = len(frame.returns)
     run_block(frame, node.body)
     frame.blocks.pop()
@@ -364,6 +366,8 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, ast.Name):
             frame.env.pop(target.id, None)
+            if target.id in frame.globals:
+                frame.interp.emitter.feature(frame, node, "del of a global")
         elif isinstance(target, ast.Subscript):
             receiver = expressions.evaluate(frame, target.value)
             expressions.evaluate(frame, target.slice)

@@ -203,6 +203,12 @@ def named(effect: str) -> tuple[str, ...]:
 
 
 @functools.cache
+def knows_package(name: str) -> bool:
+    """Whether callables of a package were asked: torch, numpy, the standard library."""
+    return any(each.startswith(f"{name}.") for each in table().names)
+
+
+@functools.cache
 def methods(effect: str) -> frozenset[str]:
     """The last parts of those names."""
     return frozenset(name.rpartition(".")[2] for name in overlay.named(effect))

@@ -18,6 +18,7 @@ from tclint.values import (
     Instance,
     Object,
     Scalar,
+    Seq,
     Tensor,
     Value,
     join_all,
@@ -93,7 +94,16 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         right.call_method(frame, node, "__contains__", [left], {})
     if isinstance(right, Object):
         asked(frame, node, right, right.name, operator, left)
+    if frame.region is not None and isinstance(right, Seq) and isinstance(left, Instance):
+        if isinstance(held := right.element(), Instance):
+            _ask_equal(frame, node, held, left)
     return BOOL
+
+
+def _ask_equal(frame: Frame, node: ast.AST, held: Instance, wanted: Instance) -> None:
+    """A search in a list asks what it holds whether it is equal."""
+    if frame.interp.classes.find_method(held.cls, "__eq__") is not None:
+        held.call_method(frame, node, "__eq__", [wanted], {})
 
 
 def _is_word_asked(left: Value, right: Value) -> bool:

@@ -15,6 +15,7 @@ from tclint.values import (
 
 
 def _await(frame: Frame, node: ast.Await) -> Value:
+    frame.interp.emitter.feature(frame, node, "await")
     return evaluate(frame, node.value)
 
 

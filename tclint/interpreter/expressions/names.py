@@ -16,6 +16,7 @@ from tclint.values import (
     UNKNOWN,
     External,
     Instance,
+    Object,
     Tensor,
     Value,
     tensor_of,
@@ -39,6 +40,8 @@ def _value(frame: Frame, node: ast.Name) -> Value:
     if value is not None:
         return read(frame, node, node.id, value) if frame.region is None else value
     value = lookup(frame, node.id)
+    if frame.region is not None:
+        _tell_held(frame, node, value)
     if value is UNKNOWN and frame.region is not None and _is_own(frame, node.id):
         exceptions.fails(frame, node, "name that is not bound")
     if frame.region is None and frame.interp.graph_memory.runs:
@@ -85,9 +88,16 @@ def _attribute_value(frame: Frame, node: ast.Attribute) -> Value:
         exceptions.fails(
             frame, node, f"attribute that {'a tensor' if type(receiver) is Tensor else 'an object'} has not"
         )
+    _tell_held(frame, node, value)
     if type(receiver) is External and receiver.name in features.owners():
         frame.interp.emitter.feature(frame, node, f"attribute of {receiver.name}")
     return value
+
+
+def _tell_held(frame: Frame, node: ast.expr, value: Value) -> None:
+    """Compiled code reads what was there before it: some objects Dynamo cannot take in at all."""
+    if type(value) is Object:
+        frame.interp.emitter.feature(frame, node, f"{value.name} that is held")
 
 
 def _named(frame: Frame, node: ast.NamedExpr) -> Value:

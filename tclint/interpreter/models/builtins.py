@@ -364,6 +364,12 @@ def _string(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Valu
     return STR
 
 
+def _repr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    if args and isinstance(args[0], Instance) and frame.region is not None:
+        frame.interp.objects.ask(frame, node, args[0], "__repr__")
+    return STR
+
+
 def _none(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return NONE
 
@@ -435,7 +441,7 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "any": _truths,
     "all": _truths,
     "type": _type,
-    "repr": _string,
+    "repr": _repr,
     "print": _none,
     "open": _file,
     "setattr": _setattr,

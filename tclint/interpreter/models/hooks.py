@@ -35,12 +35,14 @@ def register(frame: Frame, node: ast.AST, module: Value, method: str, args: Args
 
 
 def register_of_tensor(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args) -> Value | None:
-    """`tensor.register_hook(hook)` in compiled code: the handle; None for other methods.
+    """`tensor.register_hook(hook)`: the handle; None for other methods.
 
-    The hook of a tensor that the region computes is traced where it is registered, as a graph of its own.
+    In compiled code the hook of a tensor that the region computes is traced where it is registered, as a graph of its own.
     """
-    if name not in _OF_TENSORS or frame.region is None:
+    if name not in _OF_TENSORS:
         return None
+    if frame.region is None:
+        return Object(HANDLE, frame.origin(node))
     full = f"Tensor.{name}"
     own = not tensor.flags & (INPUT | PARAMETER)
     if args and own and full in facts.at(frame.interp.options.release).named("traces the function it is given"):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.functions import Args, Keywords
-from tclint.values import FLOAT, INT, UNKNOWN, Const, Scalar, Seq, Tensor, Value, join_all, tensor_of
+from tclint.values import FLOAT, INT, UNKNOWN, Const, Instance, Scalar, Seq, Tensor, Value, join_all, tensor_of
 from tclint.values.operators import binary
 from tclint.values.scalar import ENVIRONMENT, computed_with, is_drawn
 from tclint.values.value import NUMBER, TENSOR
@@ -33,6 +33,8 @@ def conversion(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
             return Scalar(kind, "data" if kind != "str" else "tensor", frame.origin(node))
         if is_drawn(value):
             return computed_with(frame, node, value, "conversion of a drawn number", kind)
+        if isinstance(value, Instance) and kind == "str" and frame.region is not None:
+            frame.interp.objects.ask(frame, node, value, "__str__", "__repr__")
         if isinstance(value, Scalar):
             return Scalar(kind, value.source, value.origin, value.ref)
         return Scalar(kind)

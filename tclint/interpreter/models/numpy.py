@@ -31,6 +31,7 @@ from tclint.values import (
     USED,
     Const,
     Dict,
+    External,
     Object,
     Origin,
     Scalar,
@@ -54,8 +55,11 @@ def _call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
     short = name.rpartition(".")[2]
     if short in ("array", "asarray") and args and isinstance(args[0], Seq):
         element = args[0].element()
-        if element.python_type == "str":
+        asked = keywords.get("dtype")
+        if asked is None and element.python_type == "str":
             return Object("numpy.strings", origin)
+        if isinstance(asked, External) and asked.name == "builtins.object":
+            return Object("numpy.objects", origin)
     if name in facts.named("makes an array"):
         return Tensor(PROVEN, "", -1, ARRAY | HOST, origin)
     if name.startswith("numpy.random."):
