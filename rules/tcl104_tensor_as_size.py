@@ -30,6 +30,7 @@ from tclint.values import (
     spoken_of,
 )
 from tclint.values.constant import is_none
+from tclint.values.flags import DRAWN
 from tclint.values.scalar import is_drawn
 
 _SIZES: Final = facts.places("takes sizes")
@@ -113,7 +114,7 @@ class TensorAsSize(Rule):
             if position is None or position.flags & (RAW | FOLDED):
                 continue  # no tensor, or one whose value tracing knows
             if position.ndim == 0 and position.dtype != "b":
-                it = "{it}" if isinstance(position, _Drawn) else "a 0-d tensor"
+                it = "{it}" if position.flags & DRAWN else "a 0-d tensor"
                 yield self._finding(event, position, f"{it} is used as an index")
                 return
 
@@ -213,7 +214,7 @@ class TensorAsSize(Rule):
         )
 
     def _finding(self, event: Event, tensor: Tensor, what: str) -> Finding:
-        said = what.format(it=DRAWN_NUMBER if isinstance(tensor, _Drawn) else "a tensor")
+        said = what.format(it=DRAWN_NUMBER if tensor.flags & DRAWN else "a tensor")
         return self.finding(
             event,
             f"{said}; Python needs its value, so Dynamo breaks the graph{whole_frame(event)}",
@@ -248,14 +249,9 @@ def _slice_bound(value: Value) -> Tensor | None:
     return None
 
 
-class _Drawn(Tensor):
-    """One of Python's random numbers, which Dynamo draws inside the graph, as the tensor that it is there."""
-
-    __slots__ = ()
-
-
 def _drawn(value: Value) -> Tensor | None:
-    return _Drawn(PROVEN, "i", 0, 0, value.origin) if is_drawn(value) else None
+    """One of Python's random numbers, which Dynamo draws inside the graph, as the tensor that it is there."""
+    return Tensor(PROVEN, "i", 0, DRAWN, value.origin) if is_drawn(value) else None
 
 
 def _read_number(*values: Value) -> Tensor | None:

@@ -12,8 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from kept_compiler import made
 from lintkit import Project
+
+# How long an example takes says how busy the machine is, not whether it holds.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 # What the tests of one folder share stands beside them; `pythonpath` in pyproject.toml has this folder only.
 sys.path += sorted(str(folder) for folder in Path(__file__).parent.iterdir() if folder.is_dir())

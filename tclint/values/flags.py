@@ -24,6 +24,7 @@ NO_GRADIENT: Final = 65536  # made by a factory that was not asked for gradients
 GRADIENT_UNKNOWN: Final = 262144  # given by a module or compiled code: nobody knows whether it requires a gradient
 BY_NAME: Final = 524288  # an argument that is a tensor by its name alone: who is given it may know better
 FOLDED: Final = 1048576  # one number that was made a tensor, or computed from such alone: tracing knows its value
+DRAWN: Final = 2097152  # a number that Python's `random` drew in the graph, where Dynamo holds it as a tensor
 PINNED: Final = 131072  # its address is marked static: a CUDA graph may write to it
 
 STEADY: Final = CONSTANT | FOLDED
