@@ -396,14 +396,26 @@ def _cudagraph(judging: _Judge) -> Verdict:
     hint = "register an example whose calls run this line with @tclint.example"
     touching = [run for run in runs if judging.touches(run.covered.get(path, ()))]
     for run in touching:
-        if run.graph_runs > 1:
+        if run.graph_runs > 1 and not _is_one_step(judging, run):
             words = f"{plural(run.graph_runs, 'step')} kept and read again: the values are those of eager mode ({run.label})"
             return judging.verdict(Outcome.REFUTED, words, run)
     for run in touching:
+        if _is_one_step(judging, run):
+            words = "the program compiles what this function calls, and here the function itself was compiled: all is one step"
+            hint = "register an example that compiles as the program does with @tclint.example"
+            return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=hint)
         # What one call gave is still there: only a second one could overwrite it.
         words = f"one call was made, and what a second one would overwrite is not known ({run.label})"
         return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=hint)
     return judging.verdict(Outcome.NOT_REACHED, "the calls that were made never ran this line", runs[0], hint=hint)
+
+
+def _is_one_step(judging: _Judge, run: Run) -> bool:
+    """Whether the eager code of a finding was compiled itself: within one call of what is compiled no graph overwrites what
+    another one gave, so that this shows nothing of calls one after the other."""
+    path = judging.finding.path
+    function = judging.outlines(path).function_at(judging.finding.span.line) if judging.finding.eager else None
+    return function is not None and any(function.first <= line <= function.last for line in run.traced.get(path, ()))
 
 
 def _graphs_here(judging: _Judge, run: Run) -> bool:

@@ -266,6 +266,16 @@ def test_silent_findings_need_differing_values() -> None:
     assert verdict(finding, heard()).outcome is Outcome.INCONCLUSIVE
 
 
+def test_eager_code_that_was_compiled_itself_refutes_nothing_about_cuda_graphs() -> None:
+    """gpt-fast's loop over compiled steps: compiled as a whole it is one step, in which nothing is overwritten."""
+    fine = heard(experiment="cudagraphs", graphs=Graphs("fine", runs=15), calls=5)
+    around = replace(finding_on("m.py", 8, Effect.CUDAGRAPH), eager=True)
+    found = verdict(around, fine)
+    assert (found.outcome, "one step" in found.words) == (Outcome.INCONCLUSIVE, True)
+    apart = heard(experiment="cudagraphs", graphs=Graphs("fine", runs=15), calls=5, traced={"m.py": (11, 12, 13)})
+    assert verdict(around, apart).outcome is Outcome.REFUTED
+
+
 def test_missed_lists_what_nobody_predicted() -> None:
     missed = missed_of([finding_on("m.py", 8)], [heard()], outlines)
     assert [(item.path, item.line, item.gb_id, item.effect) for item in missed] == [
