@@ -378,6 +378,7 @@ def _of_decorated(event: ProgramCall, decorator: str) -> Iterator[str]:
 
 
 _OPERATOR: Final = "torch.library.custom_op"
+MISSING: Final = "import of a package that is not there"
 NO_FAKE: Final = f"function under {_OPERATOR}"
 """An operator of which nothing says what its result looks like: torch.compile raises, whatever else it may leave out."""
 

@@ -182,7 +182,9 @@ class UnsupportedPython(Rule):
                 help="register what its result looks like: `register_fake`",
             )
         elif words and name is not None:
-            yield self._finding(event, words, help=_language.advice(name, self.release) or _PLAIN)
+            # Whether a package is there, source does not show: where it is, nothing breaks.
+            sure = Confidence.LOW if name == _language.MISSING else Confidence.HIGH
+            yield self._finding(event, words, help=_language.advice(name, self.release) or _PLAIN, confidence=sure)
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         hashed = event.operator in ("key", "member", "In", "NotIn")
@@ -298,13 +300,20 @@ class UnsupportedPython(Rule):
             )
         return None
 
-    def _finding(self, event: Event, what: str, where: ast.AST | None = None, help: str = _PLAIN) -> Finding:
+    def _finding(
+        self,
+        event: Event,
+        what: str,
+        where: ast.AST | None = None,
+        help: str = _PLAIN,
+        confidence: Confidence = Confidence.HIGH,
+    ) -> Finding:
         node = where or event.node
         return self.finding(
             event,
             f"{what}; Dynamo does not trace it and breaks the graph{whole_frame(event)}",
             node=header(node.iter if isinstance(node, ast.For) else node),
-            confidence=Confidence.HIGH,
+            confidence=confidence,
             help=help,
         )
 
