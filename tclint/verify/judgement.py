@@ -415,7 +415,17 @@ def _is_one_step(judging: _Judge, run: Run) -> bool:
     another one gave, so that this shows nothing of calls one after the other."""
     path = judging.finding.path
     function = judging.outlines(path).function_at(judging.finding.span.line) if judging.finding.eager else None
-    return function is not None and any(function.first <= line <= function.last for line in run.traced.get(path, ()))
+    if function is None:
+        return False
+    # Dynamo tells no lines of a function that it gives up; its break does.
+    alike = [other for other in judging.heard.runs if other.target == run.target]
+    traced = {line for other in alike for line in other.traced.get(path, ())}
+    broken = {line for other in alike for item in other.breaks for at, line in _places(item) if at == path}
+    return any(function.first <= line <= function.last for line in traced | broken)
+
+
+def _places(item: Break) -> set[tuple[str, int]]:
+    return {(item.path, item.line), *((step.path, step.line) for step in item.stack)}
 
 
 def _graphs_here(judging: _Judge, run: Run) -> bool:

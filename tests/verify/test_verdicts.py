@@ -272,7 +272,10 @@ def test_eager_code_that_was_compiled_itself_refutes_nothing_about_cuda_graphs()
     around = replace(finding_on("m.py", 8, Effect.CUDAGRAPH), eager=True)
     found = verdict(around, fine)
     assert (found.outcome, "one step" in found.words) == (Outcome.INCONCLUSIVE, True)
-    apart = heard(experiment="cudagraphs", graphs=Graphs("fine", runs=15), calls=5, traced={"m.py": (11, 12, 13)})
+    untold = {"m.py": (11, 12, 13)}  # of a function that is given up only the break is told
+    given_up = heard(experiment="cudagraphs", graphs=Graphs("fine", runs=15), calls=5, traced=untold)
+    assert verdict(around, given_up).outcome is Outcome.INCONCLUSIVE
+    apart = heard(experiment="cudagraphs", graphs=Graphs("fine", runs=15), calls=5, traced=untold, breaks=())
     assert verdict(around, apart).outcome is Outcome.REFUTED
 
 
