@@ -31,12 +31,17 @@ def missed_of(findings: Sequence[Finding], heards: Iterable[Heard], outlines: Ou
         for gb_id in finding.graph_breaks:
             at = _function(outlines, finding.path, finding.span.line)
             refusing.setdefault(gb_id, set()).add(at)
+    # What the program leaves eager was compiled to see what happens around it: its own breaks are nobody's.
+    left_eager = {_function(outlines, finding.path, finding.span.line) for finding in findings if finding.eager}
     found: dict[tuple[str, int, str], Missed] = {}
     for heard in heards:
         for run in heard.runs:
             for item in run.breaks:
                 path, line = place_of(item, is_ours)
                 if (path, line) in claimed or is_follow_on(item, run.breaks, outlines):
+                    continue
+                outermost = (item.stack[0].path, item.stack[0].line) if item.stack else (path, line)
+                if (at := _function(outlines, *outermost))[1] is not None and at in left_eager:
                     continue
                 if _is_of_the_run(item) and _function(outlines, path, line) in refusing.get(item.gb_id, ()):
                     continue

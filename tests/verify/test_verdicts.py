@@ -301,6 +301,14 @@ def test_what_the_backend_refuses_is_missed_where_no_finding_of_the_function_giv
     assert len(missed_of([replace(same, graph_breaks=("GB0059",))], [shown], outlines)) == 1
 
 
+def test_breaks_of_what_the_program_leaves_eager_are_not_missed() -> None:
+    """It was compiled by verify alone, for a finding about what it calls."""
+    around = replace(finding_on("m.py", 3, Effect.CUDAGRAPH), eager=True)
+    assert missed_of([around], [heard()], outlines) == ()
+    elsewhere = replace(finding_on("m.py", 12, Effect.CUDAGRAPH), eager=True)
+    assert [item.line for item in missed_of([elsewhere], [heard()], outlines)] == [5, 8]
+
+
 def test_missed_lists_hurt_cuda_graphs() -> None:
     """At the line that the runtime names; where values are wrong without a word, at the program that gives them."""
     stack = (Step("m.py", 9, "main"), Step("/lib/t.py", 70, "item"))
