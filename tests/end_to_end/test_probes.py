@@ -17,7 +17,7 @@ MISSED = {
     "classes": {"sorted_o", "getattribute_o", "err", "err_shape"},
     "containers": {"template", "in_if"},
     "stdlib": {
-        *("uniform_from", "inspect_sig", "callable_", "template"),
+        *("inspect_sig", "callable_", "template"),
     },
     # `dir` of a module and the length of a storage: what is asked breaks, but only with what the program makes of it.
     "tensors": {"own", "dir_mod", "t_storage"},
