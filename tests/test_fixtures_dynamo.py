@@ -20,6 +20,7 @@ pytest.importorskip("torch")
 import judge
 import torch
 from judge import FIXTURES, Expectation, Verdict, expectations
+from kept_verdicts import judged
 
 pytestmark = pytest.mark.dynamo
 
@@ -43,7 +44,7 @@ def expected(path: Path, family: str) -> set[int]:
 
 @cache
 def compiled(path: Path, backend: str = "eager") -> Verdict:
-    return judge.judge(path, backend=backend)
+    return judged(path, backend=backend)
 
 
 def test_every_rule_has_the_three_kinds() -> None:

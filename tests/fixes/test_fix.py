@@ -516,9 +516,9 @@ BREAKS = [path for path in FILES if path.parent.parent.name.startswith("TCL1")]
 @pytest.mark.parametrize("path", BREAKS, ids=lambda path: f"{path.parent.parent.name[:6]}/{path.stem}")
 def test_dynamo_agrees_that_the_break_is_gone(path: Path) -> None:
     pytest.importorskip("torch")
-    import judge
+    from kept_verdicts import judged
 
-    before, after = judge.judge(path), judge.judge(twin(path))
+    before, after = judged(path), judged(twin(path))
     assert before.lines(path.name), "the fixture breaks nothing"
     assert after.lines(twin(path).name) == set(), (after.breaks, after.errors)
     _same_outputs(path)
@@ -549,9 +549,9 @@ def _named(path: Path) -> object:
 @pytest.mark.parametrize("path", [_named(path) for path in RECOMPILES])
 def test_dynamo_agrees_that_the_recompile_is_gone(path: Path) -> None:
     pytest.importorskip("torch")
-    import judge
+    from kept_verdicts import judged
 
-    before, after = (judge.judge(each, backend="aot_eager") for each in (path, twin(path)))
+    before, after = (judged(each, backend="aot_eager") for each in (path, twin(path)))
     assert after.most_compiles < before.most_compiles, (before.compiles, after.compiles)
     assert after.most_compiles <= 2, (after.compiles, after.reasons)
     assert not after.breaks
