@@ -38,6 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.mkdtemp(prefix="tclint-tests-inductor-")
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+    os.environ["TCLINT_TESTS_PAGES"] = str(Path(folder, "pages"))
     os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"
     os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
@@ -45,6 +46,19 @@ def pytest_configure(config: pytest.Config) -> None:
     compiler = made(Path(folder))
     if compiler and "CXX" not in os.environ:
         os.environ["CXX"] = compiler
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes minutes comes first: at the end no worker waits for another's long test."""
+    items.sort(key=lambda item: "slow" not in item.keywords)
+
+
+def pytest_xdist_auto_num_workers() -> int | None:
+    """For `-n auto` one more than there are processors: part of the tests wait, for a child, a clock or a limit."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    mine = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    return len(mine) + 1
 
 
 @pytest.fixture

@@ -110,8 +110,9 @@ class Session:
             "PYTHONIOENCODING": "utf-8",
             "NO_COLOR": "1",
             "HOME": str(folder),
-            # Not that of all tests: some of them kill processes that compile, and half a library stays there.
-            "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
+            # Not that of all tests: some of them kill processes that compile, and half a library stays there. Pages
+            # share theirs: several run the same script.
+            "TORCHINDUCTOR_CACHE_DIR": os.environ.get("TCLINT_TESTS_PAGES", str(folder / "inductor")),
             **{
                 f"GIT_{who}_{what}": "demo@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
             },

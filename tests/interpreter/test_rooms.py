@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from test_imports import imports, modules
 
@@ -20,10 +22,11 @@ def owner(dotted: str) -> str:
     return dotted
 
 
-IMPORTS = {
-    name: {owner(imported) for _, imported, running in imports(name, path) if running} - {name, ""}
-    for name, path in PATHS.items()
-}
+@cache
+def imported(name: str) -> set[str]:
+    """The modules that a module runs when it is imported."""
+    path = PATHS.get(name)
+    return {owner(dotted) for _, dotted, running in imports(name, path) if running} - {name, ""} if path else set()
 
 
 def reached(start: str) -> dict[str, str]:
@@ -32,10 +35,10 @@ def reached(start: str) -> dict[str, str]:
     pending = [start]
     while pending:
         name = pending.pop()
-        for imported in sorted(IMPORTS.get(name, ())):
-            if imported not in seen:
-                seen[imported] = name
-                pending.append(imported)
+        for other in sorted(imported(name)):
+            if other not in seen:
+                seen[other] = name
+                pending.append(other)
     return seen
 
 
