@@ -65,7 +65,7 @@ def test_models_do_not_need_expressions() -> None:
 
 def test_the_parts_of_the_interpreter_do_not_import_each_other() -> None:
     places = {f"tclint.interpreter.{part}": part for part in PARTS}
-    crossing = {(places[name], places[other]) for name in places for other in IMPORTS[name] if other in places}
+    crossing = {(places[name], places[other]) for name in places for other in imported(name) if other in places}
     assert crossing <= ALLOWED
     within = [name for name in PATHS if name.startswith("tclint.interpreter.")]
-    assert not [name for name in within if "tclint.interpreter.machine" in IMPORTS[name]]
+    assert not [name for name in within if "tclint.interpreter.machine" in imported(name)]
