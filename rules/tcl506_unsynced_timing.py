@@ -291,7 +291,7 @@ def _names_another_device(test: ast.expr) -> bool:
 
 
 def _waits_itself(event: CompiledCall) -> bool:
-    """Whether the last thing that what is timed does is to wait for the device."""
+    """Whether the last thing that what is timed does is to wait for the device; `work.wait()` only lets a stream wait."""
     target = event.callee.target
     called = event.ask.method(target.cls, "forward") if isinstance(target, Instance) else None
     function = target.function if isinstance(target, FunctionValue) else called
@@ -301,7 +301,9 @@ def _waits_itself(event: CompiledCall) -> bool:
         s for s in function.node.body if not (isinstance(s, ast.Return) and isinstance(s.value, (ast.Name, ast.Tuple)))
     ]
     last = body[-1] if body else None
-    return isinstance(last, (ast.Expr, ast.Return)) and any(isinstance(n, ast.Call) and _is_wait(n) for n in own(last))
+    return isinstance(last, (ast.Expr, ast.Return)) and any(
+        isinstance(n, ast.Call) and _is_wait(n) and not text(n.func).endswith(".wait") for n in own(last)
+    )
 
 
 def _on_cuda(event: CompiledCall, clocks: _Clocks, call: ast.Call) -> bool:
