@@ -92,6 +92,18 @@ class Functions:
                 _, keywords, _ = arguments(frame, decorator)
         return self._compile(frame, decorator, func, value, keywords)
 
+    def decorate_class(self, frame: Frame, cls: Class) -> None:
+        """`@torch.compile` on a class compiles the call of each of its objects."""
+        for decorator in cls.node.decorator_list:
+            keywords: dict[str, Value] = {}
+            with self._silence:
+                func = evaluate(frame, decorator.func if isinstance(decorator, ast.Call) else decorator)
+                if not (isinstance(func, External) and self._compiles(func)):
+                    continue
+                if isinstance(decorator, ast.Call):
+                    _, keywords, _ = arguments(frame, decorator)
+            self._compile(frame, decorator, func, Instance(cls), keywords)
+
     def _wrapped(self, frame: Frame, decorator: ast.expr, func: Value, value: Value) -> Value:
         """What a decorator that is no compile function makes of a function."""
         if isinstance(func, External):
