@@ -11,7 +11,6 @@ from tclint.values import FunctionValue
 
 if TYPE_CHECKING:
     from tclint.events import Compile, Event
-    from tclint.values import CompileSite
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -81,12 +80,6 @@ def compiles_in_place(event: Compile) -> bool:
         and event.positional == len(node.args) + 1
         and not isinstance(event.target, FunctionValue)
     )
-
-
-def site_in_place(site: CompileSite) -> bool:
-    """The same question for a site, answered from its text."""
-    name = site.text.partition("(")[0]
-    return not site.decorator and name.endswith(".compile") and name not in ("torch.compile", "th.compile")
 
 
 def target_of(event: Compile) -> ast.expr | None:

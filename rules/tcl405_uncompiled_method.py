@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Function
-from tclint.rules._scope import site_in_place
 from tclint.ruleset.rule import Rule
 from tclint.values import Compiled, FunctionValue, Instance, Object, Value
 
@@ -74,7 +73,7 @@ class UncompiledMethod(Rule):
         decorated = event.ask.decorated(method)
         if not isinstance(decorated, FunctionValue) or decorated.function is not method:
             return  # compiled by itself, disabled, or wrapped
-        if not _runs_the_model(event, method, receiver.target, site_in_place(receiver.site)):
+        if not _runs_the_model(event, method, receiver.target, receiver.site.in_place):
             return
         yield self.finding(
             event,

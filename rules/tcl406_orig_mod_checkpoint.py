@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tclint.events import Call, Event, ModuleEvent
 from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules._scope import calls, scope, site_in_place
+from tclint.rules._scope import calls, scope
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import ancestors, text
 from tclint.torch_facts import facts
@@ -58,7 +58,7 @@ class OrigModCheckpoint(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         receiver = event.receiver
-        if not isinstance(receiver, Compiled) or site_in_place(receiver.site):
+        if not isinstance(receiver, Compiled) or receiver.site.in_place:
             return
         if not isinstance(receiver.target, (Instance, Object)):
             return

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Store
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import place, site_in_place
+from tclint.rules._scope import place
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
 from tclint.values import Compiled
@@ -66,7 +66,7 @@ class ExplainCompiled(Rule):
         if not isinstance(node, ast.Call) or not node.args or value is None:
             return
         patched = self._patched.get(place(event), {}).get(text(node.args[0]), node.lineno) < node.lineno
-        if patched or (isinstance(value, Compiled) and site_in_place(value.site)):
+        if patched or (isinstance(value, Compiled) and value.site.in_place):
             yield self.finding(
                 event,
                 f"`{text(node.args[0])}` is already compiled in place: explain reports 0 graphs and no breaks",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Compile
 from tclint.model.finding import Confidence, Effect, Finding, Severity
-from tclint.rules._scope import argument, scope, site_in_place, target_of
+from tclint.rules._scope import argument, scope, target_of
 from tclint.ruleset.rule import Rule
 from tclint.values import Compiled, Value
 
@@ -47,7 +47,7 @@ class DoubleCompile(Rule):
         first = event.target
         if not isinstance(first, Compiled) or not _certain(event, first, target_of(event)):
             return
-        dropped = "these settings are" if site_in_place(first.site) else "its mode and backend are"
+        dropped = "these settings are" if first.site.in_place else "its mode and backend are"
         yield self._finding(event, first, dropped)
 
     def on_call(self, event: Call) -> Iterator[Finding]:

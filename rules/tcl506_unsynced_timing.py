@@ -17,10 +17,13 @@ from tclint.rules._scope import LOOPS
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import FUNCTIONS, own, text
 from tclint.torch_facts import facts
+from tclint.torch_facts.devices import OTHERS
+from tclint.values import FunctionValue, Instance
 
 _CLOCKS = facts.named("reads a clock")
 _READS = frozenset(name[9:] for name in facts.named("waits for the device") if name.startswith("builtins."))
 _WAITS = facts.methods("waits for the device") - _READS - {"nonzero"}
+_OTHER_DEVICES = OTHERS | {"cpu"}
 _ABOUT_COMPILING = re.compile(r"compil|first|warm|cold|startup|init", re.I)
 
 
@@ -74,7 +77,11 @@ class UnsyncedTiming(Rule):
         if _includes_compilation(event, clocks, call, timing) and not _ABOUT_COMPILING.search(timing.measured):
             what = "the first call, which compiles"
             help = "call it once before the clock starts"
-        elif _on_cuda(event, clocks) and not clocks.waits(call, timing) and not clocks.runs_on(call, timing):
+        elif (
+            _on_cuda(event, clocks, call)
+            and not (clocks.waits(call, timing) or clocks.runs_on(call, timing))
+            and not _waits_itself(event)
+        ):
             what = "only the launch: nothing waits for the device before the clock is read"
             help = "torch.cuda.synchronize() before reading the clock"
         else:
@@ -204,6 +211,12 @@ class _Clocks:
         return _lines_of(self._root, (ast.If,))
 
     @cached_property
+    def without_cuda(self) -> list[range]:
+        """The lines of branches that are for another device: `if device == "cpu":`."""
+        chosen = (n for n in own(self._root) if isinstance(n, ast.If) and _names_another_device(n.test))
+        return [range(n.body[0].lineno, (n.body[-1].end_lineno or 0) + 1) for n in chosen]
+
+    @cached_property
     def uses_cuda(self) -> bool:
         return any(_is_cuda(node) for node in own(self._root))
 
@@ -268,8 +281,35 @@ def _is_cuda(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda"
 
 
-def _on_cuda(event: CompiledCall, clocks: _Clocks) -> bool:
-    """Whether this function, or the top level of the file, moves something to a CUDA device."""
+def _names_another_device(test: ast.expr) -> bool:
+    """`device == "cpu"`, `x.device.type == "mps"`: the other side is a device by its name."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
+        return False
+    sides = (test.left, test.comparators[0])
+    named = any(isinstance(side, ast.Constant) and side.value in _OTHER_DEVICES for side in sides)
+    return named and not any(_is_cuda(side) for side in sides)
+
+
+def _waits_itself(event: CompiledCall) -> bool:
+    """Whether the last thing that what is timed does is to wait for the device; `work.wait()` only lets a stream wait."""
+    target = event.callee.target
+    called = event.ask.method(target.cls, "forward") if isinstance(target, Instance) else None
+    function = target.function if isinstance(target, FunctionValue) else called
+    if function is None or isinstance(function.node, ast.Lambda):
+        return False
+    body = [
+        s for s in function.node.body if not (isinstance(s, ast.Return) and isinstance(s.value, (ast.Name, ast.Tuple)))
+    ]
+    last = body[-1] if body else None
+    return isinstance(last, (ast.Expr, ast.Return)) and any(
+        isinstance(n, ast.Call) and _is_wait(n) and not text(n.func).endswith(".wait") for n in own(last)
+    )
+
+
+def _on_cuda(event: CompiledCall, clocks: _Clocks, call: ast.Call) -> bool:
+    """Whether this function, or the top level of the file, moves something to a CUDA device, and not on this way."""
+    if any(call.lineno in branch for branch in clocks.without_cuda):
+        return False
     return b"cuda" in event.module.data and (clocks.uses_cuda or event.module.node_index(_Clocks).uses_cuda)
 
 

@@ -29,6 +29,8 @@ class Account:
         self._current: list[Moment] = []
         self.paused = 0
         """Around how many runs we are of which only the result counts: what they do is part of one call."""
+        self.choosing = 0
+        """Around how many calls of one of several compiled objects we are: which of them it is, is the same in every turn."""
         self.settled = bool(interp.learned.walks)  # by the interpreter from which this one learned
         """Whether all entries have been walked: what is known of calls does not change any more."""
         self._callers: dict[Hashable, list[tuple[Walk, bool]]] | None = None
@@ -109,7 +111,7 @@ class Account:
         if isinstance(target, FunctionValue) and target.closure is not None:
             closure = target.closure
             cells = {name: closure[name] for name in sorted(target.function.free_names() & closure.keys())}
-        made = self._interp.heap.made_with(target)
+        made = {} if self.choosing else self._interp.heap.made_with(target)
         given = tuple(self._as_passed(value, target) for value in args)
         named = {name: self._as_passed(value, target) for name, value in keywords.items()}
         self._add(Call(code, frame.module.path, node, given, named, frame.modes, cells, made))

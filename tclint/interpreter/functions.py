@@ -92,6 +92,18 @@ class Functions:
                 _, keywords, _ = arguments(frame, decorator)
         return self._compile(frame, decorator, func, value, keywords)
 
+    def decorate_class(self, frame: Frame, cls: Class) -> None:
+        """`@torch.compile` on a class compiles the call of each of its objects."""
+        for decorator in cls.node.decorator_list:
+            keywords: dict[str, Value] = {}
+            with self._silence:
+                func = evaluate(frame, decorator.func if isinstance(decorator, ast.Call) else decorator)
+                if not (isinstance(func, External) and self._compiles(func)):
+                    continue
+                if isinstance(decorator, ast.Call):
+                    _, keywords, _ = arguments(frame, decorator)
+            self._compile(frame, decorator, func, Instance(cls), keywords)
+
     def _wrapped(self, frame: Frame, decorator: ast.expr, func: Value, value: Value) -> Value:
         """What a decorator that is no compile function makes of a function."""
         if isinstance(func, External):
@@ -103,6 +115,8 @@ class Functions:
                 return Object(func.name, frame.origin(decorator), "", value)
             if func.name in _ELSEWHERE:
                 return Object(func.name, frame.origin(decorator), "elsewhere")
+            if isinstance(value, FunctionValue) and wrappers.is_another_language(frame, func, value.function):
+                return UNKNOWN
             if func.name == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args:
                 inner = evaluate(frame, decorator.args[0])
                 if isinstance(inner, External) and self._compiles(inner):
@@ -158,8 +172,11 @@ class Functions:
                 exceptions.fails(frame, node, "call that does not fit its function")
         if parameters.given_twice(function, args, keywords):
             return UNKNOWN
-        if function.cls is None and not open_ended and parameters.left_out(function, args, keywords):
-            return UNKNOWN
+        if function.cls is None and not open_ended:
+            if parameters.left_out(function, args, keywords):
+                return UNKNOWN
+            if not function.decorators and parameters.too_many(function, args):
+                return UNKNOWN
         self._emitter.emit(events.ProgramCall, frame, node, value, args, keywords)
         if frame.region is not None and function.decorators and self._is_run_while_tracing(function):
             return UNKNOWN

@@ -86,6 +86,16 @@ def is_tensor(node: ast.expr) -> bool:
     )
 
 
+def is_of_dicts(node: ast.expr) -> bool:
+    """Whether an annotation promises a dict (or None) and says of what."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return is_of_dicts(node.left) or is_of_dicts(node.right)
+    if not isinstance(node, ast.Subscript):
+        return False
+    name = node.value.id if isinstance(node.value, ast.Name) else getattr(node.value, "attr", "")
+    return name in _DICTS or name == "Optional" and is_of_dicts(node.slice)
+
+
 def python_only(node: ast.expr) -> frozenset[str]:
     """The plain types of Python that an annotation names, beside None; nothing where it names anything else."""
     if isinstance(node, ast.Name):

@@ -115,6 +115,14 @@ def left_out(function: Function, args: Sequence[Value], keywords: Mapping[str, V
     return any(default is None and node.arg not in keywords for node, default in rest)
 
 
+def too_many(function: Function, args: Sequence[Value]) -> bool:
+    """Whether more is passed by position than a function takes: Python raises, so this function is not the one meant."""
+    known = signature(function)
+    if known.vararg or any(isinstance(value, Seq) and value.kind == "star" for value in args):
+        return False
+    return len(args) > len(known.nodes)
+
+
 def fits(function: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
     """Whether Python can bind what a call passes, all of which is known, to the parameters of a function."""
     known = signature(function)
@@ -123,7 +131,7 @@ def fits(function: Function, args: Sequence[Value], keywords: Mapping[str, Value
     taken = {node.arg for node, _ in (*known.nodes[len(function.node.args.posonlyargs) :], *known.kwonly)}
     if not known.kwarg and not taken.issuperset(keywords):
         return False
-    if not known.vararg and len(args) > len(known.nodes):
+    if too_many(function, args):
         return False
     return not given_twice(function, args, keywords) and not left_out(function, args, keywords)
 
@@ -258,8 +266,8 @@ def _agreed(interp: Interpreter, function: Function, node: ast.arg, value: Value
     """An argument of which the caller believes, without proof, that it is a tensor: not where the annotation says `int`.
 
     Words are never tensors, whatever the caller shows; numbers may be, where torch itself made them and the caller says what
-    goes where: `*args` that go through a wrapper of several functions do not. Of alternatives a list is none where the
-    annotation says `Tensor`.
+    goes where: `*args` that go through a wrapper of several functions do not, nor does `Dict[str, Tensor]`, which is written for
+    all that a dict holds. Of alternatives a list is none where the annotation says `Tensor`.
     """
     if isinstance(value, Union) and node.annotation is not None and hints.is_tensor(node.annotation):
         rest = [o for o in value.options if not (isinstance(o, Seq) and o.kind in ("list", "tuple"))]
@@ -268,10 +276,16 @@ def _agreed(interp: Interpreter, function: Function, node: ast.arg, value: Value
     if tensor is None or node.annotation is None:
         return value
     promised = hints.python_only(node.annotation)
-    proven = tensor.conf == PROVEN and isinstance(value, Tensor) and not open_ended
+    proven = tensor.conf == PROVEN and isinstance(value, Tensor) and not open_ended and not _is_one_of_many(tensor)
     if not promised or proven and promised != {"str"}:
         return value
     return hints.evaluate(interp, function.module, node.annotation, Origin(node.lineno, node))
+
+
+def _is_one_of_many(tensor: Tensor) -> bool:
+    """Whether the only witness of a tensor is the annotation of the dict that it comes out of."""
+    node = tensor.origin.node if tensor.origin is not None else None
+    return isinstance(node, ast.arg) and node.annotation is not None and hints.is_of_dicts(node.annotation)
 
 
 def _filled(interp: Interpreter, function: Function, node: ast.arg, value: Dict | Seq) -> Value:

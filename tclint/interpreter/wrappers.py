@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
@@ -11,6 +12,8 @@ from tclint.program import Function
 from tclint.values import External, FunctionValue, Value
 from tclint.values.origin import Origin
 
+_PYTHON = frozenset({"torch", "numpy", *sys.stdlib_module_names})
+"""Packages whose decorators leave Python what it is, or of which the tables know what they do."""
 _DISABLERS = frozenset(name.rpartition(".")[2] for name in torch_wrappers.DISABLE)
 
 
@@ -45,6 +48,32 @@ def disables(frame: Frame, decorator: Function) -> Origin | None:
             if isinstance(named, External) and named.name in torch_wrappers.DISABLE:
                 return frame.origin(node)
     return None
+
+
+def is_another_language(frame: Frame, decorator: External, function: Function) -> bool:
+    """Whether what a foreign decorator decorates is a program in that package's own language, which only looks like Python.
+
+    Its parameters are of that package's types, what it does it does with that package, and it touches nothing of torch. The
+    package reads the source, or runs it once on values of its own: Dynamo never sees the body with the tensors of the call.
+    """
+    package = decorator.name.partition(".")[0]
+    node = function.node
+    if function.cls is not None or isinstance(node, ast.Lambda) or package in _PYTHON:
+        return False
+    parameters = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+    typed = [_packages(frame, p.annotation) for p in parameters if p.annotation is not None]
+    if package not in set[str]().union(*typed):
+        return False
+    called = [n.func for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Call)]
+    used = set[str]().union(*(_packages(frame, func) for func in called))
+    return package in used and "torch" not in used
+
+
+def _packages(frame: Frame, node: ast.expr) -> set[str]:
+    """The packages that the names in an expression come from, those that are not the program's."""
+    names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+    values = [frame.interp.names.value(frame.module, name.id) for name in names]
+    return {value.name.partition(".")[0] for value in values if isinstance(value, External)}
 
 
 def _hands_to(node: ast.AST, given: set[str]) -> ast.expr | None:

@@ -73,13 +73,23 @@ def chain(finding: Finding) -> str:
 
 
 def short_chain(finding: Finding, room: int) -> str:
-    """As much of the chain as fits: its ends say what is compiled and where that leads."""
+    """As much of the chain as fits: its ends say what is compiled and where that leads.
+
+    Where even they do not fit, the last of them, which is where the finding stands, goes by the function's own name or not at
+    all, and a compile site without what it is given.
+    """
     whole = links(finding)
     for kept in (len(whole), 3, 2):
         shown = whole if kept >= len(whole) else [whole[0], "…", *whole[1 - kept :]]
         if len(text := " → ".join(shown)) <= room:
-            break
-    return text
+            return text
+    last = finding.chain[-1]
+    if len(shown) == 1 or last.path != finding.place:
+        return text
+    first = shown[0] if finding.assumed else shown[0].partition("(")[0]
+    own = f"{last.text.rpartition('.')[2]}:{last.line}"
+    shorter = ([*shown[:-1], own], [first, *shown[1:-1], own], [first, "…"])
+    return next((text for parts in shorter if len(text := " → ".join(parts)) <= room), text)
 
 
 def advice(finding: Finding) -> str:

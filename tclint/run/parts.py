@@ -322,6 +322,10 @@ class PartRunner:
                 if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
                     execute.run_block(frame, [statement])
                     frame.dead = False
+        for cls in [d for d in module.names.values() if isinstance(d, Class)]:
+            if cls.node.decorator_list:
+                with interp.results.guarded(module):
+                    interp.functions.decorate_class(frame, cls)
         # `fast = partial(torch.compile, mode=…)`: who calls `fast` need not mention torch.compile.
         shorthands = [name.encode() for name, value in frame.env.items() if _compiles_later(interp, value)]
         for function in list(module.functions):

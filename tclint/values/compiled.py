@@ -6,8 +6,9 @@ import ast
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tclint.values.external import External
 from tclint.values.library import MODELS
-from tclint.values.value import UNKNOWN, Value
+from tclint.values.value import OBJECT, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -70,6 +71,16 @@ class Compiled(Value):
             return frame.interp.compile_sites.call(frame, node, self, args, keywords, open_ended)
         frame.interp.emitter.call(frame, node, f"compiled.{name}", args, keywords, self, UNKNOWN)
         return self.target.call_method(frame, node, name, args, keywords, open_ended)
+
+    @property
+    def is_wrapper(self) -> bool:
+        """Whether this is a module around the compiled one, which `_orig_mod` gives back."""
+        return not self.site.in_place and self.target.rank == OBJECT
+
+    def is_a(self, wanted: Value) -> bool | None:
+        if isinstance(wanted, External) and wanted.name.endswith(".OptimizedModule"):
+            return self.is_wrapper
+        return super().is_a(wanted)
 
     def truth(self) -> bool | None:
         return True

@@ -46,6 +46,12 @@ class CompileSite:
     def key(self) -> tuple[Any, ...]:
         return (self.path, self.line, self.cudagraphs)
 
+    @property
+    def in_place(self) -> bool:
+        """Whether a module is told to compile itself, `module.compile()`: nothing is wrapped around it."""
+        name = self.text.partition("(")[0]
+        return not self.decorator and name.endswith(".compile") and name not in ("torch.compile", "th.compile")
+
     @cached_property
     def cache(self) -> tuple[Any, ...]:
         """Sites that compile a function alike share the programs of its code; `fullgraph` makes no others.

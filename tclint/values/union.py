@@ -56,12 +56,15 @@ class Union(Value):
         callables = [o for o in self._options if type(o) is not Const]
         several = frame.region is None and len(callables) > 1
         frame.maybe += several  # each of them may be the one that does not run
+        choosing = several and all(o.holds_compiled() for o in callables)
+        frame.interp.account.choosing += choosing
         mixed = frame.region is not None and any(o.is_code and not o.is_outside for o in callables)
         results = []
         for option in callables:
             # Beside code of the program, `identity if plain else spectral_norm`, a library's may never be what runs.
             with frame.rarely() if mixed and option.is_outside else nullcontext():
                 results.append(option.call(frame, node, args, keywords, open_ended))
+        frame.interp.account.choosing -= choosing
         frame.maybe -= several
         return join_all(results)
 

@@ -9,7 +9,22 @@ from small_programs import cls, function, interpreter, module
 
 from tclint.interpreter import parameters
 from tclint.interpreter.expressions.comparisons import compare
-from tclint.values import BOOL, NAMED, NONE, PROVEN, UNKNOWN, USED, Const, Instance, Region, Seq, Tensor, Union, Value
+from tclint.values import (
+    BOOL,
+    NAMED,
+    NONE,
+    PROVEN,
+    UNKNOWN,
+    USED,
+    Const,
+    Instance,
+    Origin,
+    Region,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+)
 from tclint.values.flags import BY_NAME
 
 FORWARD = """
@@ -124,3 +139,24 @@ def test_a_flag_is_no_tensor_where_a_wrapper_hands_over_whatever_it_got() -> Non
     assert believed(parameters.bind(interp, f, [proven, proven], {"last": proven}, False)["several"]) == PROVEN
     env = parameters.bind(interp, f, [proven, proven], {"last": proven}, True)
     assert (believed(env["x"]), env["several"].python_type, env["last"].python_type) == (PROVEN, "bool", "int")
+
+
+OUT_OF_A_DICT = """
+    from typing import Dict, Optional
+    import torch
+    def f(longest: int, x: torch.Tensor):
+        return longest
+    def g(packed: Optional[Dict[str, torch.Tensor]], x: torch.Tensor):
+        return f(packed["longest"], packed["x"]), f(x, x)
+"""
+
+
+def test_who_says_int_knows_better_than_the_annotation_of_a_whole_dict() -> None:
+    interp = interpreter(a=OUT_OF_A_DICT)
+    env = parameters.entry(interp, function(interp, "g"), None, Region(None))
+    one = Tensor(PROVEN, origin=Origin(6, function(interp, "g").node.args.args[0]))
+    assert believed(env["x"]) == PROVEN
+    called = parameters.bind(interp, function(interp, "f"), [one, one], {}, False)
+    assert (believed(called["longest"]), believed(called["x"])) == (0, PROVEN)
+    itself = parameters.bind(interp, function(interp, "f"), [env["x"], env["x"]], {}, False)
+    assert believed(itself["longest"]) == PROVEN

@@ -93,3 +93,23 @@ def test_statistics_count_by_rule() -> None:
     assert [line.split()[:2] for line in text.splitlines()[:2]] == [["2", "TCL101"], ["1", "TCL102"]]
     counted = json.loads(statistics.render(report, color=False, as_json=True))
     assert [(row["code"], row["count"]) for row in counted] == [("TCL101", 2), ("TCL102", 1)]
+
+
+@pytest.mark.parametrize(
+    ("room", "expected"),
+    [
+        (90, "train.py:9 torch.compile(f, mode='default') → Net.forward:4 → Net.inner.<locals>.helper:2"),
+        (80, "train.py:9 torch.compile(f, mode='default') → … → Net.inner.<locals>.helper:2"),
+        (60, "train.py:9 torch.compile(f, mode='default') → … → helper:2"),
+        (50, "train.py:9 torch.compile → … → helper:2"),
+        (30, "train.py:9 torch.compile → …"),
+    ],
+)
+def test_a_short_chain_keeps_its_beginning(room: int, expected: str) -> None:
+    """Where it ends is where the finding stands."""
+    steps = (
+        Step("train.py", 9, "torch.compile(f, mode='default')"),
+        Step("a.py", 4, "Net.forward"),
+        Step("a.py", 2, "Net.inner.<locals>.helper"),
+    )
+    assert words.short_chain(replace(FINDING, chain=steps), room) == expected

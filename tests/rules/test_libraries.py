@@ -159,3 +159,74 @@ def test_packages_that_dynamo_skips(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(BARS)
     report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
     assert {f.line for f in report.findings if f.code == "TCL110"} == {41}
+
+
+KERNEL = """\
+import tilewise
+import tilewise.language as T
+import torch
+
+
+@tilewise.jit(out_idx=[])
+def build(n, size):
+    @T.prim_func
+    def kernel(q: T.Tensor([n], "float32"), ends: T.Tensor([4], "int32"), o: T.Tensor([n], "float32")):
+        with T.Kernel(4, threads=128) as (i, j):
+            tail = ends[i + 1] - ends[i]
+            if tail > 0:
+                T.copy(q[:tail], o)
+
+    return kernel
+
+
+@tilewise.checked
+def plain(q: T.Tensor, ends: torch.Tensor):
+    T.check(q)
+    if torch.any(ends > 0):
+        return q
+    return -q
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor, ends: torch.Tensor):
+        o = torch.empty_like(x)
+        run = build(8, 4)
+        run(x, ends, o)
+        return plain(o, ends)
+"""
+
+
+def test_a_program_in_a_foreign_language_is_not_read_as_python(tmp_path: Path) -> None:
+    """The kernel is typed, and written, in the words of the package that decorates it; what calls torch is Python."""
+    (tmp_path / "m.py").write_text(KERNEL)
+    report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
+    assert [(f.line, f.code) for f in report.findings] == [(21, "TCL101")]
+
+
+CHOSEN = """\
+import torch
+from torch.nn.attention.flex_attention import create_block_mask
+
+
+def by_offsets(mask, offsets):
+    counts = offsets[1:] - offsets[:-1]
+    ids = torch.repeat_interleave(torch.arange(len(counts)), counts)
+    return lambda b, h, q, k: ids[q] == ids[k]
+
+
+def causal(b, h, q, k):
+    return q >= k
+
+
+MASKS = {"causal": causal, "offsets": by_offsets}
+
+
+def main(name: str):
+    make = torch.compile(create_block_mask)
+    return make(MASKS[name], 1, 1, 128, 128, device="cpu")
+"""
+
+
+def test_a_function_that_could_not_take_what_is_passed_is_not_the_one_that_is_called(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(CHOSEN)
+    assert not lint(["m.py"], cwd=str(tmp_path), isolated=True).findings

@@ -581,3 +581,12 @@ def test_a_file_by_its_name_or_with_its_folder_links_the_same(project: Project) 
     )
     project.write({"net.py": NET, "other.py": other, "both.py": "import net\nimport other\n"})
     assert shown(project.lint()) == shown(project.lint("both.py", "net.py", "other.py")) == ["net.py:6 TCL108 assumed"]
+
+
+@pytest.mark.parametrize("decorator", ["@torch.compile", '@torch.compile(mode="default", disable=not FAST)'])
+def test_a_decorated_class_is_compiled_by_its_decorator(project: Project, decorator: str) -> None:
+    net = f"import torch\nFAST = __debug__\n{decorator}\n"
+    net += "class Net(torch.nn.Module):\n    def forward(self, x):\n        print(x)\n"
+    report = project.write({"net.py": net}).lint()
+    assert shown(report) == ["net.py:6 TCL108"]
+    assert [(site.line, site.reaches) for site in report.sites] == [(3, 1)]

@@ -302,6 +302,13 @@ def _hasattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
             return FALSE
         if facts.has(name, frame.interp.options.release):
             return TRUE
+    if (
+        len(args) == 2
+        and isinstance(args[0], Compiled)
+        and args[0].is_wrapper
+        and args[1].key == Const("_orig_mod").key
+    ):
+        return TRUE
     if args and isinstance(args[0], ClassValue):
         base = frame.interp.classes.external_base(args[0].cls)
         frame.interp.emitter.feature(frame, node, f"question for data of a class below {base}")
