@@ -1,0 +1,114 @@
+"""Calls that a project's own tests make: in loops and helpers, with the parameters that they are marked with."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from verify_helpers import finding_at
+
+from tclint.verify import Outcome, Verdict, VerifyOptions, suites, verify
+
+Project = Callable[[str, str], Path]
+
+PARTS = """
+    import torch
+    from torch import nn
+
+    class Ticket:
+        def __init__(self, secret):
+            self.secret = secret
+
+    class Turnstile(nn.Module):
+        def __init__(self, ticket):
+            super().__init__()
+            self.fc = nn.Linear(4, 4)
+            self.open = ticket.secret == 40 + 2
+
+        def forward(self, x, ticket, *, late=None):
+            x = self.fc(x)
+            if not self.open or ticket.secret != 42:
+                return x
+            if late == "very":
+                return x + x.sum().item()   # late
+            return x[x > 0]   # chosen
+
+        def half(self, x):
+            if not self.open:
+                return x
+            return x + 1   # harmless
+"""
+SUITE = """
+    import pytest
+    import torch
+    from parts import Ticket, Turnstile
+
+    param = pytest.mark.parametrize
+
+    def made(secret):
+        return Turnstile(Ticket(secret))
+
+    @param("late", (None, "very"))
+    @param("secret", [7, pytest.param(42)])
+    def test_passes(secret, late):
+        for gate in [made(7), made(secret)]:
+            gate(torch.randn(3, 4), Ticket(secret), late=late)
+        assert gate.half(torch.randn(3, 4)).shape == (3, 4)
+
+    def test_with_a_fixture(tmp_path):
+        made(42)(torch.randn(3, 4), Ticket(42))
+"""
+
+
+@pytest.fixture
+def parts(project: Project) -> Path:
+    path = project("parts.py", PARTS)
+    (path.parent / "test_parts.py").write_text(textwrap.dedent(SUITE), encoding="utf-8")
+    return path
+
+
+def _verdict(path: Path, text: str, python: str) -> Verdict:
+    options = VerifyOptions(python=python, root=str(path.parent), timeout=200, keep=True)
+    return verify([finding_at(path, text)], options).verdicts[0]
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_the_call_of_a_test_that_gets_to_the_line_is_kept(parts: Path, torch_python: str) -> None:
+    verdict = _verdict(parts, "# chosen", torch_python)
+    assert verdict.outcome is Outcome.CONFIRMED, verdict.words
+    assert "test_passes, secret=42" in verdict.inputs
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_each_set_of_a_tests_parameters_is_tried(parts: Path, torch_python: str) -> None:
+    verdict = _verdict(parts, "# late", torch_python)
+    assert verdict.outcome is Outcome.CONFIRMED, verdict.words
+    assert "late='very'" in verdict.inputs
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_what_a_test_calls_refutes_as_the_programs_own_calls_do(parts: Path, torch_python: str) -> None:
+    verdict = _verdict(parts, "# harmless", torch_python)
+    assert verdict.outcome is Outcome.REFUTED, verdict.words
+
+
+def test_tests_are_found_by_what_they_name(parts: Path) -> None:
+    root = str(parts.parent)
+    assert [test.name for test in suites.naming(["Turnstile"], root)] == ["test_passes", "test_with_a_fixture"]
+    assert [test.name for test in suites.naming(["half", "Ticket"], root)] == ["test_passes", "test_with_a_fixture"]
+    assert not list(suites.naming(["Turn"], root))
+
+
+@pytest.mark.dynamo
+def test_the_first_and_the_last_set_come_first() -> None:
+    from tclint.verify.child.overheard import _sets
+
+    marks = [pytest.mark.parametrize(("a", "b"), [(1, 2), (3, 4)]).mark, pytest.mark.parametrize("c", [5, 6, 7]).mark]
+    found = list(_sets(marks))
+    assert found[:2] == [{"a": 1, "b": 2, "c": 5}, {"a": 3, "b": 4, "c": 7}]
+    assert {"a": 1, "b": 2, "c": 6} in found
