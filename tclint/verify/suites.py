@@ -20,17 +20,25 @@ class Test:
     owner: str
     """The class whose method it is; empty for a function."""
     line: int
+    words: frozenset[str]
+    """All that it names."""
 
 
-def naming(names: Sequence[str], root: str) -> Iterator[Test]:
-    """The tests that name one of these, or a helper beside them that does; those that name an earlier one first."""
+def naming(names: Sequence[str], root: str, asked: frozenset[str] = frozenset()) -> Iterator[Test]:
+    """The tests that name one of these, or a helper beside them that does; those that name an earlier one first, and of
+    those the ones that name most of what is `asked`."""
     found: dict[tuple[str, int], tuple[int, Test]] = {}
     for rank, name in enumerate(names):
         for path in usage.files_with(name, root):
             if any("test" in part for part in Path(path).parts[-3:]):
                 for test in _tests(path, name):
                     found.setdefault((path, test.line), (rank, test))
-    yield from (test for _, test in sorted(found.values(), key=lambda item: (item[0], item[1].path, item[1].line)))
+
+    def order(item: tuple[int, Test]) -> tuple[int, int, str, int]:
+        rank, test = item
+        return rank, -len(test.words & asked), test.path, test.line
+
+    yield from (test for _, test in sorted(found.values(), key=order))
 
 
 def _tests(path: str, name: str) -> Iterator[Test]:
@@ -49,7 +57,7 @@ def _tests(path: str, name: str) -> Iterator[Test]:
         named = re.compile("|".join(rf"\b{re.escape(word)}\b" for word in (name, *helpers)))
         for (owner, function), own in zip(functions, texts, strict=True):
             if function.name.startswith("test") and named.search(own):
-                yield Test(path, function.name, owner, function.lineno)
+                yield Test(path, function.name, owner, function.lineno, frozenset(re.findall(r"\w+", own)))
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:

@@ -30,10 +30,12 @@ from tclint.verify.child.replay import within
 from tclint.verify.cover import Coverage, covering
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.job import Candidate, Goal, Job
+from tclint.verify.preconditions import asked_before
 from tclint.verify.spans import outline
 
-SECONDS = 20.0
-"""Of the processor, for all tests of one target."""
+SECONDS = 30.0
+"""Of the processor, for all tests of one process: every target has one of its own."""
+_left = SECONDS
 SOON = 6.0
 """For one test."""
 TESTS = 24
@@ -103,12 +105,15 @@ def overheard(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Ex
     if not isinstance(code, CodeType):
         return
     defaults = {p.name: p.default for p in inspect.signature(function).parameters.values() if p.default is not p.empty}
+    global _left
     left = list(job.places)
-    end = time.process_time() + SECONDS
-    for test in islice(suites.naming(_names(job, candidate), job.root), TESTS):
+    # What the conditions before a line ask, a test that runs it often sets by name.
+    asked = frozenset(one.name for place in left for one in asked_before(place.path, place.line))
+    for test in islice(suites.naming(_names(job, candidate), job.root, asked), TESTS):
         for act, told in _acts(test, job.root):
-            if not left or time.process_time() > end:
+            if not left or _left <= 0:
                 return
+            begun = time.process_time()
             for number in sorted(set(_heard(act, code, left).values())):
                 keeper = _Keeper(code, defaults, number)
                 _perform(act, keeper)
@@ -119,7 +124,11 @@ def overheard(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Ex
                 reached = _heard(partial(_run, example), code, left)
                 left = [place for place in left if place not in reached]
                 if reached:
+                    _left -= time.process_time() - begun
                     yield example
+                    # What others do with the example is not part of the search.
+                    begun = time.process_time()
+            _left -= time.process_time() - begun
 
 
 def _run(example: Example) -> None:

@@ -18,6 +18,7 @@ import torch
 from tclint.verify import usage
 from tclint.verify.child import equal, pack
 from tclint.verify.child.cudagraph import run_cudagraphs
+from tclint.verify.child.excerpt import excerpt
 from tclint.verify.child.experiments import (
     EagerFailed,
     Setup,
@@ -26,7 +27,7 @@ from tclint.verify.child.experiments import (
     run_eager,
     run_partly,
 )
-from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled
+from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled, untraced
 from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories
 from tclint.verify.child.load import load
 from tclint.verify.child.repeated import parameters_of, recompile_runs
@@ -136,6 +137,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
         if not unreached(job.places, notes.runs) or used() > job.seconds * ENOUGH:
             break
         _partly(job, candidate, example, setup, notes)
+    _alone(job, setup, notes, lambda: used() < job.seconds * ENOUGH)
     _discover(job, setup, notes)
     return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes))
 
@@ -303,6 +305,29 @@ def _partly(job: Job, candidate: Candidate, example: Example, setup: Setup, note
         notes.runs.append(run)
         notes.tried.append(f"{candidate.name}: {example.source}: ran {run.label}")
         notes.tell()
+
+
+def _alone(job: Job, setup: Setup, notes: _Notes, has_time: Callable[[], bool]) -> None:
+    """Lines that ran, and that Dynamo never looked at behind another break: each by itself, on the values it had there."""
+    for place in untraced(job.places, notes.runs):
+        for (name, source), example in list(notes.examples.items()):
+            run = next((run for run in notes.runs if run.source == source and among([place], run.covered)), None)
+            mode = run.label.partition(",")[0] if run is not None else ""
+            if run is None or not has_time():
+                continue
+            other = excerpt(example, place, setup, mode if mode in ("train", "eval") else "")
+            if other is None:
+                continue
+            try:
+                alone = run_breaks(setup, other)
+            except EagerFailed as failed:
+                notes.tried.append(f"{name}: {other.source}: {failed.fault.kind}: {failed.fault.message[:200]}")
+                continue
+            # What a statement does by itself is real; what it does not do says nothing of the function around it.
+            if not unconfirmed((place,), [alone]):
+                notes.runs.append(replace(alone, covered={}, traced={}))
+                notes.tell()
+                break
 
 
 def _discover(job: Job, setup: Setup, notes: _Notes) -> None:
