@@ -57,7 +57,7 @@ def test_lines_behind_a_break_are_judged_by_themselves(project: Project, tmp_pat
 
 @pytest.mark.dynamo
 def test_what_cannot_stand_alone_is_not_taken_out(project: Project) -> None:
-    from tclint.verify.child.excerpt import _statement
+    from tclint.verify.child.excerpt import statement_at
 
     text = """
     class Base:
@@ -77,7 +77,7 @@ def test_what_cannot_stand_alone_is_not_taken_out(project: Project) -> None:
     path = project("base.py", text)
 
     def taken(mark: str) -> bool:
-        return _statement(str(path), finding_at(path, mark).line) is not None
+        return statement_at(str(path), finding_at(path, mark).line) is not None
 
     assert [taken(mark) for mark in ("# above", "# next", "# given", "# tried", "# again")] == [False] * 5
     assert taken("for z in y")

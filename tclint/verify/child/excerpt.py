@@ -13,8 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
+
+import torch
 
 from tclint.verify.child.compiling import uncompiled
 from tclint.verify.child.experiments import Setup, fresh
@@ -35,33 +37,67 @@ class _There(BaseException):
 
 
 @dataclass(frozen=True)
-class _Statement:
+class Excerpt:
+    """Statements of a function that are run by themselves: whoever comes to the lines of the first has their values."""
+
     path: str
     first: int
     last: int
-    node: ast.stmt
-    names: frozenset[str]
+    body: tuple[ast.stmt, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(part.id for node in self.body for part in ast.walk(node) if isinstance(part, ast.Name))
+
+    @property
+    def stands_alone(self) -> bool:
+        parts = [part for node in self.body for part in ast.walk(node)]
+        return "super" not in self.names and not any(isinstance(part, _OUTSIDE) for part in parts)
 
 
 def excerpt(example: Example, place: Goal, setup: Setup, mode: str) -> Example | None:
     """The statement of a place alone, as an example's call in that mode comes to it; None where it cannot be taken out."""
-    statement = _statement(place.path, place.mark or place.line)
-    if statement is None:
+    found = statement_at(place.path, place.mark or place.line)
+    if found is None or (there := values_at(example, found, setup, mode)) is None:
         return None
-    there = _values_at(example, statement, setup, mode)
-    if there is None:
-        return None
-    values, around = there
-    names = [name for name in sorted(statement.names) if name in values]
+    return taken_out(example, found, *there, f"its line {place.line} by itself")
+
+
+def taken_out(
+    example: Example, part: Excerpt, values: Mapping[str, Any], around: Mapping[str, Any], told: str
+) -> Example | None:
+    """Statements as an example of their own, on these values; None where they or the values cannot be had alone."""
+    names = [name for name in sorted(part.names) if name in values]
     try:
-        held = kept({name: values[name] for name in names})
-        function = _function(statement, names, around)
-        copy.deepcopy(held)
+        held = {name: _held(values[name]) for name in names}
+        function = _function(part, names, around)
+        _given(held)
     except Exception:
-        # Values that cannot be copied cannot be given again and again.
+        # Values that cannot be copied cannot be given again and again; a `continue` has no meaning without its loop.
         return None
-    source = f"{example.source}; its line {place.line} by itself"
-    return Example(source, lambda: function, lambda: [Call((), copy.deepcopy(held))], unsure=True)
+    return Example(f"{example.source}; {told}", lambda: function, lambda: [Call((), _given(held))], unsure=True)
+
+
+def _held(value: Any) -> Any:
+    """A value as it is now: what follows may write to it."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone().requires_grad_(value.requires_grad)
+    if type(value) in (list, tuple):
+        return type(value)(_held(item) for item in value)
+    if type(value) is dict:
+        return {key: _held(item) for key, item in value.items()}
+    return kept(value)
+
+
+def _given(value: Any) -> Any:
+    """A copy of it to work with, which gradients flow through as they did where it was made."""
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    if type(value) in (list, tuple):
+        return type(value)(_given(item) for item in value)
+    if type(value) is dict:
+        return {key: _given(item) for key, item in value.items()}
+    return kept(value)
 
 
 @lru_cache(maxsize=64)
@@ -72,29 +108,35 @@ def _tree(path: str) -> ast.Module | None:
         return None
 
 
-def _statement(path: str, line: int) -> _Statement | None:
-    """The innermost statement at a line; of one that holds others only its head."""
+def around(path: str, line: int) -> list[ast.stmt]:
+    """The statements that hold a line, the outermost first."""
     tree = _tree(path)
-    around: list[ast.stmt] = [
+    found: list[ast.stmt] = [
         node
         for node in (ast.walk(tree) if tree is not None else ())
         if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
     ]
-    if not around:
-        return None
-    found = max(around, key=lambda node: (node.lineno, -(node.end_lineno or 0)))
-    head = _head(found)
-    if head is None or any(isinstance(part, _OUTSIDE) for part in ast.walk(head)):
-        return None
-    body = getattr(found, "body", None)
-    last = body[0].lineno - 1 if isinstance(body, list) and body else found.end_lineno or found.lineno
-    names = frozenset(part.id for part in ast.walk(head) if isinstance(part, ast.Name))
-    if "super" in names:
-        return None
-    return _Statement(path, found.lineno, max(last, found.lineno), head, names)
+    return sorted(found, key=lambda node: (node.lineno, -(node.end_lineno or 0)))
 
 
-def _head(node: ast.stmt) -> ast.stmt | None:
+def statement_at(path: str, line: int) -> Excerpt | None:
+    """The innermost statement at a line; of one that holds others only its head."""
+    holders = around(path, line)
+    node = head_of(holders[-1]) if holders else None
+    if node is None:
+        return None
+    found = Excerpt(path, holders[-1].lineno, last_of(holders[-1]), (node,))
+    return found if found.stands_alone else None
+
+
+def last_of(node: ast.stmt) -> int:
+    """The last line of a statement; of one that holds others, of its head."""
+    body = getattr(node, "body", None)
+    last = body[0].lineno - 1 if isinstance(body, list) and body else node.end_lineno or node.lineno
+    return max(last, node.lineno)
+
+
+def head_of(node: ast.stmt) -> ast.stmt | None:
     """The statement, with nothing in place of those inside of it; None where it cannot stand alone."""
     nothing: list[ast.stmt] = [ast.copy_location(ast.Pass(), node)]
     match node:
@@ -110,32 +152,32 @@ def _head(node: ast.stmt) -> ast.stmt | None:
             return None
 
 
-def _function(statement: _Statement, names: Sequence[str], around: Mapping[str, Any]) -> Callable[..., Any]:
-    """A function of the values whose body is the statement, at its own line of its own file. It gives what was stored: a
-    graph of which nothing is used would not be made."""
-    stored = {
-        part.id for part in ast.walk(statement.node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-    }
-    plain = isinstance(statement.node, (ast.Assign, ast.AugAssign, ast.AnnAssign))
-    given = ast.Tuple([ast.Name(name, ast.Load()) for name in sorted(stored if plain else ())], ast.Load())
+def _function(part: Excerpt, names: Sequence[str], known: Mapping[str, Any]) -> Callable[..., Any]:
+    """A function of the values whose body are the statements, at their own lines of their own file. It gives what the last
+    one stores: a graph of which nothing is used would not be made."""
+    last = part.body[-1]
+    stored = {node.id for node in ast.walk(last) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    plain = isinstance(last, (ast.Assign, ast.AugAssign, ast.AnnAssign))
+    given = ast.Return(ast.Tuple([ast.Name(name, ast.Load()) for name in sorted(stored if plain else ())], ast.Load()))
     arguments = ast.arguments([], [], None, [ast.arg(name) for name in names], [None for _ in names], None, [])
-    body = [copy.deepcopy(statement.node), ast.Return(given)]
-    definition = ast.FunctionDef("excerpt", arguments, body, [])
-    for node in (definition, arguments, *arguments.kwonlyargs, *ast.walk(body[1])):
-        ast.copy_location(node, statement.node)
-    code = compile(ast.fix_missing_locations(ast.Module([definition], [])), statement.path, "exec")
-    inner = next(part for part in code.co_consts if hasattr(part, "co_code"))
-    return FunctionType(inner, dict(around))
+    definition = ast.FunctionDef("excerpt", arguments, [*copy.deepcopy(part.body), given], [])
+    ast.copy_location(definition, part.body[0])
+    for node in (arguments, *arguments.kwonlyargs):
+        ast.copy_location(node, part.body[0])
+    for inner in ast.walk(given):
+        ast.copy_location(inner, last)
+    code = compile(ast.fix_missing_locations(ast.Module([definition], [])), part.path, "exec")
+    return FunctionType(next(item for item in code.co_consts if isinstance(item, CodeType)), dict(known))
 
 
-def _values_at(
-    example: Example, statement: _Statement, setup: Setup, mode: str
+def values_at(
+    example: Example, part: Excerpt, setup: Setup, mode: str
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
-    """What names stand for where a call first comes to the statement: the function's own, and the file's."""
+    """What names stand for where a call first comes to the statements: the function's own, and the file's."""
     found: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
 
     def on_line(frame: FrameType, event: str, _: Any) -> Any:
-        if event == "line" and statement.first <= frame.f_lineno <= statement.last:
+        if event == "line" and part.first <= frame.f_lineno <= part.last:
             sys.settrace(None)
             found.append((dict(frame.f_locals), frame.f_globals))
             raise _There
@@ -143,8 +185,8 @@ def _values_at(
 
     def on_call(frame: FrameType, event: str, _: Any) -> Any:
         code = frame.f_code
-        own = code.co_filename == statement.path and not code.co_name.startswith("<")
-        return on_line if own and code.co_firstlineno <= statement.first else None
+        own = code.co_filename == part.path and not code.co_name.startswith("<")
+        return on_line if own and code.co_firstlineno <= part.first else None
 
     before = sys.gettrace()
     try:

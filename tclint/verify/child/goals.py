@@ -43,7 +43,7 @@ def unconfirmed(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
 
 
 def untraced(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
-    """Places said to break a graph that were run, at which nothing was heard, and that Dynamo has not looked at."""
+    """Places said to break a graph, at which nothing was heard, and that Dynamo has not looked at."""
 
     def traced(place: Goal) -> bool:
         span = range(place.line, place.end_line + 1)

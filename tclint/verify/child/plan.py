@@ -27,6 +27,7 @@ from tclint.verify.child.experiments import (
     run_eager,
     run_partly,
 )
+from tclint.verify.child.flagged import flagged
 from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled, untraced
 from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories
 from tclint.verify.child.load import load
@@ -308,26 +309,34 @@ def _partly(job: Job, candidate: Candidate, example: Example, setup: Setup, note
 
 
 def _alone(job: Job, setup: Setup, notes: _Notes, has_time: Callable[[], bool]) -> None:
-    """Lines that ran, and that Dynamo never looked at behind another break: each by itself, on the values it had there."""
+    """Lines that Dynamo never looked at, by themselves: those that ran behind another break, on the values they had there;
+    those behind a flag that no call sets, on the values that there were at the flag."""
     for place in untraced(job.places, notes.runs):
-        for (name, source), example in list(notes.examples.items()):
-            run = next((run for run in notes.runs if run.source == source and among([place], run.covered)), None)
-            mode = run.label.partition(",")[0] if run is not None else ""
-            if run is None or not has_time():
+        for run in list(notes.runs):
+            example = next((made for (_, source), made in notes.examples.items() if source == run.source), None)
+            if example is None or not run.covered.get(place.path) or not has_time():
                 continue
-            other = excerpt(example, place, setup, mode if mode in ("train", "eval") else "")
-            if other is None:
-                continue
-            try:
-                alone = run_breaks(setup, other)
-            except EagerFailed as failed:
-                notes.tried.append(f"{name}: {other.source}: {failed.fault.kind}: {failed.fault.message[:200]}")
-                continue
-            # What a statement does by itself is real; what it does not do says nothing of the function around it.
-            if not unconfirmed((place,), [alone]):
-                notes.runs.append(replace(alone, covered={}, traced={}))
-                notes.tell()
+            mode = next((word for word in ("train", "eval") if run.label.startswith(word)), "")
+            reached = bool(among([place], run.covered))
+            other = (
+                excerpt(example, place, setup, mode) if reached else flagged(example, place, setup, mode, run.covered)
+            )
+            if other is not None and _by_itself(place, other, setup, notes):
                 break
+
+
+def _by_itself(place: Goal, example: Example, setup: Setup, notes: _Notes) -> bool:
+    try:
+        run = run_breaks(setup, example)
+    except EagerFailed as failed:
+        notes.tried.append(f"{example.source}: {failed.fault.kind}: {failed.fault.message[:200]}")
+        return False
+    if unconfirmed((place,), [run]):
+        # What statements do by themselves is real; what they do not do says nothing of the function around them.
+        return False
+    notes.runs.append(replace(run, covered={}, traced={}))
+    notes.tell()
+    return True
 
 
 def _discover(job: Job, setup: Setup, notes: _Notes) -> None:

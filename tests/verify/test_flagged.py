@@ -1,0 +1,56 @@
+"""Lines behind a flag that no call sets: what they do is shown on the values at the flag, and refutes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from verify_helpers import finding_at
+
+from tclint.verify import Outcome, VerifyOptions, verify
+
+Project = Callable[[str, str], Path]
+
+MODEL = """
+    import torch
+    from torch import nn
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(32, 32)
+            self.loud = False
+            self.level = 3
+            self.compiling = False
+            self.scale = None
+
+        def forward(self, x):
+            y = self.fc(x)
+            if self.loud and self.level > 5:
+                z = y * 2
+                if not self.training:
+                    z = z - z.sum().item()   # inner
+                z = z + 1   # harmless
+            if self.compiling:
+                y = y + y.sum().item()   # mode
+            if isinstance(y, list):
+                y = y + y.sum().item()   # kind
+            if self.scale is not None:
+                y = y + y.sum().item()   # there
+            return y
+"""
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_lines_behind_flags_are_shown_by_themselves(project: Project, tmp_path: Path, torch_python: str) -> None:
+    path = project("model.py", MODEL)
+    options = VerifyOptions(python=torch_python, root=str(tmp_path), timeout=200, keep=True)
+    texts = ("# inner", "# harmless", "# mode", "# kind", "# there")
+    inner, *others = verify([finding_at(path, text) for text in texts], options).verdicts
+    assert inner.outcome is Outcome.CONFIRMED, inner.words
+    assert "behind the flag at line" in inner.inputs
+    assert "item()" in inner.words
+    for verdict in others:
+        assert verdict.outcome is Outcome.NOT_REACHED, (verdict.finding.line, verdict.words)
