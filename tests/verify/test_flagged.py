@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from verify_helpers import finding_at
 
+from tclint.model.finding import Span
 from tclint.verify import Outcome, VerifyOptions, verify
 
 Project = Callable[[str, str], Path]
@@ -32,6 +34,7 @@ MODEL = """
                 if not self.training:
                     z = z - z.sum().item()   # inner
                 z = z + 1   # harmless
+            late = self.training and self.level > 5 and y.sum().item() > 0   # joined
             if self.compiling:
                 y = y + y.sum().item()   # mode
             if isinstance(y, list):
@@ -48,7 +51,12 @@ def test_lines_behind_flags_are_shown_by_themselves(project: Project, tmp_path: 
     path = project("model.py", MODEL)
     options = VerifyOptions(python=torch_python, root=str(tmp_path), timeout=200, keep=True)
     texts = ("# inner", "# harmless", "# mode", "# kind", "# there")
-    inner, *others = verify([finding_at(path, text) for text in texts], options).verdicts
+    joined = finding_at(path, "# joined")
+    column = path.read_text(encoding="utf-8").splitlines()[joined.line - 1].index("y.sum") + 1
+    joined = replace(joined, span=Span(joined.line, column, joined.line, column + 8))
+    last, inner, *others = verify([joined, *(finding_at(path, text) for text in texts)], options).verdicts
+    assert last.outcome is Outcome.CONFIRMED, last.words
+    assert last.inputs.endswith("the flags on it set")
     assert inner.outcome is Outcome.CONFIRMED, inner.words
     assert "behind the flag at line" in inner.inputs
     assert "item()" in inner.words

@@ -7,12 +7,13 @@ what the lines behind them work on, and so does whether the program is being com
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from tclint.verify.child.excerpt import Excerpt, around, head_of, last_of, taken_out, values_at
+from tclint.verify.child.excerpt import Excerpt, around, head_of, last_of, statement_at, taken_out, values_at
 from tclint.verify.child.experiments import Setup
 from tclint.verify.child.inputs import Example
 from tclint.verify.job import Goal
@@ -47,6 +48,45 @@ def flagged(
     if not all(_is_flag(test, values) for test in way.tests):
         return None
     return taken_out(example, part, values, known, f"lines behind the flag at line {way.head.lineno} by themselves")
+
+
+def flagged_inside(example: Example, place: Goal, setup: Setup, mode: str) -> Example | None:
+    """The statement of a place that a call runs, as if the flags before the place on its own line held: `self.on and f()`."""
+    found = statement_at(place.path, place.mark or place.line)
+    if found is None or (there := values_at(example, found, setup, mode)) is None:
+        return None
+    values, known = there
+    inner = _Inside(place.mark or place.line, place.column - 1)
+    body = tuple(inner.visit(copy.deepcopy(node)) for node in found.body)
+    if not inner.tests or not all(_is_flag(test, values) for test in inner.tests):
+        return None
+    told = f"its line {place.line} by itself, the flags on it set"
+    return taken_out(example, replace(found, body=body), values, known, told)
+
+
+class _Inside(ast.NodeTransformer):
+    """Leaves out the conditions that an expression asks before it comes to a place."""
+
+    def __init__(self, line: int, column: int) -> None:
+        self._at = (line, column)
+        self.tests: list[ast.expr] = []
+
+    def _holds(self, node: ast.expr) -> bool:
+        end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return (node.lineno, node.col_offset) <= self._at < end
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        position = next((index for index, value in enumerate(node.values) if self._holds(value)), 0)
+        self.tests += node.values[:position]
+        # What stands behind the place is asked after it.
+        return self.generic_visit(node) if not position else self.visit(node.values[position])
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        for branch in (node.body, node.orelse):
+            if self._holds(branch):
+                self.tests.append(node.test)
+                return self.visit(branch)  # type: ignore[no-any-return]
+        return self.generic_visit(node)
 
 
 def _way(holders: Sequence[ast.stmt], ran: Sequence[int]) -> _Way | None:

@@ -46,6 +46,9 @@ def untraced(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
     """Places said to break a graph, at which nothing was heard, and that Dynamo has not looked at."""
 
     def traced(place: Goal) -> bool:
+        if outline(place.path).is_conditional(place.mark, place.column):
+            # A line is traced as a whole: whether the right side of its `and` ran, nobody told.
+            return False
         span = range(place.line, place.end_line + 1)
         return any(line in span for run in runs for line in run.traced.get(place.path, ()))
 

@@ -27,7 +27,7 @@ from tclint.verify.child.experiments import (
     run_eager,
     run_partly,
 )
-from tclint.verify.child.flagged import flagged
+from tclint.verify.child.flagged import flagged, flagged_inside
 from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled, untraced
 from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories
 from tclint.verify.child.load import load
@@ -309,19 +309,19 @@ def _partly(job: Job, candidate: Candidate, example: Example, setup: Setup, note
 
 
 def _alone(job: Job, setup: Setup, notes: _Notes, has_time: Callable[[], bool]) -> None:
-    """Lines that Dynamo never looked at, by themselves: those that ran behind another break, on the values they had there;
-    those behind a flag that no call sets, on the values that there were at the flag."""
+    """What Dynamo never looked at, by itself: lines that ran behind another break, on the values they had there; what stands
+    behind a flag that no call sets, on its line or above it, on the values that there were at the flag."""
     for place in untraced(job.places, notes.runs):
         for run in list(notes.runs):
             example = next((made for (_, source), made in notes.examples.items() if source == run.source), None)
             if example is None or not run.covered.get(place.path) or not has_time():
                 continue
             mode = next((word for word in ("train", "eval") if run.label.startswith(word)), "")
-            reached = bool(among([place], run.covered))
-            other = (
-                excerpt(example, place, setup, mode) if reached else flagged(example, place, setup, mode, run.covered)
-            )
-            if other is not None and _by_itself(place, other, setup, notes):
+            if among([place], run.covered):
+                others = [excerpt(example, place, setup, mode), flagged_inside(example, place, setup, mode)]
+            else:
+                others = [flagged(example, place, setup, mode, run.covered)]
+            if any(other is not None and _by_itself(place, other, setup, notes) for other in others):
                 break
 
 
