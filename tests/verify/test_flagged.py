@@ -62,3 +62,32 @@ def test_lines_behind_flags_are_shown_by_themselves(project: Project, tmp_path: 
     assert "item()" in inner.words
     for verdict in others:
         assert verdict.outcome is Outcome.NOT_REACHED, (verdict.finding.line, verdict.words)
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_a_call_that_raises_in_the_end_has_values_at_the_flag(
+    project: Project, tmp_path: Path, torch_python: str
+) -> None:
+    text = """
+    from torch import nn
+
+    class Ends(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(32, 32)
+            self.loud = False
+
+        def forward(self, x):
+            y = self.fc(x)
+            print("y")   # told
+            if self.loud:
+                y = y + y.sum().item()   # quiet
+            raise ValueError("whatever it is given")
+    """
+    path = project("ends.py", text)
+    options = VerifyOptions(python=torch_python, root=str(tmp_path), timeout=200, keep=True)
+    told, quiet = verify([finding_at(path, text) for text in ("# told", "# quiet")], options).verdicts
+    assert told.outcome is Outcome.CONFIRMED, told.words
+    assert quiet.outcome is Outcome.CONFIRMED, quiet.words
+    assert "behind the flag at line" in quiet.inputs

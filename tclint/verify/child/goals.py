@@ -50,7 +50,8 @@ def untraced(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
             # A line is traced as a whole: whether the right side of its `and` ran, nobody told.
             return False
         span = range(place.line, place.end_line + 1)
-        return any(line in span for run in runs for line in run.traced.get(place.path, ()))
+        sure = [run for run in runs if not run.unsure]
+        return any(line in span for run in sure for line in run.traced.get(place.path, ()))
 
     left = [place for place in unconfirmed(places, runs) if place.effect not in ("recompile", "cudagraph")]
     return [place for place in left if not traced(place)]

@@ -72,6 +72,8 @@ class _Notes:
     """Those that may be made and called otherwise, for lines that stand behind conditions."""
     partial: list[tuple[Candidate, Example]] = field(default_factory=list)
     """Those of which a call raises in the end."""
+    halves: dict[str, Example] = field(default_factory=dict)
+    """Those of them that were run up to there, by source."""
     unsearched: list[tuple[Candidate, Example]] = field(default_factory=list)
     """Those that ran, and that nobody has searched for recompiles."""
     tell: Callable[[], None] = lambda: None
@@ -304,6 +306,7 @@ def _partly(job: Job, candidate: Candidate, example: Example, setup: Setup, note
             continue
         run = run_partly(setup, example, mode)
         notes.runs.append(run)
+        notes.halves[example.source] = example
         notes.tried.append(f"{candidate.name}: {example.source}: ran {run.label}")
         notes.tell()
 
@@ -311,9 +314,10 @@ def _partly(job: Job, candidate: Candidate, example: Example, setup: Setup, note
 def _alone(job: Job, setup: Setup, notes: _Notes, has_time: Callable[[], bool]) -> None:
     """What Dynamo never looked at, by itself: lines that ran behind another break, on the values they had there; what stands
     behind a flag that no call sets, on its line or above it, on the values that there were at the flag."""
+    known = {source: example for (_, source), example in notes.examples.items()} | notes.halves
     for place in untraced(job.places, notes.runs):
         for run in list(notes.runs):
-            example = next((made for (_, source), made in notes.examples.items() if source == run.source), None)
+            example = known.get(run.source)
             if example is None or not run.covered.get(place.path) or not has_time():
                 continue
             mode = next((word for word in ("train", "eval") if run.label.startswith(word)), "")
