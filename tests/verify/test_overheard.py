@@ -112,3 +112,36 @@ def test_the_first_and_the_last_set_come_first() -> None:
     found = list(_sets(marks))
     assert found[:2] == [{"a": 1, "b": 2, "c": 5}, {"a": 3, "b": 4, "c": 7}]
     assert {"a": 1, "b": 2, "c": 6} in found
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_what_a_script_makes_is_made_though_its_data_are_not_here(
+    project: Project, tmp_path: Path, torch_python: str
+) -> None:
+    model = """
+    from torch import nn
+
+    class Coder(nn.Module):
+        def __init__(self, table):
+            super().__init__()
+            self.fc = nn.Linear(8, table["wide"]["open"][0])
+
+        def forward(self, x):
+            y = self.fc(x)
+            return y + y.sum().item()   # read
+    """
+    script = """
+    from coder import Coder
+
+    def train(path="/no/such/data", wide=16):
+        model = Coder({"wide": {"open": [wide]}})
+        for batch in open(path):
+            loss = model(batch)
+    """
+    path = project("coder.py", model)
+    project("train.py", script)
+    options = VerifyOptions(python=torch_python, root=str(tmp_path), timeout=200, keep=True)
+    verdict = verify([finding_at(path, "# read")], options).verdicts[0]
+    assert verdict.outcome is Outcome.CONFIRMED, verdict.words
+    assert verdict.inputs.startswith("made as in train.py")

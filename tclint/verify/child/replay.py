@@ -192,8 +192,10 @@ def replayed(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exa
             asked = call.func.attr if isinstance(call.func, ast.Attribute) else ""
             if asked not in (method, "" if method else "forward"):
                 continue
-            followed = True
-            yield from _tried(use, job.root, call)
+            for tried in _tried(use, job.root, call):
+                # Where its call cannot be repeated (the data are not here), what it makes still can.
+                followed = isinstance(tried, Example)
+                yield tried
             break
         if not followed:
             try:
