@@ -44,6 +44,8 @@ EXAMPLES = 3
 """Most examples that are run for one job, once they work."""
 ENOUGH = 0.7
 """Of a job's time: when it is over and something ran, nothing new is begun."""
+WAYS = 3
+"""Most calls whose values are taken for one line that is run by itself."""
 SPARE = 0.2
 """Of a job's time: until then a target is also searched for what no finding speaks of."""
 
@@ -316,17 +318,30 @@ def _alone(job: Job, setup: Setup, notes: _Notes, has_time: Callable[[], bool]) 
     behind a flag that no call sets, on its line or above it, on the values that there were at the flag."""
     known = {source: example for (_, source), example in notes.examples.items()} | notes.halves
     for place in untraced(job.places, notes.runs):
-        for run in list(notes.runs):
-            example = known.get(run.source)
-            if example is None or not run.covered.get(place.path) or not has_time():
-                continue
+        ways: dict[tuple[str, str], Run] = {}
+        for run in notes.runs:
             mode = next((word for word in ("train", "eval") if run.label.startswith(word)), "")
+            if run.source in known and run.covered.get(place.path):
+                ways.setdefault((run.source, mode), run)
+        for (source, mode), run in islice(_nearest(place, ways).items(), WAYS):
+            if not has_time():
+                return
             if among([place], run.covered):
-                others = [excerpt(example, place, setup, mode), flagged_inside(example, place, setup, mode)]
+                others = [excerpt(known[source], place, setup, mode), flagged_inside(known[source], place, setup, mode)]
             else:
-                others = [flagged(example, place, setup, mode, run.covered)]
+                others = [flagged(known[source], place, setup, mode, run.covered)]
             if any(other is not None and _by_itself(place, other, setup, notes) for other in others):
                 break
+
+
+def _nearest(place: Goal, ways: dict[tuple[str, str], Run]) -> dict[tuple[str, str], Run]:
+    """Those that run the line first, then those that come nearest to it from above."""
+
+    def order(run: Run) -> tuple[bool, int]:
+        above = [line for line in run.covered[place.path] if line <= place.line]
+        return not among([place], run.covered), place.line - max(above, default=0)
+
+    return dict(sorted(ways.items(), key=lambda item: order(item[1])))
 
 
 def _by_itself(place: Goal, example: Example, setup: Setup, notes: _Notes) -> bool:
