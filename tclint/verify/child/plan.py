@@ -44,6 +44,8 @@ EXAMPLES = 3
 """Most examples that are run for one job, once they work."""
 ENOUGH = 0.7
 """Of a job's time: when it is over and something ran, nothing new is begun."""
+LATE = 0.9
+"""Of a job's time: until then lines are run by themselves, which takes a moment each."""
 WAYS = 3
 """Most calls whose values are taken for one line that is run by itself."""
 SPARE = 0.2
@@ -142,7 +144,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
         if not unreached(job.places, notes.runs) or used() > job.seconds * ENOUGH:
             break
         _partly(job, candidate, example, setup, notes)
-    _alone(job, setup, notes, lambda: used() < job.seconds * ENOUGH)
+    _alone(job, setup, notes, lambda: used() < job.seconds * LATE)
     _discover(job, setup, notes)
     return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes))
 
