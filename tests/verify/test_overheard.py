@@ -145,3 +145,41 @@ def test_what_a_script_makes_is_made_though_its_data_are_not_here(
     verdict = verify([finding_at(path, "# read")], options).verdicts[0]
     assert verdict.outcome is Outcome.CONFIRMED, verdict.words
     assert verdict.inputs.startswith("made as in train.py")
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_what_a_repeated_script_defines_has_a_module(project: Project, tmp_path: Path, torch_python: str) -> None:
+    model = """
+    from torch import nn
+
+    class Scaled(nn.Module):
+        def __init__(self, scale):
+            super().__init__()
+            self.scale = scale
+
+        def forward(self, x):
+            y = self.scale(x)
+            return y + y.sum().item()   # read
+    """
+    script = """
+    import sys
+
+    import torch
+    from scaled import Scaled
+
+    factor = torch.ones(3)
+
+    def twice(x):
+        assert vars(sys.modules[twice.__module__])["twice"] is not None
+        return x * factor * 2
+
+    scaled = Scaled(twice)
+    scaled(torch.randn(2, 3))
+    """
+    path = project("scaled.py", model)
+    project("example_scaled.py", script)
+    options = VerifyOptions(python=torch_python, root=str(tmp_path), timeout=200, keep=True)
+    verdict = verify([finding_at(path, "# read")], options).verdicts[0]
+    assert verdict.outcome is Outcome.CONFIRMED, verdict.words
+    assert verdict.inputs.startswith("as in example_scaled.py")
