@@ -41,6 +41,8 @@ PARTS = """
             return x + 1   # harmless
 """
 SUITE = """
+    import os
+
     import pytest
     import torch
     from parts import Ticket, Turnstile
@@ -53,6 +55,8 @@ SUITE = """
     @param("late", (None, "very"))
     @param("secret", [7, pytest.param(42)])
     def test_passes(secret, late):
+        if os.fork() == 0:
+            os._exit(0)
         for gate in [made(7), made(secret)]:
             gate(torch.randn(3, 4), Ticket(secret), late=late)
         assert gate.half(torch.randn(3, 4)).shape == (3, 4)

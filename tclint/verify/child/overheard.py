@@ -28,7 +28,7 @@ from tclint.verify.child.load import find, load
 from tclint.verify.child.owners import kept
 from tclint.verify.child.replay import within
 from tclint.verify.cover import Coverage, covering
-from tclint.verify.forks import leave_if_copy
+from tclint.verify.forks import leave_if_copy, uncounted
 from tclint.verify.job import Candidate, Goal, Job
 from tclint.verify.preconditions import asked_before
 from tclint.verify.spans import outline
@@ -229,7 +229,7 @@ def _heard(act: Callable[[], Any], code: CodeType, places: Sequence[Goal]) -> di
 def _perform(act: Callable[[], Any], profile: Callable[[FrameType, str, Any], None]) -> None:
     """Run a test while somebody listens. Whether it passes is not asked."""
     torch.manual_seed(0)
-    with _quietly(), uncompiled():
+    with uncounted(), _quietly(), uncompiled():
         try:
             with within(SOON):
                 sys.setprofile(profile)
