@@ -107,6 +107,12 @@ def _trees(path: str, text: str) -> tuple[ast.Module, ...]:
     return tuple(found)
 
 
+def parsed(path: str) -> Iterator[tuple[ast.Module, str]]:
+    """The tree of a Python file and its text; nothing where it cannot be read."""
+    text = _text(path)
+    yield from ((tree, text) for tree in _trees(path, text))
+
+
 @lru_cache(maxsize=FILES)
 def _calls(path: str) -> dict[str, tuple[Use, ...]]:
     """Every call of a file by the name that it calls: a target asks for several names, and each by several sources."""

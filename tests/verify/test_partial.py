@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from verify_helpers import finding_at
 
+from tclint.model.finding import Step
 from tclint.verify import Outcome, VerifyOptions, verify
 
 Project = Callable[[str, str], Path]
@@ -110,3 +111,30 @@ def test_lines_of_the_rest_of_a_function_that_nobody_ran_are_not_believed() -> N
     whole = Frame("m.py", 1, "helper", traced={"m.py": (30,)})
     assert _misplaced([rest, whole], {"m.py": (9, 10, 15)}) == {("m.py", 20)}
     assert not _misplaced([replace(rest, name="forward"), whole], {"m.py": (9, 10, 15)})
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_arguments_made_up_for_a_helper_refute_nothing(project: Project, tmp_path: Path, torch_python: str) -> None:
+    text = """
+    from torch import nn
+
+    class Drawn(nn.Module):
+        def __init__(self, archive):
+            super().__init__()
+            self.order = archive.sealed["order"][0].drawn()
+
+        def forward(self, x):
+            return x + len(repeated(2, self.order.draw()))
+
+    def repeated(first: int, times: int):
+        return [first] * times   # by what was drawn
+    """
+    path = project("drawn.py", text)
+    finding = finding_at(path, "# by what was drawn")
+    head = Step("drawn.py", finding_at(path, "return x + len").line, "Drawn.forward")
+    chain = (head, Step("drawn.py", finding.line, "repeated"))
+    options = VerifyOptions(python=torch_python, root=str(tmp_path), timeout=200, keep=True)
+    verdict = verify([replace(finding, chain=chain, function="repeated")], options).verdicts[0]
+    assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.words
+    assert verify([replace(finding, function="repeated")], options).verdicts[0].outcome is Outcome.REFUTED

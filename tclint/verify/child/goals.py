@@ -42,6 +42,21 @@ def unconfirmed(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
     return [place for place in places if not confirmed(place)]
 
 
+def untraced(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
+    """Places said to break a graph, at which nothing was heard, and that Dynamo has not looked at."""
+
+    def traced(place: Goal) -> bool:
+        if outline(place.path).is_conditional(place.mark, place.column):
+            # A line is traced as a whole: whether the right side of its `and` ran, nobody told.
+            return False
+        span = range(place.line, place.end_line + 1)
+        sure = [run for run in runs if not run.unsure]
+        return any(line in span for run in sure for line in run.traced.get(place.path, ()))
+
+    left = [place for place in unconfirmed(places, runs) if place.effect not in ("recompile", "cudagraph")]
+    return [place for place in left if not traced(place)]
+
+
 def unreached(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
     """Places that no call has run yet, or only one that cannot refute, and heard nothing there: another example could still
     reach them."""

@@ -183,7 +183,8 @@ def inferred(job: Job, candidate: Candidate, module: ModuleType, rich: bool = Fa
             function=plain,
             root=job.root,
         )
-        return dataclasses.replace(built, wrap=not compiled)
+        # A helper on the way from what the program compiles: the finding may be about what it is handed there.
+        return dataclasses.replace(built, wrap=not compiled, unsure=candidate != job.candidates[0])
     raise NoInputs(f"{candidate.name} cannot be called")
 
 

@@ -122,7 +122,7 @@ def _heard(whole: Any, own: nn.Module, call: Call, names: list[str]) -> tuple[st
 
     def listener(name: str) -> Callable[..., None]:
         def hear(_: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-            heard.setdefault(name, Call(_kept(args), _kept(dict(kwargs))))
+            heard.setdefault(name, Call(kept(args), kept(dict(kwargs))))
 
         return hear
 
@@ -142,14 +142,14 @@ def _heard(whole: Any, own: nn.Module, call: Call, names: list[str]) -> tuple[st
     return next(((name, heard[name]) for name in names if name in heard), (names[0], None))
 
 
-def _kept(value: Any) -> Any:
+def kept(value: Any) -> Any:
     """The arguments as they were at the call: what follows may write to them."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if type(value) in (list, tuple):
-        return type(value)(_kept(item) for item in value)
+        return type(value)(kept(item) for item in value)
     if type(value) is dict:
-        return {key: _kept(item) for key, item in value.items()}
+        return {key: kept(item) for key, item in value.items()}
     try:
         return copy.deepcopy(value)
     except Exception:

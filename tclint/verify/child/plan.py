@@ -18,6 +18,7 @@ import torch
 from tclint.verify import usage
 from tclint.verify.child import equal, pack
 from tclint.verify.child.cudagraph import run_cudagraphs
+from tclint.verify.child.excerpt import excerpt
 from tclint.verify.child.experiments import (
     EagerFailed,
     Setup,
@@ -26,7 +27,8 @@ from tclint.verify.child.experiments import (
     run_eager,
     run_partly,
 )
-from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled
+from tclint.verify.child.flagged import flagged, flagged_inside
+from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled, untraced
 from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories
 from tclint.verify.child.load import load
 from tclint.verify.child.repeated import parameters_of, recompile_runs
@@ -42,6 +44,10 @@ EXAMPLES = 3
 """Most examples that are run for one job, once they work."""
 ENOUGH = 0.7
 """Of a job's time: when it is over and something ran, nothing new is begun."""
+LATE = 0.9
+"""Of a job's time: until then lines are run by themselves, which takes a moment each."""
+WAYS = 3
+"""Most calls whose values are taken for one line that is run by itself."""
 SPARE = 0.2
 """Of a job's time: until then a target is also searched for what no finding speaks of."""
 
@@ -70,6 +76,8 @@ class _Notes:
     """Those that may be made and called otherwise, for lines that stand behind conditions."""
     partial: list[tuple[Candidate, Example]] = field(default_factory=list)
     """Those of which a call raises in the end."""
+    halves: dict[str, Example] = field(default_factory=dict)
+    """Those of them that were run up to there, by source."""
     unsearched: list[tuple[Candidate, Example]] = field(default_factory=list)
     """Those that ran, and that nobody has searched for recompiles."""
     tell: Callable[[], None] = lambda: None
@@ -136,6 +144,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
         if not unreached(job.places, notes.runs) or used() > job.seconds * ENOUGH:
             break
         _partly(job, candidate, example, setup, notes)
+    _alone(job, setup, notes, lambda: used() < job.seconds * LATE)
     _discover(job, setup, notes)
     return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes))
 
@@ -301,8 +310,54 @@ def _partly(job: Job, candidate: Candidate, example: Example, setup: Setup, note
             continue
         run = run_partly(setup, example, mode)
         notes.runs.append(run)
+        notes.halves[example.source] = example
         notes.tried.append(f"{candidate.name}: {example.source}: ran {run.label}")
         notes.tell()
+
+
+def _alone(job: Job, setup: Setup, notes: _Notes, has_time: Callable[[], bool]) -> None:
+    """What Dynamo never looked at, by itself: lines that ran behind another break, on the values they had there; what stands
+    behind a flag that no call sets, on its line or above it, on the values that there were at the flag."""
+    known = {source: example for (_, source), example in notes.examples.items()} | notes.halves
+    for place in untraced(job.places, notes.runs):
+        ways: dict[tuple[str, str], Run] = {}
+        for run in notes.runs:
+            mode = next((word for word in ("train", "eval") if run.label.startswith(word)), "")
+            if run.source in known and run.covered.get(place.path):
+                ways.setdefault((run.source, mode), run)
+        for (source, mode), run in islice(_nearest(place, ways).items(), WAYS):
+            if not has_time():
+                return
+            if among([place], run.covered):
+                others = [excerpt(known[source], place, setup, mode), flagged_inside(known[source], place, setup, mode)]
+            else:
+                others = [flagged(known[source], place, setup, mode, run.covered)]
+            if any(other is not None and _by_itself(place, other, setup, notes) for other in others):
+                break
+
+
+def _nearest(place: Goal, ways: dict[tuple[str, str], Run]) -> dict[tuple[str, str], Run]:
+    """Those that run the line first, then those that come nearest to it from above."""
+
+    def order(run: Run) -> tuple[bool, int]:
+        above = [line for line in run.covered[place.path] if line <= place.line]
+        return not among([place], run.covered), place.line - max(above, default=0)
+
+    return dict(sorted(ways.items(), key=lambda item: order(item[1])))
+
+
+def _by_itself(place: Goal, example: Example, setup: Setup, notes: _Notes) -> bool:
+    try:
+        run = run_breaks(setup, example)
+    except EagerFailed as failed:
+        notes.tried.append(f"{example.source}: {failed.fault.kind}: {failed.fault.message[:200]}")
+        return False
+    if unconfirmed((place,), [run]):
+        # What statements do by themselves is real; what they do not do says nothing of the function around them.
+        return False
+    notes.runs.append(replace(run, covered={}, traced={}))
+    notes.tell()
+    return True
 
 
 def _discover(job: Job, setup: Setup, notes: _Notes) -> None:

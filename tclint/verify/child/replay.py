@@ -25,6 +25,8 @@ from tclint.verify.child.inputs import Call, Example, NoInputs, consumed
 from tclint.verify.child.load import dotted_name, find, load, package_at_fault
 from tclint.verify.job import Candidate, Job
 
+NAME = "tclint_replay"
+"""Of the module that the repeated statements run in."""
 USES = 6
 """Most places of the program that are repeated for one target."""
 SOON = 0.7
@@ -86,11 +88,10 @@ class Replay:
         return {"torch": torch, "nn": nn, "F": nn.functional, package: sys.modules[package], **vars(file)}
 
     def _namespace(self) -> dict[str, Any]:
-        namespace: dict[str, Any] = {
-            **self._surroundings(),
-            "__name__": "tclint_replay",
-            "__file__": self.use.path,
-        }
+        # What is defined here says that it is of this module: Dynamo, dataclasses and pickle ask for it by its name.
+        module = sys.modules[NAME] = ModuleType(NAME)
+        namespace = vars(module)
+        namespace |= {**self._surroundings(), "__name__": NAME, "__file__": self.use.path}
         if self.use.path.endswith(".py"):
             name, _ = dotted_name(Path(self.use.path))
             namespace["__package__"] = name.rpartition(".")[0]
@@ -192,8 +193,10 @@ def replayed(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exa
             asked = call.func.attr if isinstance(call.func, ast.Attribute) else ""
             if asked not in (method, "" if method else "forward"):
                 continue
-            followed = True
-            yield from _tried(use, job.root, call)
+            for tried in _tried(use, job.root, call):
+                # Where its call cannot be repeated (the data are not here), what it makes still can.
+                followed = isinstance(tried, Example)
+                yield tried
             break
         if not followed:
             try:

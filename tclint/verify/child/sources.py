@@ -7,6 +7,7 @@ from types import ModuleType
 
 from tclint.verify.child.infer import inferred, inferred_with_parts
 from tclint.verify.child.inputs import CONVENTIONS, BadFactory, Example, NoInputs, Source
+from tclint.verify.child.overheard import overheard
 from tclint.verify.child.owners import in_owners
 from tclint.verify.child.pretrained import pretrained
 from tclint.verify.child.program import own_program
@@ -24,6 +25,9 @@ def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exam
     # Somebody who wrote an example may mean the weights that it fetches; what follows is only found.
     do_without()
     for example in replayed(job, candidate, module):
+        leave_if_copy()
+        yield example
+    for example in overheard(job, candidate, module):
         leave_if_copy()
         yield example
     yield from _each(job, candidate, module, (inferred,))

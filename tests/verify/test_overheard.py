@@ -1,0 +1,189 @@
+"""Calls that a project's own tests make: in loops and helpers, with the parameters that they are marked with."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from verify_helpers import finding_at
+
+from tclint.verify import Outcome, Verdict, VerifyOptions, suites, verify
+
+Project = Callable[[str, str], Path]
+
+PARTS = """
+    import torch
+    from torch import nn
+
+    class Ticket:
+        def __init__(self, secret):
+            self.secret = secret
+
+    class Turnstile(nn.Module):
+        def __init__(self, ticket):
+            super().__init__()
+            self.fc = nn.Linear(4, 4)
+            self.open = ticket.secret == 40 + 2
+
+        def forward(self, x, ticket, *, late=None):
+            x = self.fc(x)
+            if not self.open or ticket.secret != 42:
+                return x
+            if late == "very":
+                return x + x.sum().item()   # late
+            return x[x > 0]   # chosen
+
+        def half(self, x):
+            if not self.open:
+                return x
+            return x + 1   # harmless
+"""
+SUITE = """
+    import os
+
+    import pytest
+    import torch
+    from parts import Ticket, Turnstile
+
+    param = pytest.mark.parametrize
+
+    def made(secret):
+        return Turnstile(Ticket(secret))
+
+    @param("late", (None, "very"))
+    @param("secret", [7, pytest.param(42)])
+    def test_passes(secret, late):
+        if os.fork() == 0:
+            os._exit(0)
+        for gate in [made(7), made(secret)]:
+            gate(torch.randn(3, 4), Ticket(secret), late=late)
+        assert gate.half(torch.randn(3, 4)).shape == (3, 4)
+
+    def test_with_a_fixture(tmp_path):
+        made(42)(torch.randn(3, 4), Ticket(42))
+"""
+
+
+@pytest.fixture
+def parts(project: Project) -> Path:
+    path = project("parts.py", PARTS)
+    (path.parent / "test_parts.py").write_text(textwrap.dedent(SUITE), encoding="utf-8")
+    return path
+
+
+def _verdict(path: Path, text: str, python: str) -> Verdict:
+    options = VerifyOptions(python=python, root=str(path.parent), timeout=200, keep=True)
+    return verify([finding_at(path, text)], options).verdicts[0]
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_the_call_of_a_test_that_gets_to_the_line_is_kept(parts: Path, torch_python: str) -> None:
+    verdict = _verdict(parts, "# chosen", torch_python)
+    assert verdict.outcome is Outcome.CONFIRMED, verdict.words
+    assert "test_passes, secret=42" in verdict.inputs
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_each_set_of_a_tests_parameters_is_tried(parts: Path, torch_python: str) -> None:
+    verdict = _verdict(parts, "# late", torch_python)
+    assert verdict.outcome is Outcome.CONFIRMED, verdict.words
+    assert "late='very'" in verdict.inputs
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_what_a_test_calls_refutes_as_the_programs_own_calls_do(parts: Path, torch_python: str) -> None:
+    verdict = _verdict(parts, "# harmless", torch_python)
+    assert verdict.outcome is Outcome.REFUTED, verdict.words
+
+
+def test_tests_are_found_by_what_they_name(parts: Path) -> None:
+    root = str(parts.parent)
+    assert [test.name for test in suites.naming(["Turnstile"], root)] == ["test_passes", "test_with_a_fixture"]
+    assert [test.name for test in suites.naming(["half", "Ticket"], root)] == ["test_passes", "test_with_a_fixture"]
+    assert not list(suites.naming(["Turn"], root))
+
+
+@pytest.mark.dynamo
+def test_the_first_and_the_last_set_come_first() -> None:
+    from tclint.verify.child.overheard import _sets
+
+    marks = [pytest.mark.parametrize(("a", "b"), [(1, 2), (3, 4)]).mark, pytest.mark.parametrize("c", [5, 6, 7]).mark]
+    found = list(_sets(marks))
+    assert found[:2] == [{"a": 1, "b": 2, "c": 5}, {"a": 3, "b": 4, "c": 7}]
+    assert {"a": 1, "b": 2, "c": 6} in found
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_what_a_script_makes_is_made_though_its_data_are_not_here(
+    project: Project, tmp_path: Path, torch_python: str
+) -> None:
+    model = """
+    from torch import nn
+
+    class Coder(nn.Module):
+        def __init__(self, table):
+            super().__init__()
+            self.fc = nn.Linear(8, table["wide"]["open"][0])
+
+        def forward(self, x):
+            y = self.fc(x)
+            return y + y.sum().item()   # read
+    """
+    script = """
+    from coder import Coder
+
+    def train(path="/no/such/data", wide=16):
+        model = Coder({"wide": {"open": [wide]}})
+        for batch in open(path):
+            loss = model(batch)
+    """
+    path = project("coder.py", model)
+    project("train.py", script)
+    options = VerifyOptions(python=torch_python, root=str(tmp_path), timeout=200, keep=True)
+    verdict = verify([finding_at(path, "# read")], options).verdicts[0]
+    assert verdict.outcome is Outcome.CONFIRMED, verdict.words
+    assert verdict.inputs.startswith("made as in train.py")
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_what_a_repeated_script_defines_has_a_module(project: Project, tmp_path: Path, torch_python: str) -> None:
+    model = """
+    from torch import nn
+
+    class Scaled(nn.Module):
+        def __init__(self, scale):
+            super().__init__()
+            self.scale = scale
+
+        def forward(self, x):
+            y = self.scale(x)
+            return y + y.sum().item()   # read
+    """
+    script = """
+    import sys
+
+    import torch
+    from scaled import Scaled
+
+    factor = torch.ones(3)
+
+    def twice(x):
+        assert vars(sys.modules[twice.__module__])["twice"] is not None
+        return x * factor * 2
+
+    scaled = Scaled(twice)
+    scaled(torch.randn(2, 3))
+    """
+    path = project("scaled.py", model)
+    project("example_scaled.py", script)
+    options = VerifyOptions(python=torch_python, root=str(tmp_path), timeout=200, keep=True)
+    verdict = verify([finding_at(path, "# read")], options).verdicts[0]
+    assert verdict.outcome is Outcome.CONFIRMED, verdict.words
+    assert verdict.inputs.startswith("as in example_scaled.py")
