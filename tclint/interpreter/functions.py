@@ -10,7 +10,7 @@ from tclint import events
 from tclint.interpreter import constructors, exceptions, execute, hints, parameters, wrappers
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions.calls import arguments
-from tclint.interpreter.frame import RARE, Env, Frame
+from tclint.interpreter.frame import ONCE, RARE, Env, Frame
 from tclint.interpreter.models import torch_wrappers
 from tclint.interpreter.modes import enter_mode
 from tclint.interpreter.passed_over import passed_over
@@ -23,6 +23,7 @@ from tclint.values import (
     TRUE,
     UNKNOWN,
     Compiled,
+    Const,
     External,
     FunctionValue,
     Instance,
@@ -260,6 +261,9 @@ class Functions:
         function = value.function
         if region is not None and frame is not None and frame.rare:
             env = {**env, RARE: TRUE}  # what only an unusual run calls, only an unusual run does
+        skipped = frame.skipped(node) if region is not None and frame is not None and node is not None else None
+        if skipped is not None:
+            env = {**env, ONCE: Const(skipped)}  # and so it is with what only the first call calls
         memo = self._memo
         graphs = self._interp.graph_memory
         region_key = region.key if region is not None else None
