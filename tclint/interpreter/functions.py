@@ -77,6 +77,13 @@ class Functions:
             values[function] = known
         return known
 
+    def is_disabled(self, value: Value) -> bool:
+        """Whether Dynamo leaves the graph to call it: a function under `disable`, an object whose `forward` is one."""
+        if isinstance(value, Instance):
+            method = self._interp.classes.find_method(value.cls, "forward")
+            value = self.value(method) if method is not None else value
+        return isinstance(value, Object) and value.kind == "disabled"
+
     def decorate(self, frame: Frame, function: Function, value: Value) -> Value:
         """What the decorators of a function make of it."""
         for decorator in reversed(function.decorators):

@@ -28,6 +28,9 @@ _BREAKS: Final = re.compile(
 _CONFIDENCE = (Confidence.LOW, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
 
+_IN_EVERY_CALL: Final = frozenset({Effect.GRAPH_BREAK, Effect.SLOW})
+"""What costs because it happens again and again: done in the first call alone, it costs less, or nothing."""
+
 SCOPES = ("region", "seen", "eager", "any")
 
 
@@ -95,10 +98,10 @@ class Rule:
         if event.unlikely:
             confidence = Confidence.LOW  # a handler runs only when something already went wrong
         effect, severity = effect or self.effect, severity or self.severity
-        skipped = (
-            event.ask.once(node) if effect is Effect.GRAPH_BREAK and event.compiled and not _raises(event) else None
-        )
-        if skipped is not None and skipped.anew:
+        skipped = event.ask.once(node) if effect in _IN_EVERY_CALL and event.compiled and not _raises(event) else None
+        if skipped is not None and effect is not Effect.GRAPH_BREAK:
+            confidence = Confidence.LOW  # what a graph does once costs nothing: the next one is without it
+        elif skipped is not None and skipped.anew:
             severity = Severity.LOW  # it costs one call, and one compilation
         # A line is met again in every context it is called in; the first finding as sure as this one is the one that stays.
         place = (frame.module.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
@@ -111,7 +114,7 @@ class Rule:
         line = getattr(node, "lineno", 1)
         if effect is Effect.GRAPH_BREAK and _raises(event):
             message = _BREAKS.sub("under fullgraph=True Dynamo raises here", message)
-        if skipped is not None:
+        if skipped is not None and effect is Effect.GRAPH_BREAK:
             message, help = _told_once(message, help, skipped)
         found = self.by_place[place] = Finding(
             code=self.code,

@@ -122,11 +122,15 @@ def _closes(test: ast.expr, truth: bool, body: Sequence[ast.stmt], outer: frozen
 
 
 def _outlives(node: ast.expr, outer: frozenset[str]) -> bool:
-    """Whether what is bound there is there in the next call: an attribute, a name of the file."""
+    """Whether what is bound there is there in the next call: an attribute, a name of the file, `CACHE["stale"]`."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Constant)
     return isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and node.id in outer)
 
 
 def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Subscript):
+        return text(node)
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
