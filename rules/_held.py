@@ -12,7 +12,7 @@ from typing import Literal
 
 from tclint.events import Store
 from tclint.program import Function
-from tclint.rules._once import only_once
+from tclint.sources.once import only_once
 from tclint.sources.tree import Position, position
 from tclint.values import Instance
 

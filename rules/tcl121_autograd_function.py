@@ -123,10 +123,9 @@ class AutogradFunction(Rule):
 
 
 def _is_kept(event: Call) -> bool:
-    """Whether `forward` has put what is called on the context: `ctx.run = run`."""
-    keepers = (
-        [event.ask.method(event.cls, name) for name in ("forward", "setup_context")] if event.cls is not None else []
-    )
+    """Whether `forward` has put what is called on the context: `ctx.run = run`. It may be handed on to a function."""
+    classes = dict.fromkeys(cls for cls in (event.cls, *(each.cls for each in event.ask.callers())) if cls is not None)
+    keepers = [event.ask.method(cls, name) for cls in classes for name in ("forward", "setup_context")]
     return any(keeper is not None and event.method in keeper.node_index(bound_on_self) for keeper in keepers)
 
 

@@ -11,10 +11,10 @@ from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.program import Function
 from tclint.rules._held import holder, object_of
-from tclint.rules._once import only_once
 from tclint.rules._scope import of_file
 from tclint.rules._state import object_difference
 from tclint.ruleset.rule import Rule
+from tclint.sources.once import only_once
 from tclint.sources.tree import nodes, position
 from tclint.timeline.policy import LIMIT
 from tclint.torch_facts import facts

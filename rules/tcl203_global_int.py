@@ -10,9 +10,9 @@ from tclint.events import Enter, Store
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Function
 from tclint.rules._held import holder, object_of
-from tclint.rules._once import only_once
 from tclint.rules._state import changed_globals, changed_reads, inner, reads, settles
 from tclint.ruleset.rule import Rule
+from tclint.sources.once import only_once
 from tclint.sources.tree import position
 from tclint.values import Instance
 

@@ -183,7 +183,10 @@ def _aspect(blamed: Sequence[str]) -> str:
 
 
 _WORDS: Final = {
-    "dtype": ("the dtype of", "cast in the caller, so that all calls have one dtype"),
+    "dtype": (
+        "the dtype of",
+        "cast in the caller, so that all calls have one dtype; a warm-up for each takes its share of the recompile limit",
+    ),
     "dim()": (
         "the number of dimensions of",
         "flatten the leading dimensions in the caller: x.reshape(-1, x.shape[-1])",

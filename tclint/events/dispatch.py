@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from tclint.events.broken import Break, GraphBreak, seen_from
 from tclint.events.kinds import Feature, With
-from tclint.model.finding import RANK, Confidence, Effect, Finding
+from tclint.model.finding import Confidence, Effect, Finding
 from tclint.model.report import Problem
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Dispatcher:
     def record(self, finding: Finding, rule: Rule, event: Event) -> None:
         key = (finding.path, finding.span.line, finding.span.column, finding.code)
         old = self.found.get(key)
-        if old is None or RANK[finding.confidence.value] > RANK[old[0].confidence.value]:
+        if old is None or finding.standing > old[0].standing:
             self.found[key] = (finding, rule, event)
 
     def broke(self, finding: Finding, event: Event) -> None:

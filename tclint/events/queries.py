@@ -16,6 +16,7 @@ from tclint.values import CompileSite, Evidence, Instance, Region, Value
 
 if TYPE_CHECKING:
     from tclint.events.broken import Break
+    from tclint.sources.once import Once
 
 Index = TypeVar("Index")
 
@@ -156,6 +157,8 @@ class Frame(Protocol):
 
     def handed_on(self) -> None: ...
 
+    def skipped(self, node: ast.AST) -> Once | None: ...
+
 
 class Queries:
     """The questions of a rule, answered for the place where its event happens."""
@@ -262,6 +265,10 @@ class Queries:
     def is_broken(self) -> bool:
         """Whether the graph broke in this function before."""
         return self._frame.broken is not None
+
+    def once(self, node: ast.AST) -> Once | None:
+        """What makes the calls after the first one skip a node of compiled code, here or in a caller; None where nothing does."""
+        return self._frame.skipped(node)
 
     def in_one_call(self) -> bool:
         """Whether compiled code is looked at for one call of it that eager code makes, not for all calls together."""

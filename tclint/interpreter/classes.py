@@ -111,8 +111,10 @@ class Classes:
         if base.startswith(_NOT_MODULES) or base.partition(".")[0] in sys.stdlib_module_names:
             return False
         unknown = any(b is UNKNOWN for a in self.mro(cls) for b in self.bases(a))
-        # A base of another package, or one we cannot see, and a forward: a module in all likelihood.
-        return (bool(base) or unknown) and self.find_method(cls, "forward") is not None
+        # A base of another package, or one we cannot see, and a forward: a module in all likelihood. Its call gives what its
+        # forward gives, and a coroutine is no tensor.
+        forward = self.find_method(cls, "forward") if base or unknown else None
+        return forward is not None and not isinstance(forward.node, ast.AsyncFunctionDef)
 
     def find_method(self, cls: Class, name: str) -> Function | None:
         for ancestor in self.mro(cls):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tclint.model.finding import Step
+from tclint.sources.once import Once, once
 from tclint.sources.tree import own
-from tclint.values import RAW, TRUE, Origin, Region, Tensor, Value, join
+from tclint.values import RAW, TRUE, Const, Origin, Region, Tensor, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 Env = dict[str, Value]
 # Set in environments that only an unusual run reaches. The dot makes it end where the branch ends.
 RARE: Final = ".rare"
+# Set in the environments of functions that only the first call reaches: what makes later ones skip them.
+ONCE: Final = ".once"
+_NOT_RESUMED: Final = frozenset({"for", "while", "try"})
 _new = tuple.__new__
 TURNS: Final = (160, 160, 160, 80)
 """The turns of loops that are walked for one entry into the program: in the function that is entered, in those that it calls,
@@ -155,6 +160,30 @@ class Frame:
         finally:
             if not before:
                 self.env.pop(RARE, None)
+
+    def skipped(self, node: ast.AST) -> Once | None:
+        """What makes the calls after the first one skip a node of compiled code, here or in a caller.
+
+        They are compiled anew where the test stands in the compiled function itself, which is guarded on it. A function that
+        is called was cut out of its caller's graph by then, and one that was left to eager mode is not looked at again.
+        """
+        if self.region is None or self.function is None:
+            return None
+        held = self.env.get(ONCE)
+        outer = held.value if isinstance(held, Const) and isinstance(held.value, Once) else None
+        if outer is not None and outer.anew:
+            return outer
+        found = next((each for each in self.function.node_index(once) if each.around(node)), None)
+        if found is None:
+            return outer
+        resumed = not self.held and not _NOT_RESUMED.intersection(self.blocks)
+        return replace(found, anew=resumed and self._is_entered)
+
+    @property
+    def _is_entered(self) -> bool:
+        """Whether compiled code is entered here: also through a frame that stands for the call from outside."""
+        parent = self.parent
+        return parent is None or parent.function is None or self.call_node in (parent.function.node, parent.call_node)
 
     @property
     def root(self) -> Frame:

@@ -10,7 +10,7 @@ from tclint import events
 from tclint.interpreter import constructors, exceptions, execute, hints, parameters, wrappers
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions.calls import arguments
-from tclint.interpreter.frame import RARE, Env, Frame
+from tclint.interpreter.frame import ONCE, RARE, Env, Frame
 from tclint.interpreter.models import torch_wrappers
 from tclint.interpreter.modes import enter_mode
 from tclint.interpreter.passed_over import passed_over
@@ -23,6 +23,7 @@ from tclint.values import (
     TRUE,
     UNKNOWN,
     Compiled,
+    Const,
     External,
     FunctionValue,
     Instance,
@@ -75,6 +76,13 @@ class Functions:
             known = self.decorate(self._interp.names.frame(function.module), function, FunctionValue(function))
             values[function] = known
         return known
+
+    def is_disabled(self, value: Value) -> bool:
+        """Whether Dynamo leaves the graph to call it: a function under `disable`, an object whose `forward` is one."""
+        if isinstance(value, Instance):
+            method = self._interp.classes.find_method(value.cls, "forward")
+            value = self.value(method) if method is not None else value
+        return isinstance(value, Object) and value.kind == "disabled"
 
     def decorate(self, frame: Frame, function: Function, value: Value) -> Value:
         """What the decorators of a function make of it."""
@@ -277,6 +285,9 @@ class Functions:
         function = value.function
         if region is not None and frame is not None and frame.rare:
             env = {**env, RARE: TRUE}  # what only an unusual run calls, only an unusual run does
+        skipped = frame.skipped(node) if region is not None and frame is not None and node is not None else None
+        if skipped is not None:
+            env = {**env, ONCE: Const(skipped)}  # and so it is with what only the first call calls
         memo = self._memo
         graphs = self._interp.graph_memory
         region_key = region.key if region is not None else None

@@ -166,6 +166,11 @@ class Finding:
         return f"{self.path}:cell {self.cell}" if self.cell else self.path
 
     @property
+    def standing(self) -> tuple[int, int]:
+        """Which of two findings of one rule at one place is told: the surer one, then the graver."""
+        return (RANK[self.confidence.value], RANK[self.severity.value])
+
+    @property
     def sort_key(self) -> tuple[str, int, int, str, str]:
         return (self.path, self.span.line, self.span.column, self.code, self.message)
 

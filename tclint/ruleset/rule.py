@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from tclint.events import Call, Event, span_of
 from tclint.model.finding import RANK, Compiled, Confidence, Effect, Finding, Fix, Label, Severity
+from tclint.sources.once import Once
 from tclint.torch_facts import calls, facts, releases
 from tclint.torch_facts.calls import Verdict
 from tclint.torch_facts.kind import Kind
@@ -26,6 +27,9 @@ _BREAKS: Final = re.compile(
 
 _CONFIDENCE = (Confidence.LOW, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
+
+_IN_EVERY_CALL: Final = frozenset({Effect.GRAPH_BREAK, Effect.SLOW})
+"""What costs because it happens again and again: done in the first call alone, it costs less, or nothing."""
 
 SCOPES = ("region", "seen", "eager", "any")
 
@@ -93,25 +97,33 @@ class Rule:
             confidence = _CONFIDENCE[about.conf if about is not None else PROVEN]
         if event.unlikely:
             confidence = Confidence.LOW  # a handler runs only when something already went wrong
+        effect, severity = effect or self.effect, severity or self.severity
+        skipped = event.ask.once(node) if effect in _IN_EVERY_CALL and event.compiled and not _raises(event) else None
+        if skipped is not None and effect is not Effect.GRAPH_BREAK:
+            confidence = Confidence.LOW  # what a graph does once costs nothing: the next one is without it
+        elif skipped is not None and skipped.anew:
+            severity = Severity.LOW  # it costs one call, and one compilation
         # A line is met again in every context it is called in; the first finding as sure as this one is the one that stays.
         place = (frame.module.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
         before = self.by_place.get(place)
-        if before is not None and RANK[before.confidence.value] >= RANK[confidence.value]:
+        if before is not None and before.standing >= (RANK[confidence.value], RANK[severity.value]):
             return before
         if about is not None and not labels and about.origin.line and about.origin.line != getattr(node, "lineno", 0):
             text = about.origin.text()
             labels = (Label(about.origin.line, f"tensor since here: {text}" if text else "tensor since here"),)
         line = getattr(node, "lineno", 1)
-        if (effect or self.effect) is Effect.GRAPH_BREAK and _raises(event):
+        if effect is Effect.GRAPH_BREAK and _raises(event):
             message = _BREAKS.sub("under fullgraph=True Dynamo raises here", message)
+        if skipped is not None and effect is Effect.GRAPH_BREAK:
+            message, help = _told_once(message, help, skipped)
         found = self.by_place[place] = Finding(
             code=self.code,
             name=self.name,
             path=frame.module.path,
             span=span_of(frame.module, node),
             message=message,
-            effect=effect or self.effect,
-            severity=severity or self.severity,
+            effect=effect,
+            severity=severity,
             confidence=confidence,
             help=help,
             function=frame.function.qualname if frame.function is not None else "<module>",
@@ -201,6 +213,16 @@ def whole_frame(event: Event) -> str:
         if block in ("for", "while", "with", "try"):
             return f"; inside `{block}` the whole function runs eagerly"
     return ""
+
+
+def _told_once(message: str, help: str, once: Once) -> tuple[str, str]:
+    """What is behind a flag or a cache: a call that skips it is compiled without it, or stays as the first one left it."""
+    after = (
+        "later calls are compiled anew without it"
+        if once.anew
+        else "what the first call has cut stays cut in later ones"
+    )
+    return f"{message}; only {once}: {after}", f"{help}{'; or ' if help else ''}do it before the first compiled call"
 
 
 def _raises(event: Event) -> bool:

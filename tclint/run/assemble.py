@@ -87,10 +87,11 @@ class Assembly:
             notes=tuple(filter(None, [facts.at(self.torch).note, *self._newer()])),
         )
 
-    def _certainty(self, finding: Finding) -> tuple[bool, bool, int]:
-        """Of two findings at one place the one that is shown stays, then the known one, then the surer one."""
+    def _certainty(self, finding: Finding) -> tuple[bool, bool, int, int]:
+        """Of two findings at one place the one that is shown stays, then the known one, then the surer one, then the graver."""
         rank = RANK[finding.confidence.value]
-        return (rank >= RANK[self._held(finding.path).min_confidence], not finding.assumed, rank)
+        shown = rank >= RANK[self._held(finding.path).min_confidence]
+        return (shown, not finding.assumed, *finding.standing)
 
     def _held(self, path: str) -> Settings:
         """What holds for a file by the path shown."""

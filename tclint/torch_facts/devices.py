@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from typing import Final
 
-OTHERS: Final = frozenset({"mps", "xpu", "hpu", "npu", "xla", "mtia", "ipu", "vulkan"})
-"""Those that no fact was asked on."""
+OTHERS: Final = frozenset({"mps", "xpu", "hpu", "npu", "xla", "mtia", "ipu", "vulkan", "meta"})
+"""Those that no fact was asked on. What is still on `meta` has nothing to compute with: it is about to be made."""
