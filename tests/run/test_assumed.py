@@ -590,3 +590,18 @@ def test_a_decorated_class_is_compiled_by_its_decorator(project: Project, decora
     report = project.write({"net.py": net}).lint()
     assert shown(report) == ["net.py:6 TCL108"]
     assert [(site.line, site.reaches) for site in report.sites] == [(3, 1)]
+
+
+def test_a_coroutine_is_no_forward_of_a_module_that_nobody_sees(project: Project) -> None:
+    """A page that goes one step forward in its history derives from something, and is no module."""
+    source = """
+        import torch
+        from pages import Page
+
+        class Viewer(Page):
+            {kind} forward(self, x: torch.Tensor):
+                print(x)
+                return x
+    """
+    assert shown(project.write({"page.py": source.format(kind="async def")}).lint(assume_compiled="all")) == []
+    assert shown(project.write({"page.py": source.format(kind="def")}).lint(assume_compiled="all")) != []
