@@ -27,8 +27,7 @@ Data = bytes | Callable[[], bytes]
 """The content of a file, or where to get it."""
 
 _CLASS_LINES: Final = 300
-# The statement, not the word: comments and docstrings of models are full of "global attention".
-_GLOBAL: Final = re.compile(rb"(?:^|[;:])[ \t]*global[ \t\\]", re.M)
+_GLOBAL: Final = re.compile(rb"global[ \t\\]")
 
 
 class Module:
@@ -104,7 +103,7 @@ class Module:
     @property
     def rebound(self) -> frozenset[str]:
         """The names that some function declares `global` (and so changes)."""
-        if self._rebound is None and not _GLOBAL.search(self.data):
+        if self._rebound is None and not _declares_global(self.data):
             self._rebound = frozenset()
         if self._rebound is None:
             found = [n for n in nodes(self.tree) if type(n) is ast.Global]
@@ -249,3 +248,12 @@ class Module:
     def package(self) -> str:
         """What a relative import of level 1 refers to."""
         return self.name if self.is_package else self.name.rpartition(".")[0]
+
+
+def _declares_global(data: bytes) -> bool:
+    """Whether `global` stands where a statement can: comments and docstrings of models are full of "global attention"."""
+    for word in _GLOBAL.finditer(data):
+        before = data[data.rfind(b"\n", 0, word.start()) + 1 : word.start()].rstrip(b" \t")
+        if not before or before.endswith((b";", b":")):
+            return True
+    return False
