@@ -63,7 +63,7 @@ class Plan:
         helping = sorted({name for each in self.glances.values() for name in each.helpers})
         names += [name.encode() for name in helping if name.encode() not in names]
         for module in self.program.modules if helping else ():
-            if not self.glances[module.path].compiles and glance.imports_any(module.data, helping):
+            if not self.glances[module.path].compiles and self._imports_any(module, helping):
                 self.glances[module.path] = glance.glance(module.data, names, triggers)
         self.inheriting = glance.inheriting(self.glances)
         self.chosen = [
@@ -94,6 +94,11 @@ class Plan:
         key = f"glance {self.memo.hashes.get(module.path)}"
         return Glance(*self.memo.by_content(key, lambda: tuple(glance.glance(module.data, names, triggers))))
 
+    def _imports_any(self, module: Module, names: Sequence[str]) -> bool:
+        # By content, as all that is asked of every file: reading them all again costs more than a small edit.
+        key = f"imports {digest_of(names)} {self.memo.hashes.get(module.path)}"
+        return bool(self.memo.by_content(key, lambda: glance.imports_any(module.data, names)))
+
     def _dynamo(self) -> dict[str, frozenset[str]]:
         """What the program switches on in Dynamo's configuration, for each file that a setting can reach by imports."""
         setters = {m: on for m in self.program.modules if not is_test(m.path) and any(on := self._switched_on(m))}
@@ -112,8 +117,6 @@ class Plan:
         return {path: settings for path, settings in found.items() if settings}
 
     def _switched_on(self, module: Module) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        if not any(text in module.data for text in (b"dynamo.config", b"TORCHDYNAMO_", b"import config")):
-            return (), ()
         found: tuple[tuple[str, ...], tuple[str, ...]] = self.memo.by_content(
             f"dynamo {self.memo.hashes.get(module.path)}", lambda: _switched(module)
         )
@@ -322,6 +325,8 @@ class Plan:
 
 
 def _switched(module: Module) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if not any(text in module.data for text in (b"dynamo.config", b"TORCHDYNAMO_", b"import config")):
+        return (), ()
     try:
         lasting, limited = dynamo_config.switched(parse(module.path, module.data))
     except Unparsable:  # told where the file is read
