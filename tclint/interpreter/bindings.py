@@ -9,6 +9,7 @@ from typing import NamedTuple
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.program import Class
+from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import Compiled, Const, Instance, Object, Tensor, Value, tensor_of
 
@@ -90,7 +91,7 @@ def _of_parameters(frame: Frame, tensor: Tensor) -> Place | None:
 
 def _value(frame: Frame, node: ast.expr) -> Value | None:
     """The value of an expression that was evaluated already: nothing may happen a second time, so nothing is called."""
-    if any(isinstance(part, (ast.Call, ast.Await, ast.NamedExpr)) for part in ast.walk(node)):
+    if any(isinstance(part, (ast.Call, ast.Await, ast.NamedExpr)) for part in nodes(node)):
         return None
     with frame.interp.emitter.silence:
         return evaluate(frame, node)

@@ -12,7 +12,7 @@ from typing import Final
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.program import Function
-from tclint.sources.tree import Position, position, text
+from tclint.sources.tree import Position, nodes, position, text
 from tclint.torch_facts import facts
 from tclint.values import ClassValue, External, Instance, Object, Seq, Tensor, Value
 
@@ -86,10 +86,10 @@ def ends_type_errors(frame: Frame, node: ast.AST) -> bool:
 def _where_type_errors_end(function: Function) -> frozenset[Position]:
     return frozenset(
         position(call)
-        for block in ast.walk(function.node)
+        for block in nodes(function.node)
         if isinstance(block, ast.Try) and any(map(_catches_type_errors, block.handlers))
         for statement in block.body
-        for call in ast.walk(statement)
+        for call in nodes(statement)
         if isinstance(call, ast.Call)
     )
 

@@ -174,11 +174,7 @@ def _rebound(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, env: Env) -
 
 def _unroll(frame: Frame, node: ast.For, items: tuple[Value, ...]) -> bool:
     """`for t in (x, mask): …` written out, where nothing leaves the loop early."""
-    if (
-        len(items) > 4
-        or node.orelse
-        or any(isinstance(n, (ast.Break, ast.Continue, ast.Return)) for n in ast.walk(node))
-    ):
+    if len(items) > 4 or node.orelse or any(isinstance(n, (ast.Break, ast.Continue, ast.Return)) for n in nodes(node)):
         return False
     frame.blocks.append("for")
     for element, item in zip(getattr(node.iter, "elts", ()), items, strict=False):

@@ -54,6 +54,8 @@ class GraphMemory:
     def __init__(self) -> None:
         self._overwriting: list[object] = []
         """The runs that have overwritten what earlier ones gave, by the graphs that have memory of their own, or None."""
+        self.runs = 0
+        """How many those are: asked at every expression, so it is counted."""
         self._gradients: Tensor | None = None
         """What the last backward pass of a graph gave: the parameters hold it, and the next run overwrites it too."""
         self.paused = 0
@@ -75,6 +77,7 @@ class GraphMemory:
     def open(self) -> None:
         """Another file: nothing of what its names hold was overwritten yet."""
         self._overwriting.clear()
+        self.runs = 0
 
     def begin(self) -> None:
         """Another entry into the program."""
@@ -122,6 +125,7 @@ class GraphMemory:
         if self._gradients is not None:
             self._gradients = self._gradients.after_run(graph)
         self._overwriting.append(graph)
+        self.runs += 1
         return True
 
     def hold(self, owner: Value, name: str, value: Value) -> None:
@@ -178,11 +182,6 @@ class GraphMemory:
             return ()
         outer = [(n, v.key) for n, v in closure.items() if v.contains(GRAPHED) is not None] if closure else []
         return (*outer, *((place, value.key) for place, value in self._held.items()))
-
-    @property
-    def runs(self) -> int:
-        """How often a run has overwritten what earlier ones gave."""
-        return len(self._overwriting)
 
     def overwrites_again(self, begun: int, runs: int) -> bool:
         """Whether what has happened since then, done once more, overwrites what it gave.

@@ -397,7 +397,7 @@ def _makes_several(made: ast.AST | None, *frames: Frame | None) -> bool:
 def _in_loops(module: Module) -> frozenset[ast.AST]:
     """The calls of a file that run once for every turn of a loop."""
     loops = (node for node in nodes(module.tree) if isinstance(node, _LOOPS))
-    return frozenset(node for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call))
+    return frozenset(node for loop in loops for node in nodes(loop) if isinstance(node, ast.Call))
 
 
 def _is_another_call(place: Place, bound: Frame, captured: Frame | None) -> bool:

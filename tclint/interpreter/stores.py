@@ -13,6 +13,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
 from tclint.interpreter.modes import ask_gradients
 from tclint.interpreter.overwrites import gathered
+from tclint.sources.tree import nodes
 from tclint.values import (
     GRAPHED,
     INPUT,
@@ -161,10 +162,10 @@ def _module_in_place(frame: Frame, module: Value) -> Value:
 
 def _computed_with(constructor: ast.AST) -> frozenset[str]:
     """The names that a constructor does more with than to keep them: `self.table = torch.zeros(length, 8)`."""
-    kept = {id(node.value) for node in ast.walk(constructor) if isinstance(node, ast.Assign)}
+    kept = {id(node.value) for node in nodes(constructor) if isinstance(node, ast.Assign)}
     return frozenset(
         node.id
-        for node in ast.walk(constructor)
+        for node in nodes(constructor)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in kept
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -31,10 +31,12 @@ class Index:
     """Classes without their bodies, by ordinal."""
 
 
-def index_of(module: Module, tree: ast.Module) -> tuple[Index, list[ast.AST]]:
-    """The index of a module, and the nodes that its ordinals stand for."""
+def index_of(
+    module: Module, tree: ast.Module, promised: Mapping[int, Class | Function] | None = None
+) -> tuple[Index, list[ast.AST]]:
+    """The index of a module, and the nodes that its ordinals stand for. What was promised of it is filled in."""
     index = Index()
-    _Indexer(module, index).block(tree.body)
+    _Indexer(module, index, promised or {}).block(tree.body)
     found = list(numbered(tree.body))
     for ordinal, node in enumerate(found):
         first: int = node.lineno  # type: ignore[attr-defined]
@@ -85,8 +87,9 @@ def _blocks(statement: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
 class _Indexer:
     """Fills an index from the top-level statements of a module."""
 
-    def __init__(self, module: Module, index: Index) -> None:
+    def __init__(self, module: Module, index: Index, promised: Mapping[int, Class | Function]) -> None:
         self.module = module
+        self.promised = promised
         self.index = index
         self.names = index.names
         self.count = 0
@@ -145,7 +148,12 @@ class _Indexer:
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, cls: Class | None) -> None:
         qualname = f"{cls.qualname}.{node.name}" if cls else node.name
         decorators = node.decorator_list
-        function = Function(self.module, node.name, qualname, cls, self.count, decorators=decorators, line=node.lineno)
+        function = self.promised.get(self.count)
+        if not isinstance(function, Function):
+            function = Function.promise(self.module, self.count)
+        Function.__init__(
+            function, self.module, node.name, qualname, cls, self.count, decorators=decorators, line=node.lineno
+        )
         self.index.by_ordinal[self.count] = function
         self.count += 1
         self.index.functions.append(function)
@@ -160,7 +168,10 @@ class _Indexer:
 
     def cls(self, node: ast.ClassDef, outer: str, names: dict[str, Definition] | None) -> Class:
         qualname = f"{outer}.{node.name}" if outer else node.name
-        cls = Class(self.module, node.name, qualname, self.count)
+        cls = self.promised.get(self.count)
+        if not isinstance(cls, Class):
+            cls = Class.promise(self.module, self.count)
+        Class.__init__(cls, self.module, node.name, qualname, self.count)
         self.count += 1
         self.index.classes.append(cls)
         if names is not None:

@@ -12,7 +12,7 @@ import re
 from array import array
 from collections.abc import Callable
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from tclint.model.report import Problem
 from tclint.program.index import Index, index_of, numbered
@@ -23,12 +23,12 @@ from tclint.sources.tree import nodes
 if TYPE_CHECKING:
     from tclint.program.program import Program
 
+_Numbered = TypeVar("_Numbered", Class, Function)
 Data = bytes | Callable[[], bytes]
 """The content of a file, or where to get it."""
 
 _CLASS_LINES: Final = 300
-# The statement, not the word: comments and docstrings of models are full of "global attention".
-_GLOBAL: Final = re.compile(rb"(?:^|[;:])[ \t]*global[ \t\\]", re.M)
+_GLOBAL: Final = re.compile(rb"global[ \t\\]")
 
 
 class Module:
@@ -41,6 +41,7 @@ class Module:
         "_nodes",
         "_offsets",
         "_plain",
+        "_promised",
         "_rebound",
         "_tree",
         "_tree_indexes",
@@ -87,6 +88,7 @@ class Module:
         self._plain: bool | None = None  # lines can be parsed by themselves
         self._tree: ast.Module | None = None
         self._rebound: frozenset[str] | None = None
+        self._promised: dict[int, Class | Function] = {}
 
     def index(self, build: Callable[[Module], Lookup]) -> Lookup:
         """What `build` makes of the file, made once. It outlives the tree: it had better not hold much of it."""
@@ -104,7 +106,7 @@ class Module:
     @property
     def rebound(self) -> frozenset[str]:
         """The names that some function declares `global` (and so changes)."""
-        if self._rebound is None and not _GLOBAL.search(self.data):
+        if self._rebound is None and not _declares_global(self.data):
             self._rebound = frozenset()
         if self._rebound is None:
             found = [n for n in nodes(self.tree) if type(n) is ast.Global]
@@ -125,8 +127,39 @@ class Module:
         if self._index is None:
             # Whoever asks while the file is being read sees nothing of it yet.
             self._index = Index()
-            self._index, self._nodes = index_of(self, self.tree)
+            self._index, self._nodes = index_of(self, self.tree, self._promised)
         return self._index
+
+    def numbered_class(self, ordinal: int) -> Class:
+        """The class with this number, without parsing the file for it."""
+        return self._numbered(Class, ordinal)
+
+    def numbered_function(self, ordinal: int) -> Function:
+        """The function with this number that no function holds, without parsing the file for it."""
+        return self._numbered(Function, ordinal)
+
+    def _numbered(self, kind: type[_Numbered], ordinal: int) -> _Numbered:
+        known = self._promised.get(ordinal)
+        if known is None:
+            index = self._index
+            if index is None:
+                known = kind.promise(self, ordinal)
+            elif kind is Function:
+                known = index.by_ordinal[ordinal]
+            else:
+                known = {cls.ordinal: cls for cls in index.classes}[ordinal]
+            self._promised[ordinal] = known
+        if not isinstance(known, kind):
+            raise LookupError(ordinal)
+        return known
+
+    def keep_promises(self) -> None:
+        """Fill in what was promised of the file. Whoever holds a definition of it need not have asked for the file."""
+        outer, self.program.touched = self.program.touched, set()
+        try:
+            self._indexed()
+        finally:
+            self.program.touched = outer
 
     @property
     def indexed(self) -> bool:
@@ -249,3 +282,12 @@ class Module:
     def package(self) -> str:
         """What a relative import of level 1 refers to."""
         return self.name if self.is_package else self.name.rpartition(".")[0]
+
+
+def _declares_global(data: bytes) -> bool:
+    """Whether `global` stands where a statement can: comments and docstrings of models are full of "global attention"."""
+    for word in _GLOBAL.finditer(data):
+        before = data[data.rfind(b"\n", 0, word.start()) + 1 : word.start()].rstrip(b" \t")
+        if not before or before.endswith((b";", b":")):
+            return True
+    return False

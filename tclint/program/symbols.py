@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 from tclint.sources.tree import nodes
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from tclint.program.module import Module
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -16,6 +18,31 @@ FunctionPlace = tuple[str, str, int]
 """A function as plain data: file, qualified name, line."""
 Lookup = TypeVar("Lookup")
 """What somebody found out about a whole function, file or program, to look things up in."""
+
+
+class Promised:
+    """A definition that is known by its number in a file that nobody has parsed yet. Asked for more, it has the file parsed."""
+
+    __slots__ = ("module", "ordinal")
+
+    module: Module
+    ordinal: int
+
+    @classmethod
+    def promise(cls, module: Module, ordinal: int) -> Self:
+        """The definition with this number; `Module.keep_promises` fills it in."""
+        made = cls.__new__(cls)
+        made.module = module
+        made.ordinal = ordinal
+        return made
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            # Python comes here for what is not filled in, and for nothing else.
+            if name not in Promised.__slots__:
+                self.module.keep_promises()
+            return object.__getattribute__(self, name)
 
 
 class Import:
@@ -42,7 +69,7 @@ class Assignment:
         self.annotated = annotated
 
 
-class Function:
+class Function(Promised):
     """A function, method or lambda."""
 
     __slots__ = (
@@ -55,9 +82,7 @@ class Function:
         "cls",
         "decorators",
         "line",
-        "module",
         "name",
-        "ordinal",
         "parent",
         "qualname",
         "signature",
@@ -187,10 +212,10 @@ class Function:
         self._stored = frozenset([n.id for n in names if type(n.ctx) is ast.Store])
 
 
-class Class:
+class Class(Promised):
     """A class: its methods, class-level assignments and bases, with inheritance resolved by the interpreter."""
 
-    __slots__ = ("assignments", "methods", "module", "name", "ordinal", "outer", "qualname")
+    __slots__ = ("assignments", "methods", "name", "outer", "qualname")
 
     def __init__(self, module: Module, name: str, qualname: str, ordinal: int) -> None:
         self.module = module

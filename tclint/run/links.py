@@ -6,7 +6,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tclint.program import Import, Module, Program
+from tclint.program import Definition, Import, Module, Program
+from tclint.program.index import index_of
+from tclint.sources.outline import outline
+from tclint.sources.text import Unparsable, parse
 
 if TYPE_CHECKING:
     from tclint.sources.glance import Glance
@@ -14,12 +17,26 @@ if TYPE_CHECKING:
 
 def links_of(module: Module) -> tuple[str, ...]:
     """The modules that a file names at its top level."""
+    names, stars = _top_level(module)
     dotted: dict[str, None] = {}
-    for definition in module.names.values():
+    for definition in names.values():
         if isinstance(definition, Import):
             dotted[definition.target] = None
             dotted[f"{definition.target}.{definition.attribute}"] = None
-    return (*dotted, *module.stars)
+    return (*dotted, *stars)
+
+
+def _top_level(module: Module) -> tuple[Mapping[str, Definition], Sequence[str]]:
+    """What a file names, and of what it imports everything. Asked of every file, most of which need not be parsed for more."""
+    text = outline(module.data) if not module.indexed else None
+    if text is not None:
+        try:
+            index, _ = index_of(module, parse(module.path, text))
+        except Unparsable:  # the file, or its outline alone
+            pass
+        else:
+            return index.names, index.stars
+    return module.names, module.stars
 
 
 def alone(parts: Iterable[Sequence[Module]], chosen: Iterable[Module], glances: Mapping[str, Glance]) -> set[str]:

@@ -6,7 +6,7 @@ while those are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.program.asking import MARK, Answers, Question, digest
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tclint.program import Program
 
 _VARIANTS: Final = 3
+EVERYBODY: Final = ""
+"""Stands for all files."""
 
 
 class Memo:
@@ -29,6 +31,8 @@ class Memo:
         # A result names files and modules; where one is called something else, none of it holds.
         self.layout = digest_of(f"{m.path} {m.name}" for m in program.modules)
         self._digests: dict[str, str | None] = {}
+        self._numbers: tuple[Sequence[Lesson], Mapping[str, Sequence[int]]] = ((), {})
+        """What was learned, and which of it speaks of which file."""
 
     @property
     def keeps(self) -> bool:
@@ -52,7 +56,9 @@ class Memo:
         if self.cache is None:
             return None
         for read, made_with, value in self.cache.get(f"{key} {self.layout}") or ():
-            if all(self._holds(path, was) for path, was in read) and made_with == condition(learned, dict(read)):
+            if all(self._holds(path, was) for path, was in read) and made_with == self._condition(
+                learned, (path for path, _ in read)
+            ):
                 if holds is None or holds(value):
                     return (value,)
         return None
@@ -61,10 +67,17 @@ class Memo:
         if self.cache is not None:
             key = f"{key} {self.layout}"
             rows = {path: self._now(path) for path in read}
-            entry = (tuple(rows.items()), condition(learned, rows), value)
+            entry = (tuple(rows.items()), self._condition(learned, rows), value)
             # Some older ones stay: people go back and forth between branches.
             self.cache.put(key, (entry, *(self.cache.get(key) or ())[: _VARIANTS - 1]))
         return (value,)
+
+    def _condition(self, learned: Sequence[Lesson], read: Iterable[str]) -> str:
+        if not learned:
+            return ""
+        if learned is not self._numbers[0]:
+            self._numbers = (learned, numbered(learned))
+        return condition(learned, read, self._numbers[1])
 
     def _holds(self, path: str, was: str | None) -> bool:
         return was is not None and self._now(path) == was
@@ -106,7 +119,21 @@ class Memo:
         return value
 
 
-def condition(learned: Sequence[Lesson], read: Container[str]) -> str:
-    """What of it matters to a result that was read from these files; empty where nothing does."""
-    told = [lesson.digest for lesson in learned if not lesson.about or any(path in read for path in lesson.about)]
-    return digest_of(told) if told else ""
+def condition(learned: Sequence[Lesson], read: Iterable[str], numbers: Mapping[str, Sequence[int]]) -> str:
+    """What of it matters to a result that was read from these files; empty where nothing does.
+
+    `numbers`: which lessons speak of which file. There are thousands of them, and they are asked of every part.
+    """
+    matter = set(numbers.get(EVERYBODY, ()))
+    for path in read:
+        matter.update(numbers.get(path, ()))
+    return digest_of(learned[number].digest for number in sorted(matter)) if matter else ""
+
+
+def numbered(learned: Sequence[Lesson]) -> dict[str, list[int]]:
+    """By file, the numbers of the lessons that speak of it."""
+    numbers: dict[str, list[int]] = {}
+    for number, lesson in enumerate(learned):
+        for path in lesson.about or (EVERYBODY,):
+            numbers.setdefault(path, []).append(number)
+    return numbers

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
@@ -101,7 +100,7 @@ class PartRunner:
         self.main = Interpreter(program, options, Dispatcher([rule.another() for rule in rules]))
         self.teacher = self.main
         """Who knows what the sites tell: it read them, or was told."""
-        self.mentions_compile = re.compile(b"|".join((glance.COMPILES, *map(re.escape, names))))
+        self._names = names
         self.built: set[str] = set()
         """The names of classes that some file calls."""
         self.partly: Container[FunctionPlace] = ()
@@ -239,7 +238,7 @@ class PartRunner:
         interp = self.main
         with interp.emitter.silence:
             for module in eager:
-                self._enter_module(module, self.mentions_compile)
+                self._enter_module(module, self._mentions_compile)
             # Who calls what is compiled need not mention it: the rest of those files tells how.
             sites = {site.path for site in interp.learned.sites.values()}
             if interp.learned.counted:
@@ -308,8 +307,11 @@ class PartRunner:
             self._module_rules(interp, module)
         return self._harvest(interp)
 
-    def _enter_module(self, module: Module, only: re.Pattern[bytes] | None = None) -> None:
-        """Interpret a file's eager code: its top level, then its functions (those whose text matches `only`)."""
+    def _mentions_compile(self, source: bytes) -> bool:
+        return glance.compiles(source) or any(name in source for name in self._names)
+
+    def _enter_module(self, module: Module, only: Callable[[bytes], bool] | None = None) -> None:
+        """Interpret a file's eager code: its top level, then its functions (those of whose text `only` says so)."""
         interp = self.main
         frame = Frame(interp, module, None, {}, None)
         interp.account.begin(module.path)
@@ -335,7 +337,7 @@ class PartRunner:
                 if function.decorators:
                     interp.functions.value(function)  # a decorator may be a compile site
                 source = b"" if only is None else source_of(module, function.node)
-                if only is None or only.search(source) or any(name in source for name in shorthands):
+                if only is None or only(source) or any(name in source for name in shorthands):
                     interp.account.begin(place_of(function))
                     interp.graph_memory.begin()
                     interp.heap.begin()

@@ -63,7 +63,7 @@ class Plan:
         helping = sorted({name for each in self.glances.values() for name in each.helpers})
         names += [name.encode() for name in helping if name.encode() not in names]
         for module in self.program.modules if helping else ():
-            if not self.glances[module.path].compiles and glance.imports_any(module.data, helping):
+            if not self.glances[module.path].compiles and self._imports_any(module, helping):
                 self.glances[module.path] = glance.glance(module.data, names, triggers)
         self.inheriting = glance.inheriting(self.glances)
         self.chosen = [
@@ -83,8 +83,6 @@ class Plan:
         """The files the compile sites were read from in this process, once they are."""
         self.taught = b""
         """What they taught, as it was written down when they were."""
-        self.together: Sequence[Sequence[Module]] = ()
-        """The files of each part that is assumed to be compiled."""
         self.ties: Sequence[leading.Tie] = ()
         """Files, each with one of which the sites gave it something."""
         self.assumed = False
@@ -95,6 +93,11 @@ class Plan:
     ) -> Glance:
         key = f"glance {self.memo.hashes.get(module.path)}"
         return Glance(*self.memo.by_content(key, lambda: tuple(glance.glance(module.data, names, triggers))))
+
+    def _imports_any(self, module: Module, names: Sequence[str]) -> bool:
+        # By content, as all that is asked of every file: reading them all again costs more than a small edit.
+        key = f"imports {digest_of(names)} {self.memo.hashes.get(module.path)}"
+        return bool(self.memo.by_content(key, lambda: glance.imports_any(module.data, names)))
 
     def _dynamo(self) -> dict[str, frozenset[str]]:
         """What the program switches on in Dynamo's configuration, for each file that a setting can reach by imports."""
@@ -114,8 +117,6 @@ class Plan:
         return {path: settings for path, settings in found.items() if settings}
 
     def _switched_on(self, module: Module) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        if not any(text in module.data for text in (b"dynamo.config", b"TORCHDYNAMO_", b"import config")):
-            return (), ()
         found: tuple[tuple[str, ...], tuple[str, ...]] = self.memo.by_content(
             f"dynamo {self.memo.hashes.get(module.path)}", lambda: _switched(module)
         )
@@ -199,17 +200,6 @@ class Plan:
         found = self._leading_to(self.reported)
         return self.program.paths if any(path in found for path in self.around) else found
 
-    @cached_property
-    def entering(self) -> Container[str]:
-        """The files that can lead to one of a part with one that leads to what is reported.
-
-        What is left to enter of a part is what nothing else reached, and files of a part are interpreted together.
-        """
-        if self.leading is self.program.paths:
-            return self.leading
-        parts = (part for part in self.together if any(module.path in self.leading for module in part))
-        return self._leading_to({module.path for part in parts for module in part})
-
     def _leading_to(self, paths: Collection[str]) -> Container[str]:
         naming = partial(self.program.answers, leading.named)
         return leading.leading(self.program, paths, naming, self.ties)
@@ -225,7 +215,7 @@ class Plan:
         runner.partly = frozenset(sites.partly)
         runner.built = set().union(*(self.glances[m.path].built for m in modules))
         # A file is entered as soon as it is read: not all trees stay in memory.
-        self.together = together = [*divided(modules)]
+        together = [*divided(modules)]
         runner.alone = alone(together, self.chosen, self.glances)
         parts = [Part("outermost", tuple(m.path for m in some)) for some in together]
         values = self._results(parts, sites.learned, self._still_outermost)
@@ -237,16 +227,13 @@ class Plan:
                 self.assumed |= bool(file.roots) and module.path in self.reported
         results = [each.result for _, each in entered]
         reached: set[FunctionPlace] = sites.result.reached.union(*(r.reached - r.blind for r in results))
-        # The same files together as before: which of them are left says nothing about their neighbours.
-        parts = []
-        for some, each in entered:
-            rest = {
-                module.path: ordinals
-                for module, file in zip(some, each.files, strict=True)
-                if not file.alone and (ordinals := file.roots_left(reached))
-            }
-            if rest:
-                parts.append(Part("roots", tuple(rest), tuple(rest.values())))
+        # Each file by itself: what is left of its neighbours follows from all that leads to them, and says nothing about it.
+        parts = [
+            Part("roots", (module.path,), (ordinals,))
+            for some, each in entered
+            for module, file in zip(some, each.files, strict=True)
+            if not file.alone and (ordinals := file.roots_left(reached))
+        ]
         left = self._results(parts, sites.learned)
         results += (Result.unpacked(value) for value in left if value is not None)
         self.assumed |= any(place[0] in self.reported for result in results for place in result.reached)
@@ -313,8 +300,7 @@ class Plan:
             return True
         if part.kind == "rules":
             return False
-        leading = self.entering if part.kind == "outermost" else self.leading
-        return any(path in leading for path in part.paths)
+        return any(path in self.leading for path in part.paths)
 
     # -- what nothing was entered from ---------------------------------------------------------------------------
 
@@ -339,6 +325,8 @@ class Plan:
 
 
 def _switched(module: Module) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if not any(text in module.data for text in (b"dynamo.config", b"TORCHDYNAMO_", b"import config")):
+        return (), ()
     try:
         lasting, limited = dynamo_config.switched(parse(module.path, module.data))
     except Unparsable:  # told where the file is read

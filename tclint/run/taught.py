@@ -74,8 +74,6 @@ class _Reader(pickle.Unpickler):
     def __init__(self, stream: io.BytesIO, program: Program) -> None:
         super().__init__(stream)
         self._modules = {module.path: module for module in program.modules}
-        self._classes: dict[str, dict[int, Class]] = {}
-        self._functions: dict[str, dict[int, Function]] = {}
 
     def persistent_load(self, place: Any) -> object:
         kind, name, *ordinal = place
@@ -84,13 +82,7 @@ class _Reader(pickle.Unpickler):
         module = self._modules[name]
         if kind == "module":
             return module
-        if kind == "class":
-            if name not in self._classes:
-                self._classes[name] = {cls.ordinal: cls for cls in module.classes}
-            return self._classes[name][ordinal[0]]
-        if name not in self._functions:
-            self._functions[name] = {function.ordinal: function for function in module.functions}
-        return self._functions[name][ordinal[0]]
+        return module.numbered_class(ordinal[0]) if kind == "class" else module.numbered_function(ordinal[0])
 
     def find_class(self, module: str, name: str) -> Any:
         if module in ("ast", "_ast") and isinstance(found := getattr(ast, name, None), type):

@@ -12,6 +12,7 @@ Position = tuple[int, int, int, int]
 """First line and column, last line and column, as `ast` counts them."""
 
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_SCOPES: Final = (*FUNCTIONS, ast.ClassDef)
 
 # Fields that never hold a node worth visiting: names, contexts, operators.
 _SKIPPED: Final = frozenset(
@@ -29,24 +30,33 @@ def nodes(root: ast.AST) -> Iterator[ast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        kind = type(node)
-        fields = _CHILDREN.get(kind)
-        if fields is None:
-            fields = _CHILDREN[kind] = tuple(f for f in kind._fields if f not in _SKIPPED)
-        for name in fields:
-            value = getattr(node, name, None)
-            if type(value) is list:
-                stack.extend([v for v in value if isinstance(v, ast.AST)])
-            elif isinstance(value, ast.AST):
-                stack.append(value)
+        stack += _below(node)
 
 
 def own(root: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function or file in source order, without those of functions and classes inside it."""
-    for child in ast.iter_child_nodes(root):
-        yield child
-        if not isinstance(child, (*FUNCTIONS, ast.ClassDef)):
-            yield from own(child)
+    stack = _below(root)[::-1]
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, _SCOPES):
+            stack.extend(_below(node)[::-1])
+
+
+def _below(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly below one, in source order, without operators and contexts."""
+    kind = type(node)
+    fields = _CHILDREN.get(kind)
+    if fields is None:
+        fields = _CHILDREN[kind] = tuple(f for f in kind._fields if f not in _SKIPPED)
+    found: list[ast.AST] = []
+    for name in fields:
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += [each for each in value if isinstance(each, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
 
 
 def yields(root: ast.AST) -> bool:
@@ -60,7 +70,7 @@ def text(node: ast.AST | None) -> str:
 
 
 def names_read(roots: Iterable[ast.AST]) -> set[str]:
-    return {n.id for root in roots for n in ast.walk(root) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return {n.id for root in roots for n in nodes(root) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 def position(node: ast.AST) -> Position:

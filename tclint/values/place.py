@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tclint.sources.tree import nodes
 from tclint.values.instance import Instance
 from tclint.values.moments import GROWS
 from tclint.values.union import join
@@ -35,7 +36,7 @@ def _note_growth(frame: Frame, node: ast.AST, place: ast.expr, changed: Value, w
 
 def is_place(node: ast.AST) -> bool:
     """Whether an expression can be read once more without doing anything: it calls nothing."""
-    return not any(isinstance(part, (ast.Call, ast.Await, ast.NamedExpr, ast.Yield)) for part in ast.walk(node))
+    return not any(isinstance(part, (ast.Call, ast.Await, ast.NamedExpr, ast.Yield)) for part in nodes(node))
 
 
 def _found(frame: Frame, node: ast.expr) -> Value:

@@ -6,7 +6,7 @@ from tclint.model.settings import Settings
 from tclint.program import Program
 from tclint.run import knowledge
 from tclint.run.knowledge import Lesson
-from tclint.run.memo import Memo, condition
+from tclint.run.memo import Memo, condition, numbered
 from tclint.run.parts import PartRunner
 
 NET = b"from torch import nn\n\nclass Net(nn.Module):\n    def forward(self, x, scale):\n        return x * scale\n"
@@ -40,9 +40,10 @@ def test_a_comment_teaches_nothing() -> None:
 
 def test_only_lessons_about_what_was_read_are_a_condition() -> None:
     about_a, about_b, for_all = Lesson(("a.py",), "1"), Lesson(("b.py",), "2"), Lesson((), "3")
-    assert condition([about_a, about_b], {"c.py": ""}) == ""
-    assert condition([about_a, about_b], {"a.py": ""}) == condition([about_a], {"a.py": ""}) != ""
-    assert condition([for_all], {}) != ""
+    both = [about_a, about_b]
+    assert condition(both, ["c.py"], numbered(both)) == ""
+    assert condition(both, ["a.py"], numbered(both)) == condition([about_a], ["a.py"], numbered([about_a])) != ""
+    assert condition([for_all], [], numbered([for_all])) != ""
 
 
 def test_without_a_cache_everything_is_computed() -> None:

@@ -136,6 +136,14 @@ def test_a_file_alone_and_with_all(project: Project, seed: int) -> None:
     assert differences(project, seed) == []
 
 
+@pytest.mark.parametrize("seed", range(200, 206))
+def test_a_file_alone_and_with_all_where_files_share_parts(
+    project: Project, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "divided", lambda items: [items[i : i + 3] for i in range(0, len(items), 3)])
+    assert differences(project, seed) == []
+
+
 @pytest.mark.parametrize("seed", range(100, 104))
 def test_what_runs_about_other_files_kept(
     project: Project, seed: int, tmp_path_factory: pytest.TempPathFactory
@@ -193,8 +201,8 @@ def test_eager_code_is_walked_as_a_whole_or_not_at_all(
     assert seen == walked
 
 
-def test_what_is_left_of_a_neighbour_is_known(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files of a part are interpreted together: what leads to one of them decides what is left to enter of it."""
+def test_what_is_left_of_a_neighbour_is_not_asked_for(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outermost roots of a part are entered together, what is left file by file: who leads to a neighbour says nothing."""
     model = "import torch\nclass {0}(torch.nn.Module):\n    def forward(self, x):\n        print(x)\n        return x\n"
     user = model.replace("print(x)", "x = a_two.Two()(x)").replace("import torch", "import torch, a_two")
     project.write(
@@ -212,7 +220,7 @@ def test_what_is_left_of_a_neighbour_is_known(project: Project, monkeypatch: pyt
     monkeypatch.setattr(plan, "run_parts", noted)
     report = opened(project.root).reporting("a_one.py").lint()
     assert [(f.path, f.code) for f in report.findings] == [("a_one.py", "TCL108")]
-    assert entered == ["outermost a_one.py a_two.py", "outermost b_more.py b_user.py"]
+    assert entered == ["outermost a_one.py a_two.py"]
 
 
 def test_what_was_told_in_another_file_is_told_there(project: Project) -> None:

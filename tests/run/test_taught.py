@@ -106,3 +106,34 @@ def test_a_program_in_which_a_class_is_gone_is_not_taught() -> None:
     data = taught.written(runner.main.learned)
     assert data
     assert taught.read(data, Program.build([("m.py", "/p/m.py", b"x = 1", True)])) is None
+
+
+def test_files_are_parsed_when_more_is_asked_than_whose_they_are() -> None:
+    """A class and a function of another file, known by their numbers: they are those that the file has, once it is parsed."""
+    sources = {
+        "a.py": b"import torch\nimport b\nnet = torch.compile(b.Net())\nnet(torch.ones(2))\nfast = torch.compile(b.help)\n",
+        "b.py": b"import torch\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x\n\ndef help(x):\n    return x\n",
+    }
+    runner = runner_of(sources)
+    program = built_again(runner)
+    again = taught.read(taught.written(runner.main.learned), program)
+    assert again is not None
+    module = next(m for m in program.modules if m.path == "b.py")
+    assert not module.indexed
+    owner, function = module.numbered_class(0), module.numbered_function(2)
+    assert (owner.module, owner.ordinal, function.module) == (module, 0, module)
+    assert not module.indexed
+    with program.watched() as touched:
+        assert owner.qualname == "Net"
+        assert list(owner.methods) == ["forward"]
+        assert function.name == "help"
+    assert module.indexed
+    assert touched == set(), "who holds a class has not asked for its file"
+    assert module.names["Net"] is owner
+    assert module.names["help"] is function
+    assert module.numbered_function(1) is owner.methods["forward"]
+    assert not hasattr(owner, "nothing_of_the_kind")
+    with pytest.raises(LookupError):
+        module.numbered_class(2)
+    with pytest.raises(LookupError):
+        module.numbered_function(77)

@@ -11,6 +11,7 @@ from tclint.interpreter import stores
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.expressions.conditions import branch
 from tclint.interpreter.frame import Env, Frame
+from tclint.sources.tree import nodes
 from tclint.values import (
     NONE,
     UNKNOWN,
@@ -26,7 +27,7 @@ from tclint.values.moments import KEPT
 
 def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     kind = {"ListComp": "list", "SetComp": "set", "GeneratorExp": "generator"}[type(node).__name__]
-    if frame.region is not None and kind != "generator" and any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
+    if frame.region is not None and kind != "generator" and _binds(frame, node):
         frame.interp.emitter.feature(frame, node, "walrus in a comprehension")
     saved = frame.env
     frame.env = dict(saved)
@@ -84,10 +85,15 @@ def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
     return Dict({}, items.items[1] if isinstance(items, Seq) and items.items else UNKNOWN)
 
 
+def _binds(frame: Frame, node: ast.AST) -> bool:
+    """Whether there is a walrus in it."""
+    return b":=" in frame.module.data and any(isinstance(n, ast.NamedExpr) for n in nodes(node))
+
+
 def _after_comprehension(frame: Frame, saved: Env, node: ast.AST) -> Env:
     # A walrus inside a comprehension binds in the enclosing scope.
     if b":=" in frame.module.data:
-        for inner in ast.walk(node):
+        for inner in nodes(node):
             if isinstance(inner, ast.NamedExpr) and inner.target.id in frame.env:
                 saved[inner.target.id] = frame.env[inner.target.id]
     return saved
