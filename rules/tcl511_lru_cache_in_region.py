@@ -62,7 +62,7 @@ class LruCacheInRegion(Rule):
         yield self.finding(
             event,
             f"`{value.function.name}` is cached by functools; Dynamo ignores the cache"
-            + (" and builds its tensors in every call" if builds else ""),
+            + (" and builds its tensors each time it is called" if builds else ""),
             confidence=Confidence.MEDIUM if builds else Confidence.LOW,
             help="compute it once, outside the region",
         )

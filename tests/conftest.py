@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import shutil
@@ -31,6 +32,8 @@ def pytest_configure(config: pytest.Config) -> None:
     anew: twenty seconds. The processor's own word is enough for tests. Headers that are compiled once would lie in a
     folder that all runs share; so the compiler of the tests keeps them, and every library it has built, for this run.
 
+    Bytecode is written: the tests start hundreds of processes, and each would compile tclint anew.
+
     One thread each: threads of one process wait for each other by turning, which on busy cores costs more than they do.
     """
     if hasattr(config, "workerinput"):
@@ -43,6 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
     os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     compiler = made(Path(folder))
     if compiler and "CXX" not in os.environ:
         os.environ["CXX"] = compiler
@@ -51,6 +55,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes minutes comes first: at the end no worker waits for another's long test."""
     items.sort(key=lambda item: "slow" not in item.keywords)
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded now stays: no collection of garbage needs to look at torch and at ten thousand tests again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_xdist_auto_num_workers() -> int | None:

@@ -1,7 +1,7 @@
 """What Dynamo said about a fixture, kept by what it was said of: the fixture, the judge, torch and Python.
 
 Nothing of tclint is in such an answer: a text that has not changed gets the same one, and asking for all of them costs
-five minutes of the processor. So a fixture that is new or has changed is asked, and of the others one in eight, which
+five minutes of the processor. So a fixture that is new or has changed is asked, and of the others one in sixteen, which
 must answer as it did; what was kept for another torch or another judge is not used.
 
     python tests/kept_verdicts.py          ask what is new or has changed, write kept_verdicts.json, print what differs
@@ -26,7 +26,7 @@ from judge import FIXTURES, VENDOR, Break, Verdict
 
 KEPT = Path(__file__).with_name("kept_verdicts.json")
 RULES = FIXTURES / "rules"
-_ONE_IN = 8
+_ONE_IN = 16
 
 
 def judged(path: Path, *, backend: str = "eager") -> Verdict:
