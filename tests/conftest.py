@@ -52,9 +52,20 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["CXX"] = compiler
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes minutes comes first: at the end no worker waits for another's long test."""
-    items.sort(key=lambda item: "slow" not in item.keywords)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Every worker begins with its share of what takes long: at the end only short tests are left to be handed about.
+
+    `--dist worksteal` gives each worker one stretch of the list, and takes from the end of the longest one what is left.
+    """
+    workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
+    long = [item for item in items if {"slow", "dynamo"} & set(item.keywords)]
+    short = [item for item in items if not {"slow", "dynamo"} & set(item.keywords)]
+    stretches = [
+        part[len(part) * n // workers : len(part) * (n + 1) // workers]
+        for n in range(workers)
+        for part in (long, short)
+    ]
+    items[:] = [item for stretch in stretches for item in stretch]
 
 
 def pytest_collection_finish() -> None:
