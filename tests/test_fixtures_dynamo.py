@@ -149,7 +149,8 @@ ALLOWED = {"overwritten": {"overwritten", "wrong"}, "skip": {"skip", "partition"
 def test_cudagraph_outcome(path: Path) -> None:
     """In a process of its own: a failed capture spoils the CUDA context."""
     command = [sys.executable, str(Path(judge.__file__)), "--cuda", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
     answer = json.loads(done.stdout.splitlines()[-1])
     assert answer["outcome"] in ALLOWED.get(answer["label"], {answer["label"]}), answer
 
