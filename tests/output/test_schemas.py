@@ -36,11 +36,12 @@ CONFIGURED: dict[str, object] = {
 
 @cache
 def report() -> Report:
-    """Every finding of every fixture, half of them with a verdict."""
+    """Every finding of the fixtures that have one, half of them with a verdict."""
     overrides = {"select": ["ALL"], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
     folder = str(FIXTURES)
     settings = configuration.load(["."], cwd=folder, isolated=True, overrides=overrides)
-    found = engine.lint(discover(["."], settings, folder), settings)
+    files = [f for f in discover(["."], settings, folder) if not Path(f.path).name.startswith(("good_", "near_miss_"))]
+    found = engine.lint(files, settings)
     return replace(
         found, findings=tuple(replace(f, verified=VERIFIED) if n % 2 else f for n, f in enumerate(found.findings))
     )
