@@ -51,9 +51,9 @@ def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The scripts folder of a fresh environment with the wheel and what it depends on."""
     home = tmp_path_factory.mktemp("installed") / "env"
-    venv.create(home, with_pip=True)
+    venv.create(home)  # our pip can install there; one of its own takes longer to make than all the rest
     scripts = home / ("Scripts" if os.name == "nt" else "bin")
-    done = run(str(scripts / "python"), "-m", "pip", "install", "--quiet", str(wheel))
+    done = run(sys.executable, "-m", "pip", "--python", str(scripts / "python"), "install", "--quiet", str(wheel))
     assert done.returncode == 0, done.stdout + done.stderr
     return scripts
 
@@ -175,9 +175,11 @@ def test_the_installed_command_takes_rules_of_ones_own(installed: Path, tmp_path
 
 def test_an_editable_install(installed: Path, checkout: Path, tmp_path: Path) -> None:
     home = tmp_path / "env"
-    venv.create(home, with_pip=True)
+    venv.create(home)
     scripts = home / ("Scripts" if os.name == "nt" else "bin")
-    done = run(str(scripts / "python"), "-m", "pip", "install", "--quiet", "-e", str(checkout))
+    done = run(
+        sys.executable, "-m", "pip", "--python", str(scripts / "python"), "install", "--quiet", "-e", str(checkout)
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     where = run(str(scripts / "python"), "-c", "import tclint.rules; print(tclint.rules.__file__)", cwd=tmp_path)
     assert where.stdout.strip().startswith(str(checkout)), where.stdout + where.stderr
