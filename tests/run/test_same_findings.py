@@ -43,10 +43,8 @@ def folder(request: pytest.FixtureRequest) -> Path:
     return found
 
 
-# Fixtures have nothing to do with each other, and are many by now: each third of them will do.
-
-
 def printed(folder: Path, *options: str, seed: str = "0") -> bytes:
+    # Fixtures have nothing to do with each other, and are many by now: each third of them will do, here and below.
     where = (
         [str(each) for each in sorted((folder / "rules").glob("TCL*"))[::3]] if folder == ROOT / "fixtures" else ["."]
     )
