@@ -9,13 +9,13 @@ import shutil
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from kept_compiler import made
-from lintkit import Project
+from lintkit import Project, keep_torch
 
 # How long an example takes says how busy the machine is, not whether it holds.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -97,6 +97,20 @@ def torch_python() -> str:
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed")
     return sys.executable
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_server_is_left() -> Iterator[None]:
+    """Processes that have torch loaded and were kept for the next test end with the last one."""
+    yield
+    if "tclint.verify.process" in sys.modules:
+        sys.modules["tclint.verify.process"].stop_servers()
+
+
+@pytest.fixture
+def torch_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that has torch loaded stays for the next run."""
+    keep_torch(monkeypatch)
 
 
 @pytest.fixture

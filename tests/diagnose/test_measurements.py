@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from tclint.diagnose import report_json, session
 from tclint.diagnose.measurement import Diagnosis
 from tclint.verify.process import stop_servers
 
-pytestmark = [pytest.mark.dynamo, pytest.mark.slow]
+pytestmark = [pytest.mark.dynamo, pytest.mark.slow, pytest.mark.usefixtures("torch_stays")]
 
 NET = """
     import torch
@@ -109,18 +108,6 @@ def diagnosed(
     given += ["--output-format", "json", "-o", str(out)]
     assert main(["diagnose", target, *given, *args]) == code
     return report_json.read(str(out))
-
-
-@pytest.fixture(autouse=True)
-def kept_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process that has torch loaded stays for the next diagnosis: loading it takes longer than most of them do."""
-    monkeypatch.setattr(session, "stop_servers", lambda: None)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def no_server_is_left() -> Iterator[None]:
-    yield
-    stop_servers()
 
 
 def only(*names: str) -> list[str]:

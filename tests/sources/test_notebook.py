@@ -296,6 +296,7 @@ def test_a_fix_on_a_line_of_ipython_is_refused_aloud(
     assert (project.root / "n.ipynb").read_bytes() == before
 
 
+@pytest.mark.usefixtures("torch_stays")
 def test_verify_cannot_run_a_cell_and_says_so(
     vision: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from tclint.verify.process import stop_servers
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_server_is_left() -> Iterator[None]:
-    """Tests keep the processes that have torch loaded (`keep=True`): loading it is most of their time."""
-    yield
-    stop_servers()
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from lintkit import keep_torch
 
 from tclint.cli import main
 from tclint.model.finding import Finding
@@ -275,6 +276,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], s
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr("tclint.commands.lint.say", said.append)
+        keep_torch(patch)
         assert main(["model.py", "--fix", "--verify", "--no-cache", "--allow-rules"]) == 1
     lines = source.splitlines()
     told: dict[str, str] = {}
@@ -307,6 +309,7 @@ def test_only_what_is_proven_is_written(outcome: tuple[dict[str, str], str, str]
 
 @pytest.mark.dynamo
 @pytest.mark.slow
+@pytest.mark.usefixtures("torch_stays")
 def test_fix_with_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Two files: the hazard stands in one, and is compiled from the other, which imports it from the shadow."""
     pytest.importorskip("torch")
@@ -341,6 +344,7 @@ def test_fix_with_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 
 @pytest.mark.dynamo
 @pytest.mark.slow
+@pytest.mark.usefixtures("torch_stays")
 def test_a_line_above_the_call_that_shows_the_inputs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
