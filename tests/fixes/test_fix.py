@@ -655,7 +655,8 @@ def test_suggestions_applied_give_what_fix_gives(path: Path) -> None:
 def test_suggestions_of_every_rule_on_every_fixture_give_what_fix_gives(family: str) -> None:
     compared = 0
     for path in everything():
-        if any(part.startswith(family) for part in path.parts):
+        # Good code and near misses are clean: there is nothing to click.
+        if any(part.startswith(family) for part in path.parts) and not path.name.startswith(("good", "near")):
             clicked, want, fit = clicked_and_fixed(path.read_bytes(), "ALL")
             # A fix that reaches over more lines than a suggestion may have is only shown.
             assert clicked == want or not fit, path
