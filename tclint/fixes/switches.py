@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from tclint.events import Event
 
 _PRICE: Final = (
-    "the switch holds for everything that the process compiles, the host still waits for the value, and a branch or a loop "
-    "on it breaks the graph as before; an operation that cannot do with a size that only the graph knows makes torch.compile raise, so try "
-    "it, or let --verify; a library leaves the switch to the program that compiles"
+    "the switch holds for everything that the process compiles; the host still waits, a branch or a loop on the value still "
+    "breaks, and what cannot do with a size that only the graph knows raises: try it, or let --verify"
 )
 
 
