@@ -25,9 +25,10 @@ _ORDER: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
 
-def arithmetic(place: Place) -> bool:
-    """Whether the value of the node is used in arithmetic with something else and nowhere else."""
-    return _used(place, place.node, place.chain, False, 2)
+def arithmetic(place: Place, partner: bool = False) -> bool:
+    """Whether the value of the node is used in arithmetic with something else and nowhere else; `partner` where that has
+    been done already."""
+    return _used(place, place.node, place.chain, partner, 2)
 
 
 def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, depth: int) -> bool:
@@ -55,8 +56,13 @@ def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, dept
             if not (isinstance(func.value, ast.Name) and func.value.id == "math" and func.attr in MATH):
                 # A tensor's method: `add` of an object of the program is something else.
                 return func.attr in _TAKES and not isinstance(place.event.ask.evaluate(func.value), Instance)
+            partner = True
         elif isinstance(parent, ast.IfExp):
             pass  # one of the two values that it may have
+        elif isinstance(parent, (ast.Tuple, ast.Dict)) and isinstance(chain[i - 1], ast.Return):
+            # Beside others in what is returned; as a key it would have to be a number.
+            if isinstance(parent, ast.Dict) and any(key is not None and same(key, node) for key in parent.keys):
+                return False
         elif isinstance(parent, ast.Return):
             return partner and not _is_position_of_caller(place.event)
         elif isinstance(parent, ast.AugAssign):
@@ -156,7 +162,7 @@ def torch_math(event: Event, name: str) -> Fix | None:
         or torch is None
         or not isinstance(node, ast.Call)
         or len(node.args) != 1
-        or not arithmetic(place)
+        or not arithmetic(place, partner=True)
     ):
         return None
     value = node.args[0]

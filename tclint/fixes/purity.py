@@ -65,7 +65,9 @@ def pure(place: Place | _Body, node: ast.AST) -> bool:
             and (pure(place, node.left) and pure(place, node.comparators[0]))
         )
     if isinstance(node, ast.Subscript):
-        return pure(place, node.value) and all(_plain_index(n) for n in _index_parts(node.slice))
+        return pure(place, node.value) and all(_plain_index(place, n) for n in _index_parts(node.slice))
+    if isinstance(node, ast.Starred):
+        return pure(place, node.value)
     if isinstance(node, (ast.Tuple, ast.List)):
         return all(pure(place, e) for e in node.elts)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "float":
@@ -85,9 +87,11 @@ def _plain(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name))
 
 
-def _plain_index(node: ast.AST) -> bool:
+def _plain_index(place: Place | _Body, node: ast.AST) -> bool:
     if isinstance(node, ast.Slice):
-        return all(p is None or _plain_index(p) for p in (node.lower, node.upper, node.step))
+        # Bounds that lie outside select less, and never fail; a step may be no step.
+        bounds = all(p is None or _plain_index(place, p) or pure(place, p) for p in (node.lower, node.upper))
+        return bounds and (node.step is None or _plain_index(place, node.step))
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.operand, ast.Constant)
     return isinstance(node, ast.Constant)
