@@ -732,6 +732,15 @@ def test_one_change_is_suggested_for_the_findings_that_it_cures(tmp_path: Path) 
     assert "the host still waits" in found.price
 
 
+@pytest.mark.parametrize(("call", "helps"), [("scale(x)", True), ("torch.vmap(scale)(x)", False)])
+def test_no_switch_for_a_function_that_is_handed_on(call: str, helps: bool) -> None:
+    """Asked of torch 2.13: under vmap the switch makes `.item()` raise."""
+    inner = "    def scale(r):\n        return r / r.max().item()\n"
+    source = f"import torch\n\n\n@torch.compile\ndef f(x):\n{inner}\n    return {call}\n"
+    text = result(fixed(source.encode(), "TCL103", unsafe=True)).decode()
+    assert ("capture_scalar_outputs = True" in text) == helps
+
+
 def test_what_a_comment_explains_is_not_taken_out() -> None:
     limit = b"torch._dynamo.config.cache_size_limit = 64\n"
     plain = b"import torch\n\n" + limit
