@@ -14,6 +14,7 @@ from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
 from tclint.rules._chains import commented, with_else
 from tclint.rules._conditions import DRAWN, Tests, condition, handed, negated, on_one_line, split
+from tclint.rules._emptiness import fix_empty
 from tclint.rules._messages import has_values, message_of
 from tclint.rules._skips import fix_skip
 from tclint.rules._straight import Straight
@@ -52,7 +53,7 @@ def fix_branch(event: Event, tests: Tests) -> Fix | None:
     if isinstance(owner, ast.Assert) and same(owner.test, asked):
         return _assert(place, owner, tests)
     if isinstance(owner, ast.If) and same(owner.test, asked):
-        return fix_skip(place, owner, tests) or _If(place, owner, tests).fix()
+        return fix_empty(place, owner) or fix_skip(place, owner, tests) or _If(place, owner, tests).fix()
     return None
 
 

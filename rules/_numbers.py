@@ -14,7 +14,7 @@ from tclint.sources.tree import ancestors, names_read, same
 if TYPE_CHECKING:
     from tclint.events import Event
 from tclint.torch_facts import facts
-from tclint.values import Instance
+from tclint.values import ARRAY, Instance, spoken_of
 
 DRAWN_NUMBER: Final = "a number that Python's `random` drew"
 
@@ -25,9 +25,10 @@ _ORDER: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
 
-def arithmetic(place: Place) -> bool:
-    """Whether the value of the node is used in arithmetic with something else and nowhere else."""
-    return _used(place, place.node, place.chain, False, 2)
+def arithmetic(place: Place, partner: bool = False) -> bool:
+    """Whether the value of the node is used in arithmetic with something else and nowhere else; `partner` where that has
+    been done already."""
+    return _used(place, place.node, place.chain, partner, 2)
 
 
 def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, depth: int) -> bool:
@@ -55,8 +56,13 @@ def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, dept
             if not (isinstance(func.value, ast.Name) and func.value.id == "math" and func.attr in MATH):
                 # A tensor's method: `add` of an object of the program is something else.
                 return func.attr in _TAKES and not isinstance(place.event.ask.evaluate(func.value), Instance)
+            partner = True
         elif isinstance(parent, ast.IfExp):
             pass  # one of the two values that it may have
+        elif isinstance(parent, (ast.Tuple, ast.Dict)) and isinstance(chain[i - 1], ast.Return):
+            # Beside others in what is returned; as a key it would have to be a number.
+            if isinstance(parent, ast.Dict) and any(key is not None and same(key, node) for key in parent.keys):
+                return False
         elif isinstance(parent, ast.Return):
             return partner and not _is_position_of_caller(place.event)
         elif isinstance(parent, ast.AugAssign):
@@ -123,13 +129,31 @@ def keep_tensor(event: Event, value: ast.expr, suffix: str = "") -> Fix | None:
     nested = sum(isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) for n in place.chain) > 1
     if nested or not arithmetic(place):
         return None
-    text = f"{place.atom(value)}{suffix}" if suffix else place.operand(value)
+    cut = "" if suffix or _is_cut(place, value) else ".detach()"
+    text = f"{place.atom(value)}{suffix}{cut}" if suffix or cut else place.operand(value)
     note = "the number stays a 0-d tensor: wrong where somebody further on needs a Python number"
     return Fix("keep the 0-d tensor", Applicability.UNSAFE, (place.replace(place.node, text),), note)
 
 
+def _is_cut(place: Place, value: ast.expr) -> bool:
+    """Whether no gradient comes through a value: Python's numbers have none, and the tensor in their place must not have one."""
+    known = spoken_of(place.event.ask.evaluate(value))
+    if known is not None and (known.dtype in ("i", "b") or known.flags & ARRAY):
+        return True
+    if isinstance(value, ast.Name):
+        stores = uses_in(place.function).stores(value.id)
+        given = [n for n in ast.walk(place.function) if isinstance(n, ast.Assign)] if place.function else []
+        values = [n.value for n in given if len(stores) == 1 and stores[0] in n.targets]
+        return any(map(_detaches, values))
+    return _detaches(value)
+
+
+def _detaches(value: ast.expr) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr == "detach" for n in ast.walk(value))
+
+
 def torch_math(event: Event, name: str) -> Fix | None:
-    """`torch.sqrt(t)` for `math.sqrt(t)`."""
+    """`torch.sqrt(t)` for `math.sqrt(t)`, without the gradient that it never had."""
     place = Place(event)
     node = place.node
     torch = place.importing("torch")
@@ -138,10 +162,13 @@ def torch_math(event: Event, name: str) -> Fix | None:
         or torch is None
         or not isinstance(node, ast.Call)
         or len(node.args) != 1
-        or not arithmetic(place)
+        or not arithmetic(place, partner=True)
     ):
         return None
+    value = node.args[0]
     edit = place.replace(node.func, f"{torch[0]}.{MATH[name]}")
+    if not _is_cut(place, value):
+        edit = place.replace(node, f"{torch[0]}.{MATH[name]}({place.atom(value)}.detach())")
     note = "computed in the tensor's precision; the result is a 0-d tensor"
     return Fix("use the torch function", Applicability.UNSAFE, (*torch[1], edit), note)
 

@@ -85,7 +85,8 @@ class BooleanMaskRead(Rule):
         made = (_reduced(place, node, torch[0], wide) or _loss(place, node, torch[0], wide)) if wide else None
         if made is None:
             return None
-        note = "no true in the mask still gives nan for a mean"
+        empty = "0 where the `if` on it does not catch it" if _asked(place, node.slice) else "nan as before"
+        note = f"no true in the mask gives {empty}, for a mean"
         return Fix("select with torch.where", Applicability.UNSAFE, (*torch[1], place.replace(*made)), note)
 
     def _masked(self, event: Event, index: Value, what: str) -> Iterator[Finding]:
@@ -111,9 +112,18 @@ _LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_
 def _count(place: Place, node: ast.Subscript, wide: str) -> str:
     """How many elements a mask selects: its trues, times what each stands for where it has fewer dimensions."""
     trues = f"{place.operand(node.slice)}.sum()"
+    if _asked(place, node.slice):
+        trues += ".clamp(min=1)"
     if wide == place.argument(node.slice):
         return trues
     return f"({trues} * ({place.source(node.value)}.numel() // {place.source(node.slice)}.numel()))"
+
+
+def _asked(place: Place, mask: ast.expr) -> bool:
+    """Whether an `if` of the function asks the mask: where it is empty nobody reads the mean, which must be finite all the
+    same, as gradients go through it."""
+    tests = [n.test for n in ast.walk(place.function) if isinstance(n, ast.If)] if place.function is not None else []
+    return any(ast.dump(mask) == ast.dump(n) for test in tests for n in ast.walk(test) if isinstance(n, ast.expr))
 
 
 def _reduced(place: Place, node: ast.Subscript, torch: str, wide: str) -> tuple[ast.AST, str] | None:

@@ -79,6 +79,9 @@ class TensorCopy(Rule):
             place = Place(event)
             edit = place.replace(node, f"{place.atom(node.args[0])}.copy()")
             return Fix("call its own copy()", Applicability.SAFE, (edit,), "")
+        if event.name == "copy.deepcopy" and (text := _each_cloned(event, value, node.args[0])):
+            note = "the copies stay connected to the tensors for autograd; wrong where other things may be among them, or one twice"
+            return Fix("clone each tensor", Applicability.UNSAFE, (Place(event).replace(node, text),), note)
         if not isinstance(value, Tensor) or event.name not in ("copy.deepcopy", "copy.copy"):
             return skip_unread_store(event, node)
         place = Place(event)
@@ -91,6 +94,16 @@ class TensorCopy(Rule):
             how, text = (Applicability.SAFE if safe else Applicability.UNSAFE), ".clone()"
             note = "deepcopy of a leaf gives a leaf; clone() stays connected to it for autograd"
         return Fix("clone the tensor", how, (place.replace(node, f"{place.atom(node.args[0])}{text}"),), note)
+
+
+def _each_cloned(event: Event, value: Value, node: ast.expr) -> str:
+    """A list or a dict of tensors, copied one by one; empty where it is something else, or may hold something else."""
+    place = Place(event, node)
+    if not isinstance(value, (Seq, Dict)) or not isinstance(value.element(), Tensor):
+        return ""
+    if isinstance(value, Dict) and value.kind == "dict":
+        return f"{{key: value.clone() for key, value in {place.atom(node)}.items()}}"
+    return f"[value.clone() for value in {place.source(node)}]" if value.kind == "list" else ""
 
 
 def _tensor_in(event: Call, value: Value) -> Tensor | None:

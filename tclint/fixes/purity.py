@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.fixes.uses import uses_in
 from tclint.program import Import
 from tclint.torch_facts import facts, returns
-from tclint.values import External, FunctionValue, Instance, Object, Seq, Tensor, Value
+from tclint.values import Const, External, FunctionValue, Instance, Object, Scalar, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.events.queries import Queries
@@ -65,7 +65,9 @@ def pure(place: Place | _Body, node: ast.AST) -> bool:
             and (pure(place, node.left) and pure(place, node.comparators[0]))
         )
     if isinstance(node, ast.Subscript):
-        return pure(place, node.value) and all(_plain_index(n) for n in _index_parts(node.slice))
+        return pure(place, node.value) and all(_plain_index(place, n) for n in _index_parts(node.slice))
+    if isinstance(node, ast.Starred):
+        return _is_known(place, node.value, Seq) and pure(place, node.value)
     if isinstance(node, (ast.Tuple, ast.List)):
         return all(pure(place, e) for e in node.elts)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "float":
@@ -85,12 +87,23 @@ def _plain(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name))
 
 
-def _plain_index(node: ast.AST) -> bool:
+def _plain_index(place: Place | _Body, node: ast.AST) -> bool:
     if isinstance(node, ast.Slice):
-        return all(p is None or _plain_index(p) for p in (node.lower, node.upper, node.step))
+        # Bounds that lie outside select less, and never fail; a step may be no step.
+        return (node.step is None or _plain_index(place, node.step)) and all(
+            bound is None
+            or _plain_index(place, bound)
+            or (_is_known(place, bound, Scalar, Const) and pure(place, bound))
+            for bound in (node.lower, node.upper)
+        )
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.operand, ast.Constant)
     return isinstance(node, ast.Constant)
+
+
+def _is_known(place: Place | _Body, node: ast.expr, *kinds: type[Value]) -> bool:
+    """Whether an expression is surely of one of these kinds: a size and no tensor, a sequence and no object of the program's."""
+    return not isinstance(place, _Body) and isinstance(place.event.ask.evaluate(node), kinds)
 
 
 def _index_parts(node: ast.AST) -> list[ast.AST]:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.imports import after_imports
-from tclint.fixes.places import inserted, lines_of
+from tclint.fixes.places import Place, inserted, lines_of
+from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Finding, Fix, Switch
 from tclint.sources.text import Unparsable, parse
 
@@ -29,6 +30,8 @@ def switch_on(event: Event, setting: str, price: str = _PRICE) -> Fix | None:
     """
     if event.configured(setting):
         return None  # it is on, and did not help
+    if _is_handed(event):
+        return None
     site = event.site
     module = event.module
     if site is not None and site.path != module.path:
@@ -39,6 +42,19 @@ def switch_on(event: Event, setting: str, price: str = _PRICE) -> Fix | None:
         return None
     line, edit = made
     return Fix(f"set {line}", Applicability.UNSAFE, (edit,), price, Switch(setting, module.path))
+
+
+def _is_handed(event: Event) -> bool:
+    """Whether the line stands in a function that another one defines and hands to somebody, as to `torch.vmap`: what calls
+    it may have no room for a value or a size of that kind."""
+    functions = [n for n in Place(event).chain if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    if len(functions) < 2:
+        return False
+    inner = functions[-1]
+    return any(
+        not (isinstance(above[-1], ast.Call) and above[-1].func is read)
+        for read, above in uses_in(functions[-2]).reads(inner.name)
+    )
 
 
 def resolved(findings: Iterable[Finding], text: Callable[[str], bytes | None]) -> list[Finding]:

@@ -146,6 +146,8 @@ class Equality:
     seeds: int = 0
     tensors: int = 0
     """How many tensors were compared: outputs, buffers afterwards, arguments afterwards."""
+    numbers: int = 0
+    """How many of Python's numbers were compared there."""
     gradients: int = 0
     worst: float = 0.0
     """The largest difference between two elements that were compared."""

@@ -204,6 +204,10 @@ def unequal(was: Equality, now: Equality) -> str:
     for trial in now.trials:
         if trial.fault:
             return f"the compiled call fails ({trial.label}): {trial.fault}"
+    if not (now.tensors or now.numbers or now.gradients):
+        # Every call may be equal and say nothing: a program whose compiled calls nobody could watch.
+        return "nothing could be compared: no value came of the calls"
+    for trial in now.trials:
         old = before.get(trial.label)
         if trial.compiles > max(trial.allowed, old.compiles if old is not None else 0):
             reason = _first(trial.reasons[-1]) if trial.reasons else ""
@@ -216,7 +220,8 @@ def unequal(was: Equality, now: Equality) -> str:
 
 def _proof(verdict: Verdict, after: VerifyReport, was: Equality, now: Equality) -> str:
     where = f"{verdict.device or after.device}, torch {verdict.torch or after.torch}"
-    values = f"{now.tensors} tensors" + (f" and {now.gradients} gradients" if now.gradients else "")
+    counts = ((now.tensors, "tensor"), (now.numbers, "number"), (now.gradients, "gradient"))
+    values = " and ".join(_count(number, noun) for number, noun in counts if number)
     ran = f"{now.calls} calls, {_count(now.shapes, 'shape')}, {_count(now.seeds, 'seed')}"
     old, new = (_most(each.trials) for each in (was, now))
     parts = [

@@ -733,6 +733,33 @@ def test_one_change_is_suggested_for_the_findings_that_it_cures(tmp_path: Path) 
     assert "the host still waits" in found.price
 
 
+@pytest.mark.parametrize(("call", "helps"), [("scale(x)", True), ("torch.vmap(scale)(x)", False)])
+def test_no_switch_for_a_function_that_is_handed_on(call: str, helps: bool) -> None:
+    """Asked of torch 2.13: under vmap the switch makes `.item()` raise."""
+    inner = "    def scale(r):\n        return r / r.max().item()\n"
+    source = f"import torch\n\n\n@torch.compile\ndef f(x):\n{inner}\n    return {call}\n"
+    text = result(fixed(source.encode(), "TCL103", unsafe=True)).decode()
+    assert ("capture_scalar_outputs = True" in text) == helps
+
+
+@pytest.mark.parametrize(
+    ("value", "goes"),
+    [
+        ("2.0", True),
+        ("y[mask] * 2", True),
+        ("y[mask].max()", False),
+        ("torch.amax(y[mask])", False),
+        ("y.pop()", False),
+    ],
+)
+def test_an_if_on_an_empty_mask_goes_where_no_rows_do_no_harm(value: str, goes: bool) -> None:
+    """The largest of no elements is an error that the `if` prevents."""
+    body = f"    mask = x > 0\n    if mask.any():\n        x[mask] = {value}\n    return x\n"
+    source = f"import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, y: torch.Tensor):\n{body}"
+    text = result(fixed(source.encode(), "TCL101", unsafe=True)).decode()
+    assert ("if mask.any():" not in text) == goes
+
+
 def test_what_a_comment_explains_is_not_taken_out() -> None:
     limit = b"torch._dynamo.config.cache_size_limit = 64\n"
     plain = b"import torch\n\n" + limit

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from types import SimpleNamespace
 
 import pytest
 
 from tclint.fixes.places import deeper_than, is_atom
 from tclint.fixes.purity import has_effects, only_logs, pure
-from tclint.values import UNKNOWN, Value
+from tclint.values import UNKNOWN, Scalar, Seq, Tensor, Value
 
 
 class NoPlace:
@@ -19,6 +20,9 @@ class NoPlace:
             @staticmethod
             def evaluate(node: ast.expr) -> Value:
                 return UNKNOWN
+
+
+SIZE = Scalar("int", "size")
 
 
 def expression(text: str) -> ast.expr:
@@ -34,6 +38,30 @@ def expression(text: str) -> ast.expr:
 )
 def test_pure(text: str) -> None:
     assert pure(NoPlace(), expression(text))  # type: ignore[arg-type]
+
+
+class Known:
+    """A place where every expression is of one kind."""
+
+    def __init__(self, value: Value) -> None:
+        self.event = SimpleNamespace(ask=SimpleNamespace(evaluate=lambda node: value))
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "is_pure"),
+    [
+        ("x[1:n]", SIZE, True),
+        ("x[: y.shape[0]]", SIZE, True),
+        ("x[1:n]", Tensor(), False),
+        ("x[::n]", SIZE, False),
+        ("x[n]", SIZE, False),
+        ("x.reshape(*y.shape)", Seq("size", None, SIZE), True),
+        ("x.reshape(*y)", Tensor(), False),
+    ],
+)
+def test_pure_where_the_kind_is_known(text: str, value: Value, is_pure: bool) -> None:
+    """A bound that lies outside selects less; an index or a step that does fails."""
+    assert pure(Known(value), expression(text)) == is_pure  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,8 @@ FINE = Equality(calls=9, shapes=3, seeds=2, tensors=9, gradients=2, trials=(Tria
         (FINE, replace(FINE, trials=(Trial("eval", 3, 2, 2),)), ""),
         (replace(FINE, trials=(Trial("eval", 3, 1, 4),)), replace(FINE, trials=(Trial("eval", 3, 1, 4),)), ""),
         (FINE, replace(FINE, trials=(Trial("eval", 3, fault="AssertionError: no"),)), "the compiled call fails"),
+        (FINE, replace(FINE, tensors=0, gradients=0), "nothing could be compared: no value came"),
+        (FINE, replace(FINE, tensors=0, gradients=0, numbers=1), ""),
     ],
 )
 def test_what_counts_as_unequal(was: Equality, now: Equality, why: str) -> None:
@@ -298,6 +300,44 @@ def test_a_wrong_fix_is_rejected(kind: str, outcome: tuple[dict[str, str], str, 
     told, _, _ = outcome
     assert told[kind].startswith(WHY[kind.removeprefix("both, ")]), told[kind]
     assert told[kind].count("\n") == 0
+
+
+PROGRAM = """\
+import torch
+
+
+@torch.compile
+def step(x):
+    x0 = x
+    x = x * x
+    print("{kind}")
+    return x
+
+
+for seed in range(3):
+    step(torch.full((4,), seed + 1.0, requires_grad=True))
+"""
+
+
+@pytest.mark.dynamo
+@pytest.mark.slow
+def test_what_a_program_gets_from_its_compiled_calls_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The program itself reads nothing of it, and asks for no gradient."""
+    pytest.importorskip("torch")
+    (tmp_path / "lint").mkdir()
+    (tmp_path / "lint" / "wrong.py").write_text(WRONG)
+    (tmp_path / "pyproject.toml").write_text('[tool.tclint]\nrules = ["lint"]\nselect = ["BAD"]\njobs = 2\n')
+    for kind in ("good", "values", "gradients"):
+        (tmp_path / f"{kind}.py").write_text(PROGRAM.format(kind=kind))
+    monkeypatch.chdir(tmp_path)
+    main(["good.py", "values.py", "gradients.py", "--fix", "--verify", "--no-cache", "--allow-rules"])
+    told = capsys.readouterr().err
+    # Three calls, their argument and what they give, in two runs of three of the program, eager and compiled.
+    assert ": 72 tensors and 36 gradients equal in eager and compiled" in told
+    assert "values.py:8 BAD101: fix rejected: the values change: output[0][1][0] differs by up to 0.001" in told
+    assert "gradients.py:8 BAD101: fix rejected: the values change: gradient['argument 1 in call 1" in told
 
 
 @pytest.mark.dynamo

@@ -17,6 +17,8 @@ import torch._dynamo
 
 _real_compile = torch.compile
 _chosen = "eager"
+_handed: Callable[[Any], Any] | None = None
+"""What is done to a compiled callable before a site gets it."""
 
 
 def _backend(graph: Any, inputs: Any, **options: Any) -> Any:
@@ -34,7 +36,8 @@ def _site(model: Any = None, *, mode: Any = None, options: Any = None, backend: 
         return _real_compile(model, mode=mode, options=options, backend=backend, **rest)
     if model is None:
         return lambda decorated: _site(decorated, mode=mode, options=options, backend=backend, **rest)
-    return compiled(model, **rest)
+    made = compiled(model, **rest)
+    return made if _handed is None else _handed(made)
 
 
 def adopt_sites() -> None:
@@ -50,6 +53,17 @@ def backend(name: str) -> Iterator[None]:
         yield
     finally:
         _chosen = before
+
+
+@contextmanager
+def handing(change: Callable[[Any], Any]) -> Iterator[None]:
+    """What sites compile inside the block is changed before they get it."""
+    global _handed
+    before, _handed = _handed, change
+    try:
+        yield
+    finally:
+        _handed = before
 
 
 @contextmanager

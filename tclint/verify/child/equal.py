@@ -23,6 +23,7 @@ from tclint.verify.child.experiments import EagerFailed, Setup, fault_of, fresh,
 from tclint.verify.child.inputs import Call, Example
 from tclint.verify.child.listen import listening
 from tclint.verify.child.sweep import SETTLED, map_tensors, sweeps, tensors_of
+from tclint.verify.child.witness import Witness, watching
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.heard import Equality, Frame, Trial
 
@@ -257,6 +258,15 @@ def _run(
     for number, call in enumerate(course.calls):
         mine = _copy(call)
         seeded(course.seed + 2 + number)
+        if not example.wrap:
+            seen = Witness(portable, _weighted)
+            with watching(seen):
+                output = function(*mine.args, **mine.kwargs)
+            leave_if_copy()
+            values.outputs.append([portable(output), seen.returns])
+            values.arguments.append(seen.arguments)
+            values.gradients.update({f"{name} of run {number + 1}": g for name, g in seen.gradients.items()})
+            continue
         output = function(*mine.args, **mine.kwargs)
         leave_if_copy()
         values.outputs.append(portable(output))
@@ -290,15 +300,20 @@ def _copy(call: Call) -> Call:
 
 
 def _backward(output: Any) -> None:
-    """Gradients of a weighted sum: a plain one vanishes behind a softmax."""
+    loss = _weighted(output)
+    if loss is not None:
+        loss.backward()
+
+
+def _weighted(output: Any) -> torch.Tensor | None:
+    """A weighted sum, for gradients: those of a plain one vanish behind a softmax."""
     terms = []
     for leaf in tensors_of(_opened(output)):
         if leaf.requires_grad and leaf.numel() and (leaf.is_floating_point() or leaf.is_complex()):
             real = leaf.abs() if leaf.is_complex() else leaf
             weight = torch.linspace(0.5, 1.5, leaf.numel(), device=leaf.device, dtype=torch.float32)
             terms.append((real.float().reshape(-1) * weight).sum())
-    if terms:
-        torch.stack(terms).sum().backward()
+    return torch.stack(terms).sum() if terms else None
 
 
 def _gradients(tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
@@ -372,6 +387,7 @@ def compare(setup: Setup, old: Record, example: Example) -> Equality:
         shapes=_shapes(made),
         seeds=len({course.seed for course in old.courses}),
         tensors=found.tensors,
+        numbers=found.numbers,
         gradients=found.gradients,
         worst=found.worst,
         differs=found.differs,
@@ -400,6 +416,7 @@ class _Compared:
 
     def __init__(self) -> None:
         self.tensors = 0
+        self.numbers = 0
         self.gradients = 0
         self.worst = 0.0
         self.differs = ""
@@ -461,6 +478,7 @@ class _Compared:
             self.differs = f"{at} differs by up to {largest:.3g}{where}"
 
     def _number(self, old: Any, new: Any, at: str, where: str) -> None:
+        self.numbers += 1
         if old == new or (old != old and new != new):
             return
         if not abs(old - new) <= 1e-5 * max(1.0, abs(old)):

@@ -209,6 +209,7 @@ def _joined(parts: list[Equality]) -> Equality:
         shapes=max(part.shapes for part in parts),
         seeds=max(part.seeds for part in parts),
         tensors=sum(part.tensors for part in parts),
+        numbers=sum(part.numbers for part in parts),
         gradients=sum(part.gradients for part in parts),
         worst=max(part.worst for part in parts),
         differs=next((part.differs for part in parts if part.differs), ""),
