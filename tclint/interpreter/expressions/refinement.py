@@ -20,6 +20,7 @@ from tclint.values import (
     UNKNOWN,
     USED,
     ClassValue,
+    Const,
     Dict,
     External,
     Instance,
@@ -67,6 +68,22 @@ def _refine_comparison(frame: Frame, node: ast.Compare, then: Env | None, otherw
     elif operator is ast.Eq and then is not None and (_is_half(node) or _is_other_device(node)):
         # Only a run in half precision, or on another kind of device, gets past this test.
         then[RARE] = TRUE
+    elif operator in (ast.Eq, ast.NotEq) and isinstance(node.left, ast.Attribute) and node.left.attr == "__name__":
+        same, others = (then, otherwise) if operator is ast.Eq else (otherwise, then)
+        _refine_name(frame, node.left.value, evaluate(frame, comparator), same, others)
+
+
+def _refine_name(frame: Frame, node: ast.expr, name: Value, same: Env | None, others: Env | None) -> None:
+    """One of several functions, told by its name: `if self.activation.__name__ == "glu":`."""
+    place = path_of(node)
+    value = _current(frame, place, node) if place is not None else UNKNOWN
+    if place is None or not isinstance(value, Union) or not isinstance(name, Const):
+        return
+    named = {option: option.attribute(frame, node, "__name__", quiet=True) for option in value.options}
+    for env, wanted in ((same, True), (others, False)):
+        fits = [o for o, n in named.items() if not isinstance(n, Const) or (n.value == name.value) is wanted]
+        if env is not None and fits:
+            _put(env, place, one_of(fits), frame)
 
 
 def _is_other_device(node: ast.Compare) -> bool:
