@@ -113,9 +113,8 @@ class SkippedCall(Rule):
         """A call of a library whose code breaks the graph where it gets tensors."""
         given = (*event.args, *event.keywords.values())
         tensor = next((t for value in given if (t := tensor_of(value)) is not None), None)
-        if tensor is None and not event.name.startswith(_OF_TENSORS):
-            return
-        if _is_told_otherwise(event.receiver):
+        of_tensors = event.name.startswith(_OF_TENSORS)
+        if _is_told_otherwise(event.receiver) if of_tensors else tensor is None:
             return
         if tensor is None or not tensor.flags & ARRAY:
             yield self.finding(
