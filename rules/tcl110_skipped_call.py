@@ -12,7 +12,7 @@ from tclint.fixes.recipes import compute_once, skip_unread_store, skip_while_com
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _language
 from tclint.rules._spellings import counted, own_name
-from tclint.ruleset.rule import Rule, whole_frame
+from tclint.ruleset.rule import Rule, sure, whole_frame
 from tclint.torch_facts import calls, facts, features
 from tclint.values import ARRAY, Const, Object, Scalar, Value, tensor_of
 
@@ -121,7 +121,7 @@ class SkippedCall(Rule):
                 event,
                 f"Dynamo traces into `{event.name.removesuffix('.__call__')}`, whose code breaks the graph{whole_frame(event)}",
                 about=tensor,
-                confidence=Confidence.MEDIUM if tensor is None else None,
+                confidence=Confidence.MEDIUM if of_tensors and not sure(tensor) else None,
                 graph_breaks=(),
                 help="call it outside the compiled region, on the batch before it is handed to the model",
             )

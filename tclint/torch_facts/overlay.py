@@ -82,7 +82,6 @@ _NOT_CALLED: Final[dict[str, tuple[str, ...]]] = {
     "gc.get_referrers": (">list !GB0007",),
     "importlib.__import__": ("str>namespace !GB0007",),
     "importlib.metadata.version": ("str>str !GB0007",),
-    "torch._C._is_tracing": (">bool !GB0208",),
     "tensor#resize_as_": ("Tf2,Tf2>Tf2 !GB0148 m:self a:self s:self",),
 }
 _ADDRESS: Final = "the asking compares what came out: alone it is traced; what is done with it is in language.json"

@@ -66,6 +66,13 @@ class Net(nn.Module):
 """
 
 
+def test_what_takes_tensors_alone_needs_no_name_of_one(tmp_path: Path) -> None:
+    """torchaudio asks nobody whether it is given a tensor; of torchvision's transforms one may be given an image."""
+    (tmp_path / "m.py").write_text(PROGRAM.replace("waveform", "anything").replace("images", "something"))
+    report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
+    assert [(f.line, f.confidence.value) for f in report.findings if f.line in (16, 17)] == [(16, "medium")]
+
+
 def test_the_layers_of_graphs_that_take_self_loops_away_are_named(tmp_path: Path) -> None:
     """Each was asked of torch 2.13 with torch_geometric 2.8; `add_self_loops=False` and `SAGEConv` are one graph."""
     (tmp_path / "m.py").write_text(LAYERS)
