@@ -57,7 +57,7 @@ class Signature:
 
     __slots__ = (
         *("asked", "called", "keyed", "kwarg", "kwonly", "names", "nodes"),
-        *("optional", "parted", "seen", "used", "vararg"),
+        *("optional", "parted", "seen", "tested", "used", "vararg"),
     )
 
     def __init__(self, function: Function) -> None:
@@ -79,6 +79,7 @@ class Signature:
         self.called: frozenset[str] = frozenset()
         self.parted: frozenset[str] = frozenset()
         self.optional: frozenset[str] = frozenset()
+        self.tested: frozenset[str] = frozenset()
 
 
 def signature(function: Function) -> Signature:
@@ -246,7 +247,12 @@ def _annotated(interp: Interpreter, function: Function, node: ast.arg, annotatio
         used = used_as_tensor(function, known)
         if node.arg in known.parted and node.arg not in used and node.arg not in known.called:
             return UNKNOWN
-    return hints.evaluate(interp, function.module, annotation, Origin(node.lineno, node))
+    value = hints.evaluate(interp, function.module, annotation, Origin(node.lineno, node))
+    if value is UNKNOWN or tensor_of(value) is not None:
+        return value
+    used_as_tensor(function, known)
+    # Who asks whether it is a tensor is given one as well, whatever the annotation says.
+    return join(value, Tensor(NAMED, "", -1, 0, Origin(node.lineno, node))) if node.arg in known.tested else value
 
 
 def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signature, value: Value) -> Value:
@@ -321,7 +327,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
 
     `known.keyed` then holds those it looks up by keys, `known.asked` those whose value it asks for as they are, `known.called`
     those of which it calls what only tensors and arrays have, `known.parted` those it takes apart into what is no tensor,
-    `known.optional` those it compares with None.
+    `known.optional` those it compares with None, `known.tested` those of which it asks whether they are tensors.
     """
     if known.used is None:
         found: set[str] = set()
@@ -330,6 +336,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         called: set[str] = set()
         stored: set[str] = set()
         optional: set[str] = set()
+        tested: set[str] = set()
         parts: dict[str, set[str]] = {}
         names = {*known.names, *(n.arg for n, _ in known.kwonly)}
         for node in nodes(function.node):
@@ -365,6 +372,9 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                         found.add(side.id)
             elif isinstance(node, ast.Call):
                 func = node.func
+                if isinstance(func, ast.Name) and func.id == "isinstance" and len(node.args) == 2:
+                    if isinstance(node.args[0], ast.Name) and hints.is_tensor(node.args[1]):
+                        tested.add(node.args[0].id)
                 if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
                     continue
                 first = node.args[0] if node.args else None
@@ -378,6 +388,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         known.asked = frozenset(asked & names - stored)
         known.called = frozenset(called & names - stored)
         known.optional = frozenset(optional & names)
+        known.tested = frozenset(tested & names)
         tensors = found | called
         known.parted = frozenset(name for name, inner in parts.items() if name in names and not inner & tensors)
     return known.used

@@ -135,7 +135,10 @@ def _refine_call(frame: Frame, node: ast.Call, then: Env | None, otherwise: Env 
         if then is not None and not value.python_type and frame.region is not None and _is_path(wanted):
             then[RARE] = TRUE  # what is compiled is given tensors, as a rule, and reads no files
         if then is not None:
-            _put(then, place, value.narrow(wanted) or _of_type(wanted, frame, node), frame)
+            narrowed = value.narrow(wanted) or _of_type(wanted, frame, node)
+            if isinstance(narrowed, Tensor):
+                narrowed = narrowed.with_(conf=max(narrowed.conf, USED))
+            _put(then, place, narrowed, frame)
         if otherwise is not None and isinstance(value, Union):
             rest = [o for o in value.options if o.instance_of(wanted) is not True]
             if len(rest) == 1 and isinstance(rest[0], Tensor):
