@@ -364,7 +364,8 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                     inner = {part.id for part in nodes(node.targets[0]) if isinstance(part, ast.Name)}
                     parts.setdefault(node.value.id, set()).update(inner)
             elif isinstance(node, ast.Compare):
-                if isinstance(node.left, ast.Name) and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+                other = node.comparators[0]
+                if isinstance(node.left, ast.Name) and isinstance(other, ast.Constant) and other.value is None:
                     optional.add(node.left.id)
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
                 for side in (node.left, node.right):
