@@ -136,7 +136,7 @@ def _refine_call(frame: Frame, node: ast.Call, then: Env | None, otherwise: Env 
             then[RARE] = TRUE  # what is compiled is given tensors, as a rule, and reads no files
         if then is not None:
             narrowed = value.narrow(wanted) or _of_type(wanted, frame, node)
-            if isinstance(narrowed, Tensor):
+            if isinstance(narrowed, Tensor) and _is_tensor(wanted):
                 narrowed = narrowed.with_(conf=max(narrowed.conf, USED))
             _put(then, place, narrowed, frame)
         if otherwise is not None and isinstance(value, Union):
@@ -147,6 +147,11 @@ def _refine_call(frame: Frame, node: ast.Call, then: Env | None, otherwise: Env 
                 _put(otherwise, place, one_of(rest), frame)
     elif func.name == "torch.is_tensor" and then is not None and value is UNKNOWN:
         _put(then, place, Tensor(USED, origin=frame.origin(node)), frame)
+
+
+def _is_tensor(wanted: Value) -> bool:
+    """Whether every type that is asked for is one of tensors."""
+    return all(isinstance(t, External) and t.name in TENSOR_TYPES for t in wanted.types())
 
 
 def _is_path(wanted: Value) -> bool:
