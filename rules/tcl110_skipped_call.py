@@ -12,9 +12,9 @@ from tclint.fixes.recipes import compute_once, skip_unread_store, skip_while_com
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _language
 from tclint.rules._spellings import counted, own_name
-from tclint.ruleset.rule import Rule, whole_frame
+from tclint.ruleset.rule import Rule, sure, whole_frame
 from tclint.torch_facts import calls, facts, features
-from tclint.values import ARRAY, Const, Object, Scalar, tensor_of
+from tclint.values import ARRAY, Const, Object, Scalar, Value, tensor_of
 
 # A property is made while a class is defined, and that is what breaks the graph. Tensors are others' business.
 _NAMES: Final = tuple(
@@ -31,6 +31,9 @@ _OBJECTS: Final = facts.named("makes objects whose methods break")
 
 # What other libraries do in Python that Dynamo traces into, and cannot trace.
 _INSIDE: Final = facts.named("breaks the graph in its own code")
+# Nobody hands these an image or an array: what is not known is a tensor, too.
+_OF_TENSORS: Final = tuple(name.removesuffix("*") for name in facts.named("takes tensors alone"))
+_LEFT_OUT: Final = frozenset(facts.named("is told to leave out what breaks"))
 
 _OF_PROCESS: Final = facts.named("is done to the process, not to the values")
 
@@ -44,7 +47,8 @@ class SkippedCall(Rule):
     `inspect.stack()`, locks, queues, `copy.copy` … are marked as skipped: the graph ends, Python runs the call, another
     graph begins. Which calls do was measured by compiling each on every torch from 2.4 on; `target-torch` chooses.
     Some transforms of torchvision and torchaudio (`Normalize`, `MelSpectrogram`, `Resample`, the random ones) are traced into,
-    and ask tensors for their values on the way.
+    and ask tensors for their values on the way; so do layers of torch_geometric that add self-loops or take them away (`GCNConv`,
+    `GATConv`, `ChebConv`).
 
     Bad::
 
@@ -109,11 +113,15 @@ class SkippedCall(Rule):
         """A call of a library whose code breaks the graph where it gets tensors."""
         given = (*event.args, *event.keywords.values())
         tensor = next((t for value in given if (t := tensor_of(value)) is not None), None)
-        if tensor is not None and not tensor.flags & ARRAY:
+        of_tensors = event.name.startswith(_OF_TENSORS)
+        if _is_told_otherwise(event.receiver) if of_tensors else tensor is None:
+            return
+        if tensor is None or not tensor.flags & ARRAY:
             yield self.finding(
                 event,
                 f"Dynamo traces into `{event.name.removesuffix('.__call__')}`, whose code breaks the graph{whole_frame(event)}",
                 about=tensor,
+                confidence=Confidence.MEDIUM if of_tensors and not sure(tensor) else None,
                 graph_breaks=(),
                 help="call it outside the compiled region, on the batch before it is handed to the model",
             )
@@ -131,6 +139,17 @@ class SkippedCall(Rule):
         note = "the value is the one at start-up: wrong where it changes while the program runs"
         once = compute_once(event, note) or (counted(event) if event.name.startswith("bisect.") else None)
         return once or skip_unread_store(event, event.node)
+
+
+def _is_told_otherwise(receiver: Value | None) -> bool:
+    """Whether a layer was made with an argument that decides about the step that breaks, or may have been."""
+    made = receiver.origin.node if isinstance(receiver, Object) else None
+    given = made.keywords if isinstance(made, ast.Call) else ()
+    return any(
+        (each.arg is None or each.arg in _LEFT_OUT)
+        and not (isinstance(each.value, ast.Constant) and each.value.value is True)
+        for each in given
+    )
 
 
 def _only_done(event: Call) -> bool:

@@ -9,21 +9,28 @@ from typing import Final, TypeGuard
 
 from tclint.events import Attribute, Call, Event, ProgramCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.program import Module
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
-from tclint.values import Instance, Object, Value
+from tclint.values import UNKNOWN, Instance, Object, Tensor, Value
+from tclint.values.value import MAX_NESTING
 
 _OWN: Final = facts.named("belongs to recurrent networks alone")
 _PACKS: Final = facts.named("packs sequences")
 _NETWORKS: Final = frozenset(name.removesuffix(".forward") for name in facts.named("runs a recurrent network"))
+_WALKS: Final = (
+    *facts.named("gives the tensors of a module"),
+    *(f"torch.nn.Module.{name}" for name in facts.named("walks the modules in a module")),
+)
 
 
 class RnnInRegion(Rule):
     """`nn.LSTM`, `nn.GRU`, `nn.RNN` and packed sequences send the whole function to eager.
 
     Dynamo refuses them by default (`torch._dynamo.config.allow_rnn = True` lets them in, at the price of unrolling the
-    sequence). Up to torch 2.14 the function that reads one is not compiled at all, whether it calls it, hands it on or
-    asks for its `hidden_size`; from 2.15 on only the call breaks.
+    sequence). Up to torch 2.14 the function that reads one is not compiled at all, whether it calls it, hands it on,
+    asks for its `hidden_size` or meets it while it walks a module (`next(self.parameters())`, where nothing before it has any);
+    from 2.15 on only the call breaks.
 
     Bad::
 
@@ -42,7 +49,7 @@ class RnnInRegion(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0014", "GB0007")
     subjects = {"attribute": (Object,)}
-    calls = (*facts.named("runs a recurrent network"), *_PACKS, *_OWN)
+    calls = (*facts.named("runs a recurrent network"), *_PACKS, *_OWN, *_WALKS)
     owns = (
         "torch.nn.utils.rnn.*",
         *(name.replace(".forward", "*") for name in facts.named("runs a recurrent network")),
@@ -55,6 +62,12 @@ class RnnInRegion(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.configured("allow_rnn"):
+            return
+        if event.name in _WALKS:
+            deep = 0 if event.method.endswith("children") else MAX_NESTING  # children have children of their own
+            met = _met_first(event, event.receiver, deep) if event.receiver is not None else ""
+            if met:
+                yield from self._read(event, met, event.node)
             return
         packs = event.name in _PACKS
         if event.method == "pad_packed_sequence" and self._is_eager(event):
@@ -113,6 +126,31 @@ class RnnInRegion(Rule):
 
     def _consequence(self) -> str:
         return "this function is not compiled" if self.target < (2, 15) else "the graph breaks here"
+
+
+def _met_first(event: Call, value: Value, deep: int) -> str:
+    """The network that a walk through a module meets before any other module; nothing where another may come first."""
+    if _is_network(value):
+        return value.name
+    if not isinstance(value, Instance) or deep < 0 or not event.ask.is_nn_module(value.cls):
+        return ""
+    held = event.ask.attributes(value)
+    if any(isinstance(each, Tensor) for each in held.values()):
+        return ""
+    called = event.ask.of_file(_called_on_self) if value.cls.module is event.frame.module else None
+    for name, each in held.items():
+        if isinstance(each, (Instance, Object)) and (found := _met_first(event, each, deep - 1)):
+            return found
+        # An argument of a constructor that nobody calls is a number, most likely; another may be a module.
+        if each.is_outside or isinstance(each, Instance) or (each is UNKNOWN and (called is None or name in called)):
+            return ""
+    return ""
+
+
+def _called_on_self(module: Module) -> frozenset[str]:
+    """The attributes that code of a file calls: `self.encoder(x)`."""
+    called = [node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
+    return frozenset(func.attr for func in called if isinstance(func, ast.Attribute))
 
 
 def _is_network(value: Value) -> TypeGuard[Object]:

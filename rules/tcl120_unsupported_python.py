@@ -231,7 +231,7 @@ class UnsupportedPython(Rule):
                 yield self._finding(event, "`dataclasses.fields` of a class")
         elif name == "builtins.sorted":
             values = event.args[0] if event.args else None
-            if isinstance(values, Seq) and isinstance(values.element(), Instance) and "key" not in event.keywords:
+            if isinstance(values, Seq) and "key" not in event.keywords and _has_object(values.element()):
                 yield from self._of_language(event, "sorted() of objects")
         elif name.startswith("pydantic."):
             yield self._finding(event, f"`{name}`")
@@ -346,6 +346,13 @@ def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
         return False
     value = event.ask.module_value(node.id, event.function.cls.module)
     return isinstance(value, External) and value.name.startswith("pydantic.")
+
+
+def _has_object(element: Value, deep: int = 3) -> bool:
+    """Whether what is sorted is an object, or a tuple with one: Dynamo asks for constants, also where the first parts decide."""
+    if isinstance(element, Seq) and element.kind == "tuple":
+        return deep > 0 and any(_has_object(part, deep - 1) for part in element.items or ())
+    return isinstance(element, Instance) or (isinstance(element, Object) and element.name.startswith("torch.nn."))
 
 
 def _is_set_of_tensors(value: Value) -> bool:

@@ -57,7 +57,7 @@ class Signature:
 
     __slots__ = (
         *("asked", "called", "keyed", "kwarg", "kwonly", "names", "nodes"),
-        *("parted", "seen", "used", "vararg"),
+        *("optional", "parted", "seen", "tested", "used", "vararg"),
     )
 
     def __init__(self, function: Function) -> None:
@@ -78,6 +78,8 @@ class Signature:
         self.asked: frozenset[str] = frozenset()
         self.called: frozenset[str] = frozenset()
         self.parted: frozenset[str] = frozenset()
+        self.optional: frozenset[str] = frozenset()
+        self.tested: frozenset[str] = frozenset()
 
 
 def signature(function: Function) -> Signature:
@@ -234,7 +236,8 @@ def _evidence(interp: Interpreter, function: Function, node: ast.arg, known: Sig
     if node.annotation is not None:
         return _annotated(interp, function, node, node.annotation, known)
     if node.arg in used_as_tensor(function, known):
-        return Tensor(USED, "", -1, 0, origin)
+        tensor = Tensor(USED, "", -1, 0, origin)
+        return join(tensor, NONE) if node.arg in known.optional else tensor
     return UNKNOWN
 
 
@@ -244,7 +247,12 @@ def _annotated(interp: Interpreter, function: Function, node: ast.arg, annotatio
         used = used_as_tensor(function, known)
         if node.arg in known.parted and node.arg not in used and node.arg not in known.called:
             return UNKNOWN
-    return hints.evaluate(interp, function.module, annotation, Origin(node.lineno, node))
+    value = hints.evaluate(interp, function.module, annotation, Origin(node.lineno, node))
+    if value is UNKNOWN or tensor_of(value) is not None:
+        return value
+    used_as_tensor(function, known)
+    # Who asks whether it is a tensor is given one as well, whatever the annotation says.
+    return join(value, Tensor(NAMED, "", -1, 0, Origin(node.lineno, node))) if node.arg in known.tested else value
 
 
 def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signature, value: Value) -> Value:
@@ -318,7 +326,8 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
     """Names on which the function uses what only tensors have.
 
     `known.keyed` then holds those it looks up by keys, `known.asked` those whose value it asks for as they are, `known.called`
-    those of which it calls what only tensors and arrays have, `known.parted` those it takes apart into what is no tensor.
+    those of which it calls what only tensors and arrays have, `known.parted` those it takes apart into what is no tensor,
+    `known.optional` those it compares with None, `known.tested` those of which it asks whether they are tensors.
     """
     if known.used is None:
         found: set[str] = set()
@@ -326,6 +335,8 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         asked: set[str] = set()
         called: set[str] = set()
         stored: set[str] = set()
+        optional: set[str] = set()
+        tested: set[str] = set()
         parts: dict[str, set[str]] = {}
         names = {*known.names, *(n.arg for n, _ in known.kwonly)}
         for node in nodes(function.node):
@@ -352,12 +363,19 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                 if isinstance(node.value, ast.Name) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
                     inner = {part.id for part in nodes(node.targets[0]) if isinstance(part, ast.Name)}
                     parts.setdefault(node.value.id, set()).update(inner)
+            elif isinstance(node, ast.Compare):
+                other = node.comparators[0]
+                if isinstance(node.left, ast.Name) and isinstance(other, ast.Constant) and other.value is None:
+                    optional.add(node.left.id)
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
                 for side in (node.left, node.right):
                     if isinstance(side, ast.Name):
                         found.add(side.id)
             elif isinstance(node, ast.Call):
                 func = node.func
+                if isinstance(func, ast.Name) and func.id == "isinstance" and len(node.args) == 2:
+                    if isinstance(node.args[0], ast.Name) and hints.is_tensor(node.args[1]):
+                        tested.add(node.args[0].id)
                 if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
                     continue
                 first = node.args[0] if node.args else None
@@ -370,6 +388,8 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         known.keyed = frozenset(keyed & names - found)
         known.asked = frozenset(asked & names - stored)
         known.called = frozenset(called & names - stored)
+        known.optional = frozenset(optional & names)
+        known.tested = frozenset(tested & names)
         tensors = found | called
         known.parted = frozenset(name for name, inner in parts.items() if name in names and not inner & tensors)
     return known.used

@@ -139,6 +139,8 @@ def _if(frame: Frame, node: ast.If) -> None:
         if taken is not None:
             heap.meet([taken])
         if not frame.dead:
+            if after is not None and frame.region is not None:
+                _fill_in(frame, node, after, frame.env)
             after = join_env(after, frame.env)
         left |= frame.dead
         frame.dead = False
@@ -159,6 +161,24 @@ def _arm(frame: Frame, body: Sequence[ast.stmt], undecided: bool) -> None:
         frame.dead = True
     else:
         run_block(frame, body)
+
+
+def _fill_in(frame: Frame, node: ast.If, after: Env, other: Env) -> None:
+    """An attribute that one arm alone writes is, behind the other, what the object held before."""
+    if not any("." in path for path in after.keys() ^ other.keys()):
+        return
+    for place in ast.walk(node):
+        if not isinstance(place, ast.Attribute) or not isinstance(place.ctx, ast.Store):
+            continue
+        if not isinstance(place.value, ast.Name):
+            continue
+        path = f"{place.value.id}.{place.attr}"
+        lacking = other if path in after else after
+        if (path in after) == (path in other):
+            continue
+        held = lacking.get(place.value.id, UNKNOWN).attribute(frame, place, place.attr, quiet=True)
+        if held is not UNKNOWN:
+            lacking[path] = held
 
 
 def _raises(frame: Frame, node: ast.If, then: Env) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tclint.timeline import guarded
+from tclint.values.constant import Const
 from tclint.values.external import External
 from tclint.values.scalar import STR
 from tclint.values.value import MAX_NESTING, UNKNOWN, Value
@@ -53,6 +54,8 @@ class FunctionValue(Value):
         if not quiet and frame.region is not None:
             owner = "a function" if self.bound is None else "a method"
             frame.interp.emitter.feature(frame, node, f"{name if name[:2] == '__' else 'an attribute'} of {owner}")
+        if name == "__name__" and not self.function.decorators:
+            return Const(self.function.name)  # how programs tell the functions of a choice apart
         return STR if name in ("__name__", "__qualname__", "__doc__") else UNKNOWN
 
     def guarded(self) -> Guarded:

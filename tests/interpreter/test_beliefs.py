@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 from small_programs import cls, function, interpreter, module
 
+from tclint.api import lint
 from tclint.interpreter import parameters
 from tclint.interpreter.expressions.comparisons import compare
 from tclint.values import (
@@ -160,3 +162,25 @@ def test_who_says_int_knows_better_than_the_annotation_of_a_whole_dict() -> None
     assert (believed(called["longest"]), believed(called["x"])) == (0, PROVEN)
     itself = parameters.bind(interp, function(interp, "f"), [env["x"], env["x"]], {}, False)
     assert believed(itself["longest"]) == PROVEN
+
+
+ASKED = """\
+from torch import nn
+
+
+class Net(nn.Module):
+    def extend(self, x, dim):
+        if isinstance(dim, int):
+            axes = list(range(-dim, 0))
+        else:
+            axes = list(dim)
+        return x.sum(axes)
+
+    def forward(self, x, dim):
+        return self.extend(x, dim)
+"""
+
+
+def test_what_is_asked_for_a_number_is_no_surer_a_tensor(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(ASKED)
+    assert not lint(["m.py"], cwd=str(tmp_path), isolated=True).findings

@@ -1,4 +1,4 @@
-"""Transforms of torchvision and torchaudio in compiled code."""
+"""Transforms of torchvision and torchaudio and layers of torch_geometric in compiled code."""
 
 from __future__ import annotations
 
@@ -36,6 +36,48 @@ def test_the_transforms_whose_code_breaks_are_named_where_they_get_tensors(tmp_p
     report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
     assert [(f.line, f.code) for f in report.findings] == [(n, "TCL110") for n in (16, 17, 19, 21)]
     assert "`torchaudio.transforms.MelSpectrogram`" in report.findings[0].message
+
+
+LAYERS = """\
+from torch import nn
+from torch_geometric.nn import ChebConv, GATConv, GCNConv, SAGEConv
+from torch_geometric.utils import degree, remove_self_loops
+
+
+class Net(nn.Module):
+    def __init__(self, width, **options):
+        super().__init__()
+        self.first = GCNConv(width, width, add_self_loops=True)
+        self.alone = GCNConv(width, width, add_self_loops=False)
+        self.given = GATConv(width, width, **options)
+        self.mean = SAGEConv(width, width)
+        self.layers = nn.ModuleList([ChebConv(width, width, 2) for _ in range(3)])
+
+    def forward(self, data):
+        x, edges = data.x, data.edge_index
+        x = self.first(x, edges)
+        x = self.alone(x, edges)
+        x = self.given(x, edges)
+        x = self.mean(x, edges)
+        for layer in self.layers:
+            x = layer(x, edges)
+        edges, _ = remove_self_loops(edges)
+        return x, degree(edges[0], 5)
+"""
+
+
+def test_what_takes_tensors_alone_needs_no_name_of_one(tmp_path: Path) -> None:
+    """torchaudio asks nobody whether it is given a tensor; of torchvision's transforms one may be given an image."""
+    (tmp_path / "m.py").write_text(PROGRAM.replace("waveform", "anything").replace("images", "something"))
+    report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
+    assert [(f.line, f.confidence.value) for f in report.findings if f.line in (16, 17)] == [(16, "medium")]
+
+
+def test_the_layers_of_graphs_that_take_self_loops_away_are_named(tmp_path: Path) -> None:
+    """Each was asked of torch 2.13 with torch_geometric 2.8; `add_self_loops=False` and `SAGEConv` are one graph."""
+    (tmp_path / "m.py").write_text(LAYERS)
+    report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
+    assert [(f.line, f.code) for f in report.findings] == [(n, "TCL110") for n in (17, 22, 23)]
 
 
 MASKED = """\

@@ -20,6 +20,7 @@ from tclint.values import (
     UNKNOWN,
     USED,
     ClassValue,
+    Const,
     Dict,
     External,
     Instance,
@@ -67,6 +68,22 @@ def _refine_comparison(frame: Frame, node: ast.Compare, then: Env | None, otherw
     elif operator is ast.Eq and then is not None and (_is_half(node) or _is_other_device(node)):
         # Only a run in half precision, or on another kind of device, gets past this test.
         then[RARE] = TRUE
+    elif operator in (ast.Eq, ast.NotEq) and isinstance(node.left, ast.Attribute) and node.left.attr == "__name__":
+        same, others = (then, otherwise) if operator is ast.Eq else (otherwise, then)
+        _refine_name(frame, node.left.value, evaluate(frame, comparator), same, others)
+
+
+def _refine_name(frame: Frame, node: ast.expr, name: Value, same: Env | None, others: Env | None) -> None:
+    """One of several functions, told by its name: `if self.activation.__name__ == "glu":`."""
+    place = path_of(node)
+    value = _current(frame, place, node) if place is not None else UNKNOWN
+    if place is None or not isinstance(value, Union) or not isinstance(name, Const):
+        return
+    named = {option: option.attribute(frame, node, "__name__", quiet=True) for option in value.options}
+    for env, wanted in ((same, True), (others, False)):
+        fits = [o for o, n in named.items() if not isinstance(n, Const) or (n.value == name.value) is wanted]
+        if env is not None and fits:
+            _put(env, place, one_of(fits), frame)
 
 
 def _is_other_device(node: ast.Compare) -> bool:
@@ -118,7 +135,10 @@ def _refine_call(frame: Frame, node: ast.Call, then: Env | None, otherwise: Env 
         if then is not None and not value.python_type and frame.region is not None and _is_path(wanted):
             then[RARE] = TRUE  # what is compiled is given tensors, as a rule, and reads no files
         if then is not None:
-            _put(then, place, value.narrow(wanted) or _of_type(wanted, frame, node), frame)
+            narrowed = value.narrow(wanted) or _of_type(wanted, frame, node)
+            if isinstance(narrowed, Tensor) and _is_tensor(wanted):
+                narrowed = narrowed.with_(conf=max(narrowed.conf, USED))
+            _put(then, place, narrowed, frame)
         if otherwise is not None and isinstance(value, Union):
             rest = [o for o in value.options if o.instance_of(wanted) is not True]
             if len(rest) == 1 and isinstance(rest[0], Tensor):
@@ -127,6 +147,11 @@ def _refine_call(frame: Frame, node: ast.Call, then: Env | None, otherwise: Env 
                 _put(otherwise, place, one_of(rest), frame)
     elif func.name == "torch.is_tensor" and then is not None and value is UNKNOWN:
         _put(then, place, Tensor(USED, origin=frame.origin(node)), frame)
+
+
+def _is_tensor(wanted: Value) -> bool:
+    """Whether every type that is asked for is one of tensors."""
+    return all(isinstance(t, External) and t.name in TENSOR_TYPES for t in wanted.types())
 
 
 def _is_path(wanted: Value) -> bool:

@@ -84,7 +84,9 @@ def result_ndim(key: str, tensor: Tensor, args: Args, keywords: Keywords) -> int
     if change is None:
         return _without_dims(key, tensor, args, keywords)
     if change == "=":
-        return tensor.ndim
+        # A 0-d tensor takes the shape of what it is computed with: `torch.remainder(torch.tensor(3), factors)`.
+        others = [value for value in (*args, *keywords.values()) if isinstance(value, Tensor)]
+        return tensor.ndim if tensor.ndim or not any(other.ndim for other in others) else -1
     if change[0] in "+-":
         return max(tensor.ndim + int(change), 0) if tensor.ndim >= 0 else -1
     return int(change)

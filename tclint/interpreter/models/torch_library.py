@@ -6,12 +6,17 @@ import ast
 from typing import Final
 
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import loaders, modules, torch_functions, torch_wrappers
+from tclint.interpreter.models import distributions, loaders, modules, torch_functions, torch_wrappers
 from tclint.interpreter.models.functions import Args, Handler, Keywords, instance, is_class, library
 from tclint.torch_facts import facts
 from tclint.values import Object, Value
 
-_BY_NAME: Final[dict[str, Handler]] = {**torch_functions.BY_NAME, **torch_wrappers.BY_NAME, **loaders.BY_NAME}
+_BY_NAME: Final[dict[str, Handler]] = {
+    **torch_functions.BY_NAME,
+    **torch_wrappers.BY_NAME,
+    **loaders.BY_NAME,
+    **distributions.BY_NAME,
+}
 
 
 def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
