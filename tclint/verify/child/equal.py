@@ -138,7 +138,10 @@ def _courses(setup: Setup, example: Example) -> Iterator[Course]:
         if not example.given:
             calls = _varied(calls[0])
         label = ", ".join(part for part in (modes[0], f"seed {seed}") if part)
-        yield Course(label, modes[0], "eager", tuple(_repeated(calls)), seed, _settled(calls))
+        repeated = tuple(_repeated(calls))
+        # Each run of a program makes its functions anew, and calls them with what it likes.
+        allowed = _settled(calls) if example.wrap else SETTLED * len(repeated)
+        yield Course(label, modes[0], "eager", repeated, seed, allowed)
     calls = fresh(setup, example, "", None)[1]
     if not example.wrap:
         # Its own calls, in its own order, are all that a program is made for.
