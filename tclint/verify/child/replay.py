@@ -23,6 +23,7 @@ from tclint.verify.child.hosted import hosted
 from tclint.verify.child.infer import example_of
 from tclint.verify.child.inputs import Call, Example, NoInputs, consumed
 from tclint.verify.child.load import dotted_name, find, load, package_at_fault
+from tclint.verify.child.refusals import as_errors
 from tclint.verify.job import Candidate, Job
 
 NAME = "tclint_replay"
@@ -106,7 +107,8 @@ class Replay:
         code = compile(ast.Module([hosted(shrink.scaled(statement, self.size))], []), self.use.path, "exec")
         while True:
             try:
-                exec(code, namespace)
+                with as_errors():
+                    exec(code, namespace)
             except ImportError as error:
                 if standin.replace(package_at_fault(error, self.root)):
                     continue
@@ -114,7 +116,9 @@ class Replay:
             return
 
     def _value(self, node: ast.expr, namespace: dict[str, Any]) -> Any:
-        return eval(compile(ast.Expression(hosted(shrink.scaled(node, self.size))), self.use.path, "eval"), namespace)
+        code = compile(ast.Expression(hosted(shrink.scaled(node, self.size))), self.use.path, "eval")
+        with as_errors():
+            return eval(code, namespace)
 
     def build(self) -> Any:
         namespace = self._namespace()
