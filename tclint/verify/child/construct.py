@@ -18,6 +18,9 @@ from tclint.verify.child.amend import Arguments, Failed, amendments, revisions
 from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.blame import reached
 from tclint.verify.child.inputs import NoInputs
+from tclint.verify.child.limits import within
+from tclint.verify.child.shrink import PARAMETERS
+from tclint.verify.child.shrink import parameters_of as sizes_of
 from tclint.verify.child.shrunk import is_config, shrunk
 from tclint.verify.child.signatures import Parameter, hints_of, own_parameters, parameters_of
 
@@ -35,6 +38,10 @@ AMENDED = 24
 """Most attempts that follow from what one error says."""
 DIRECTED = 120
 """Most attempts that follow from errors at all, before plain combinations are left."""
+
+
+class TooLarge(Exception):
+    """What was made would take the time and the memory of everything else."""
 
 
 class Making:
@@ -187,7 +194,11 @@ def _constructed(
         try:
             given = copy.deepcopy(now.arguments)
             torch.manual_seed(0)
-            return target(**given), now.arguments
+            with within(SECONDS):
+                made = target(**given)
+            if (count := sizes_of(made)) > PARAMETERS:
+                raise TooLarge(f"it has {count:,} parameters")
+            return made, now.arguments
         except Exception as error:
             if alone.found_missing(error):
                 seen.discard(key)

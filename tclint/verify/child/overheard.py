@@ -24,9 +24,9 @@ import torch
 from tclint.verify import suites
 from tclint.verify.child.compiling import uncompiled, unwrapped
 from tclint.verify.child.inputs import Call, Example, NoInputs, consumed
+from tclint.verify.child.limits import within
 from tclint.verify.child.load import find, load
 from tclint.verify.child.owners import kept
-from tclint.verify.child.replay import within
 from tclint.verify.cover import Coverage, covering
 from tclint.verify.forks import leave_if_copy, uncounted
 from tclint.verify.job import Candidate, Goal, Job
