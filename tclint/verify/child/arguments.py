@@ -120,17 +120,6 @@ def _annotated(wanted: Wanted, annotation: Any) -> Iterator[Any]:
         yield {}
     if origin is type:
         yield from _factories(name)
-    if origin is Callable:
-        yield from _makers(typing.get_args(annotation)[-1:])
-
-
-def _makers(result: tuple[Any, ...]) -> Iterator[Any]:
-    """What gives an instance when it is called: the class itself or one below it, the one that asks for least."""
-    for cls in result:
-        plain_one = isinstance(cls, type) and cls.__module__ not in ("builtins", "typing")
-        if plain_one and not issubclass(cls, (torch.Tensor, nn.Module)):
-            known = [one for one in (cls, *_below(cls)) if not inspect.isabstract(one)]
-            yield from sorted(known, key=_required)[:SUBCLASSES]
 
 
 def _is_abstract_sequence(origin: Any) -> bool:
