@@ -13,7 +13,7 @@ from tclint.run import cachedir
 from tclint.verify.heard import Heard
 from tclint.verify.job import Job
 
-VERSION = 3
+VERSION = 4
 """Raised whenever the experiments change what they hear."""
 
 

@@ -19,6 +19,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     # kind, words of a finding, words of a guard
     ("stride", r"\bstrides?\b|contiguous|memory format|layout", r"stride"),
     ("size", r"\bsizes?\b|\bshapes?\b|\blengths?\b|\bbatch\b", r"size mismatch|\.size\(\)|\.shape|rank mismatch"),
+    ("keys", r"\bholds changes\b|\bkeys change\b", r"\bkeys\b|dict_contains|\blen\(|\bin\b"),
     ("dtype", r"\bdtype|autocast", r"dtype|autocast"),
     ("mode", r"no_grad|grad mode|inference_mode|requires_grad", r"grad_mode|GRAD_MODE|requires_grad|inference"),
     ("training", r"\.train\(\)|\.eval\(\)|training mode", r"training"),
@@ -60,4 +61,7 @@ def is_about(reason: str, claim: Claim) -> bool:
 def is_varied(varied: Iterable[str], claim: Claim) -> bool:
     """Whether a sequence of calls changed what the claim speaks of, so that its silence says something."""
     known = set(varied)
+    if "keys" in claim.kinds:
+        # What a container holds: another size of the tensors in it is no other container; another length of it is.
+        return "keys" in known or ("size" in known and bool(known & {*claim.names}))
     return bool(known & {*claim.names, *claim.kinds})

@@ -85,6 +85,10 @@ class Run:
     """Where the inputs came from."""
     dtype: str = ""
     target: str = ""
+    compiled: Step | None = None
+    """What verify compiled, by its file and name; None where the program's own sites did."""
+    given: bool = False
+    """Somebody wrote the example, and says by it what is compiled."""
     covered: Lines = field(default_factory=dict)
     traced: Lines = field(default_factory=dict)
     breaks: tuple[Break, ...] = ()
@@ -214,6 +218,7 @@ def with_paths(heard: Heard, rename: Callable[[str], str]) -> Heard:
     def run(item: Run) -> Run:
         return replace(
             item,
+            compiled=steps((item.compiled,))[0] if item.compiled else None,
             covered=lines(item.covered),
             traced=lines(item.traced),
             breaks=breaks(item.breaks),

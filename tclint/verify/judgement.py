@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from tclint.model.finding import Effect, Finding, Step
 from tclint.output.words import plural
+from tclint.verify import sites
 from tclint.verify.claims import Claim, claim_of, is_about, is_varied
 from tclint.verify.heard import Break, Fault, Frame, Heard, Run
 from tclint.verify.makers import wanted
@@ -50,6 +51,7 @@ class _Judge:
         gb_id: str = "",
         stack: tuple[Step, ...] = (),
         hint: str = "",
+        apart: bool = False,
     ) -> Verdict:
         return Verdict(
             finding=self.finding,
@@ -62,7 +64,19 @@ class _Judge:
             dtype=run.dtype if run else "",
             inputs=run.source if run else "",
             hint=wanted(hint, run.source) if run else hint,
+            apart=apart,
         )
+
+    def otherwise(self, run: Run) -> str:
+        """Why the compiler did not get from this run what the program gives it; empty where it did."""
+        return sites.otherwise(self.finding, run, self.heard.runs, self.outlines)
+
+    def refuted(self, words: str, run: Run) -> Verdict:
+        """Refuted by a run that compiled as the finding's site does; no other can refute."""
+        if why := self.otherwise(run):
+            hint = "register an example that compiles as the program does with @tclint.example"
+            return self.verdict(Outcome.INCONCLUSIVE, f"{why}: {words}", run, hint=hint, apart=True)
+        return self.verdict(Outcome.REFUTED, words, run)
 
     def here(self, path: str, line: int) -> bool:
         """Whether a place is this finding's: in its span, or elsewhere in its statement where nobody else claims it."""
@@ -163,7 +177,7 @@ def _graph_break(judging: _Judge) -> Verdict:
         if run.fault is not None and _fault_here(judging, run.fault):
             words = f"{run.fault.kind}: {run.fault.message.strip().splitlines()[0][:300] if run.fault.message else ''}"
             return judging.verdict(Outcome.CONFIRMED, words, run, stack=run.fault.stack)
-    for run in runs:
+    for run in sorted(runs, key=lambda run: bool(judging.otherwise(run))):
         if judging.touches(run.traced.get(judging.finding.path, ())):
             where = judging.finding.span
             if judging.outlines(judging.finding.path).is_conditional(where.line, where.column):
@@ -179,7 +193,7 @@ def _graph_break(judging: _Judge) -> Verdict:
             if sized and "size" not in run.varied:
                 words = "traced without a break, in calls of one size only"
                 return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
-            return judging.verdict(Outcome.REFUTED, f"traced without a break ({run.label or 'one call'})", run)
+            return judging.refuted(f"traced without a break ({run.label or 'one call'})", run)
     return _untraced(judging, runs)
 
 
@@ -304,7 +318,7 @@ def _recompile(judging: _Judge) -> Verdict:
         whose = "these calls" if reached[0].chosen else "the calls that could be made up"
         words = f"{whose} do not vary {what}"
         return judging.verdict(Outcome.INCONCLUSIVE, words, reached[0], hint=_VARY)
-    for run in telling:
+    for run in sorted(telling, key=lambda run: bool(judging.otherwise(run))):
         if run in reached:
             if run.fault is not None:
                 return judging.verdict(Outcome.INCONCLUSIVE, f"the calls ended early: {fault_words(run.fault)[0]}", run)
@@ -313,8 +327,7 @@ def _recompile(judging: _Judge) -> Verdict:
                 words = "nothing that holds this line was compiled in these calls"
                 return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=_VARY)
             over = f" over {plural(run.calls, 'call')}" if run.calls else ""  # a trace does not count them
-            words = f"compiled {times(most)}{over} ({run.label}), as a correct program is"
-            return judging.verdict(Outcome.REFUTED, words, run)
+            return judging.refuted(f"compiled {times(most)}{over} ({run.label}), as a correct program is", run)
     return _untraced(judging, runs)
 
 
@@ -395,37 +408,15 @@ def _cudagraph(judging: _Judge) -> Verdict:
             return judging.verdict(Outcome.INCONCLUSIVE, fault_words(run.fault)[0], run, stack=run.fault.stack)
     hint = "register an example whose calls run this line with @tclint.example"
     touching = [run for run in runs if judging.touches(run.covered.get(path, ()))]
-    for run in touching:
-        if run.graph_runs > 1 and not _is_one_step(judging, run):
+    for run in sorted(touching, key=lambda run: bool(judging.otherwise(run))):
+        if run.graph_runs > 1:
             words = f"{plural(run.graph_runs, 'step')} kept and read again: the values are those of eager mode ({run.label})"
-            return judging.verdict(Outcome.REFUTED, words, run)
+            return judging.refuted(words, run)
     for run in touching:
-        if _is_one_step(judging, run):
-            words = "the program compiles what this function calls, and here the function itself was compiled: all is one step"
-            hint = "register an example that compiles as the program does with @tclint.example"
-            return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=hint)
         # What one call gave is still there: only a second one could overwrite it.
         words = f"one call was made, and what a second one would overwrite is not known ({run.label})"
         return judging.verdict(Outcome.INCONCLUSIVE, words, run, hint=hint)
     return judging.verdict(Outcome.NOT_REACHED, "the calls that were made never ran this line", runs[0], hint=hint)
-
-
-def _is_one_step(judging: _Judge, run: Run) -> bool:
-    """Whether the eager code of a finding was compiled itself: within one call of what is compiled no graph overwrites what
-    another one gave, so that this shows nothing of calls one after the other."""
-    path = judging.finding.path
-    function = judging.outlines(path).function_at(judging.finding.span.line) if judging.finding.eager else None
-    if function is None:
-        return False
-    # Dynamo tells no lines of a function that it gives up; its break does.
-    alike = [other for other in judging.heard.runs if other.target == run.target]
-    traced = {line for other in alike for line in other.traced.get(path, ())}
-    broken = {line for other in alike for item in other.breaks for at, line in _places(item) if at == path}
-    return any(function.first <= line <= function.last for line in traced | broken)
-
-
-def _places(item: Break) -> set[tuple[str, int]]:
-    return {(item.path, item.line), *((step.path, step.line) for step in item.stack)}
 
 
 def _graphs_here(judging: _Judge, run: Run) -> bool:

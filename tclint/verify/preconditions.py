@@ -60,7 +60,7 @@ def asked_before(path: str, line: int) -> tuple[Asked, ...]:
     for _ in range(CALLERS):
         above: list[tuple[_Place, int]] = []
         for place, at in level:
-            _ask(place, list(_tests(place.function.body, at)), found)
+            _ask(place, list(_tests(place.function.body, at))[::-1], found)
             for caller, call in _calls(place.function.name, places):
                 if caller.function is not place.function:
                     above.append((caller, call.lineno))
@@ -144,6 +144,44 @@ def _name(place: _Place, name: str, values: list[object], found: _Found) -> None
             stored = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
             if name in stored:
                 _ask(place, [node.value], found)
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+            _ask(place, _looped_over(node.target, node.iter, name, place.function), found)
+
+
+def _looped_over(target: ast.expr, items: ast.expr, name: str, function: _Function) -> list[ast.expr]:
+    """What a name of a loop is taken from: of several sequences that are gone through together, its own."""
+    if not _binds(target, name):
+        return []
+    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(items, ast.Call) and isinstance(items.func, ast.Name):
+        position = next(number for number, part in enumerate(target.elts) if _binds(part, name))
+        if items.func.id == "enumerate" and items.args:
+            return _looped_over(target.elts[1], items.args[0], name, function) if position == 1 else []
+        if items.func.id == "zip" and position < len(gone := _spread(items.args, function)):
+            return [gone[position]]
+    return [items]
+
+
+def _binds(target: ast.expr, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(target))
+
+
+def _spread(arguments: Sequence[ast.expr], function: _Function) -> list[ast.expr]:
+    """The arguments of a call, with the parts of a tuple that is made in the function in place of `*name`."""
+    found: list[ast.expr] = []
+    for argument in arguments:
+        if not isinstance(argument, ast.Starred):
+            found.append(argument)
+            continue
+        made: ast.expr | None = argument.value
+        if isinstance(made, ast.Name):
+            bound = (node for node in ast.walk(function) if isinstance(node, ast.Assign))
+            made = next(
+                (n.value for n in bound if any(isinstance(t, ast.Name) and t.id == made.id for t in n.targets)), None
+            )
+        if not isinstance(made, (ast.Tuple, ast.List)):
+            return []
+        found += made.elts
+    return found
 
 
 def _attribute(place: _Place, name: str, values: list[object], found: _Found) -> None:

@@ -184,7 +184,8 @@ class _Prover:
 def _still(finding: Finding, verdict: Verdict) -> str:
     """Empty, or why the hazard cannot be called gone."""
     outcome = verdict.outcome.value
-    if outcome == "refuted":
+    if outcome == "refuted" or verdict.apart:
+        # The same was compiled before the fix, whatever the program compiles, and it happened then.
         return ""
     if finding.effect is Effect.SILENT and outcome == "inconclusive" and "values agree" in verdict.words:
         # Confirmed by values that differed: they agree now, and nothing more can be said of a silent fault.

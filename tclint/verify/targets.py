@@ -82,13 +82,17 @@ def _candidate(path: str, name: str, inner: bool = False) -> Candidate | None:
 
 
 def targets_of(findings: Sequence[Finding], options: VerifyOptions) -> tuple[Target, ...]:
-    """The findings grouped by what must run. CUDA-graph findings run apart: they need the real modes of each site."""
+    """The findings grouped by what must run and by their file. CUDA-graph findings run apart: they need the real modes of each
+    site. So does each file that what is compiled leads to: where the whole cannot be run, its classes are looked for by
+    themselves, and those of one file have the time of a target for that.
+    """
     root = os.path.realpath(options.root)
-    groups: dict[tuple[Candidate, bool, Compiled], list[tuple[Finding, tuple[Candidate, ...]]]] = {}
+    groups: dict[tuple[Candidate, bool, Compiled, str], list[tuple[Finding, tuple[Candidate, ...]]]] = {}
     for finding in findings:
         candidates = candidates_of(finding, root, options.factories)
         graphs = finding.effect is Effect.CUDAGRAPH
-        groups.setdefault((candidates[0], graphs, _site(finding)), []).append((finding, candidates))
+        key = (candidates[0], graphs, _site(finding), finding.path)
+        groups.setdefault(key, []).append((finding, candidates))
     return tuple(_target(members, root, options) for members in groups.values())
 
 
@@ -108,7 +112,7 @@ def _record_file(folder: str, root: str, candidate: Candidate, finding: Finding)
     if not folder:
         return ""
     graphs = finding.effect is Effect.CUDAGRAPH
-    name = f"{relative(candidate.path, root)}:{candidate.name}:{graphs}:{_site(finding)}"
+    name = f"{relative(candidate.path, root)}:{candidate.name}:{graphs}:{_site(finding)}:{finding.path}"
     return os.path.join(folder, hashlib.sha256(name.encode()).hexdigest()[:24] + ".pt")
 
 

@@ -33,6 +33,8 @@ class Verdict:
     """Where the inputs came from."""
     hint: str = ""
     """What to write so that the next run can tell."""
+    apart: bool = False
+    """What the finding says did not happen, and what was compiled is not what its site compiles."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,40 @@ def test_recompiles_by_sweep(project: Project, run: Callable[..., VerifyReport])
     assert "calls" in report.verdicts[0].words
 
 
+BLOCKWISE = """
+    import torch
+    from torch import nn
+
+    class Block(nn.Module):
+        def forward(self, x, ids):
+            return x + ids.unsqueeze(-1)
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.block = Block()
+
+        def compile_blocks(self):
+            self.block = torch.compile(self.block)
+
+        def forward(self, x: torch.Tensor):
+            batch, length, _ = x.shape
+            ids = torch.arange(length).unsqueeze(0).expand(batch, -1)  # expands
+            return self.block(x, ids)
+"""
+
+
+def test_what_is_compiled_in_parts_is_not_refuted_as_a_whole(
+    project: Project, run: Callable[..., VerifyReport]
+) -> None:
+    """Compiled as a whole the model makes one program for all batches; block by block, strides are guarded."""
+    expands = finding_at(project("model.py", BLOCKWISE), "# expands", Effect.RECOMPILE)
+    expands = replace(expands, message="its strides differ between batch 1 and more", function="Model.forward")
+    whole, parts = run(expands, replace(expands, eager=True)).verdicts
+    assert (whole.outcome.value, parts.outcome.value) == ("refuted", "inconclusive"), (whole, parts)
+    assert "here the function itself was compiled" in parts.words
+
+
 def test_a_factory_from_the_options(project: Project, run: Callable[..., VerifyReport]) -> None:
     path = project("model.py", MODEL)
     project("makers.py", "import torch, model\n\ndef make():\n    return model.Model(3), [(torch.ones(1, 3),)]\n")

@@ -187,3 +187,36 @@ def test_what_a_repeated_script_defines_has_a_module(project: Project, tmp_path:
     verdict = verify([finding_at(path, "# read")], options).verdicts[0]
     assert verdict.outcome is Outcome.CONFIRMED, verdict.words
     assert verdict.inputs.startswith("as in example_scaled.py")
+
+
+@pytest.mark.dynamo
+def test_a_function_in_a_function_is_kept_with_what_it_closes_over() -> None:
+    """The optimizer that a step closes over holds the parameters of the model that it closes over."""
+    import torch
+
+    from tclint.verify.child.overheard import _closed_over, _inside, _Keeper, _perform, _restored
+    from tclint.verify.job import Goal
+
+    def maker(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> Callable[[torch.Tensor], torch.Tensor]:
+        def step(x: torch.Tensor) -> torch.Tensor:
+            loss: torch.Tensor = model(x).sum()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            return loss
+
+        return step
+
+    line = maker.__code__.co_firstlineno + 3
+    (inner,) = _inside(maker.__code__, [Goal(__file__, line, line, "graph-break")])
+    assert _inside(maker.__code__, [Goal(__file__, line + 99, line + 99, "graph-break")]) == []
+    model = torch.nn.Linear(2, 1)
+    keeper = _Keeper(inner, _closed_over, 0)
+    _perform(lambda: maker(model, torch.optim.SGD(model.parameters(), lr=1.0))(torch.ones(1, 2)), keeper)
+    assert keeper.found is not None
+    example = _restored("here", *keeper.found)
+    (call,) = example.calls()
+    step = example.build()
+    first, second = (step(*call.args).item() for _ in range(2))
+    assert second == pytest.approx(first - 3.0, abs=1e-5)  # the weights of the copy moved, by one each, and its bias
+    assert model.weight.grad is None
+    assert example.build()(*call.args).item() == first

@@ -112,6 +112,19 @@ def test_cuda_graph_findings_run_apart(project: Callable[[str, str], Path]) -> N
     assert [len(target.findings) for target in targets] == [2, 1]
 
 
+def test_each_file_that_a_compiled_class_leads_to_has_its_own_time(project: Callable[[str, str], Path]) -> None:
+    path = project("m.py", SOURCE)
+    project("n.py", SOURCE)
+    own = finding_on("m.py", 3, function="Model.forward")
+    chain = (Step("m.py", 3, "Model.forward"), Step("n.py", 3, "Model.forward"))
+    led = [replace(finding_on("n.py", line, function="Model.forward"), chain=chain) for line in (3, 4)]
+    options = VerifyOptions(root=str(path.parent), record=str(path.parent))
+    targets = targets_of([own, *led], options)
+    assert [len(target.findings) for target in targets] == [1, 2]
+    assert {target.job.candidates[0].path for target in targets} == {str(path)}
+    assert len({target.job.record for target in targets}) == 2
+
+
 def test_findings_of_other_sites_run_apart_and_under_their_own_site(project: Callable[[str, str], Path]) -> None:
     path = project("m.py", SOURCE)
     site = Compiled(mode="max-autotune", dynamic=True, fullgraph=True, options=(("triton.cudagraphs", "True"),))

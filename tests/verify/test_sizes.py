@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
+from verify_helpers import finding_on
 
 pytest.importorskip("torch")
 
@@ -14,6 +16,7 @@ from tclint.verify.child import repeated
 from tclint.verify.child.experiments import EagerFailed, Setup
 from tclint.verify.child.inputs import Call, Example
 from tclint.verify.child.sweep import sweeps
+from tclint.verify.claims import claim_of, is_about, is_varied
 from tclint.verify.heard import Fault
 
 
@@ -90,3 +93,23 @@ def test_the_same_call_runs_once_and_the_cores_are_given_back(monkeypatch: pytes
         assert torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(before)
+
+
+def test_a_dict_is_passed_with_less_where_somebody_says_so() -> None:
+    """One key at a time, and all but one: only for a finding that says that the program does so."""
+    call = Call(({"image": torch.ones(2, 3), "text": torch.ones(2, 3), "audio": torch.ones(2, 3)},))
+    assert not any("keys" in sweep.varied for sweep in sweeps(call, ["batch"]))
+    (sweep,) = [sweep for sweep in sweeps(call, ["batch"], keys=True) if "keys" in sweep.varied]
+    held = [tuple(each.args[0]) for each in sweep.calls(call)]
+    assert held[:4] == [("image", "text", "audio"), ("image",), ("text",), ("audio",)]
+    assert len(held) == len(set(held)) == 7
+
+
+def test_other_sizes_are_no_other_keys() -> None:
+    claim = claim_of(
+        replace(finding_on("m.py", 3), message="what `batch` holds changes from call to call (batch = {})")
+    )
+    assert not is_varied(("size",), claim)
+    assert not is_varied(("batch",), claim)
+    assert is_varied(("batch", "keys"), claim)
+    assert is_about("0/0: ___dict_contains('text', args[0])", claim)

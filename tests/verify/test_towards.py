@@ -67,6 +67,36 @@ def test_what_the_conditions_before_a_line_ask(project: Project) -> None:
     assert asked("import torch") == {}
 
 
+def test_a_name_of_a_loop_is_taken_from_its_own_sequence(project: Project) -> None:
+    path = project(
+        "m.py",
+        """
+        class Stack:
+            def __init__(self, kinds, drop = 0., other = 0.):
+                self.kinds = kinds
+                self.drops = [drop]
+                self.others = [other]
+
+            def forward(self, x):
+                both = (self.kinds, self.drops, self.others)
+                for index, (kind, chance, _) in enumerate(zip(*both)):
+                    if chance > 0.:
+                        x = x + 1   # dropped
+                for kind, chance in zip(self.kinds, self.others):
+                    if chance > 0.:
+                        x = x + 2   # paired
+                return x
+        """,
+    )
+
+    def asked(text: str) -> set[str]:
+        return {one.name for one in asked_before(str(path), finding_at(path, text).line)}
+
+    assert {"drop", "drops"} <= asked("# dropped")
+    assert asked("# dropped") & {"index"} == set()
+    assert "other" in asked("# paired")
+
+
 def test_a_case_is_a_statement_of_its_own() -> None:
     lines = ["def f(x, kind):", "    match kind:", "        case 1:", "            y = x", "        case _:"]
     text = "\n".join([*lines, "            y = x.item()", "    return y", ""])
@@ -100,7 +130,7 @@ def test_lines_behind_conditions_are_reached(project: Project, tmp_path: Path, t
     assert picked.outcome is Outcome.CONFIRMED, picked.words
     assert "mask=bool[" in picked.inputs
     assert turned.outcome is Outcome.CONFIRMED, turned.words
-    assert "keep=False, kind='turned'" in turned.inputs
+    assert "kind='turned', keep=False" in turned.inputs
     assert harmless.outcome is Outcome.REFUTED, harmless.words
 
 

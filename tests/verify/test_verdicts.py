@@ -279,6 +279,48 @@ def test_eager_code_that_was_compiled_itself_refutes_nothing_about_cuda_graphs()
     assert verdict(around, apart).outcome is Outcome.REFUTED
 
 
+def test_eager_code_that_was_compiled_itself_refutes_nothing_about_recompiles() -> None:
+    """Blocks that are compiled one by one guard the strides of what they are handed; compiled in one, nothing is handed."""
+    around = replace(finding_on("m.py", 8, Effect.RECOMPILE), eager=True)
+    found = verdict(around, recompiles(1))
+    assert (found.outcome, found.apart, "one step" in found.words) == (Outcome.INCONCLUSIVE, True, True)
+    apart = replace(recompiles(1).runs[0], traced={"m.py": (11, 12, 13)}, breaks=())
+    callee = replace(apart.frames[0], name="helper", line=11, traced={"m.py": (11, 12, 13)})
+    assert verdict(around, Heard(runs=(replace(apart, frames=(callee,)),))).outcome is Outcome.REFUTED
+
+
+@pytest.mark.parametrize("effect", [Effect.GRAPH_BREAK, Effect.RECOMPILE, Effect.CUDAGRAPH])
+def test_only_what_the_site_compiles_refutes(effect: Effect) -> None:
+    chain = (Step("t.py", 5, "torch.compile(model)"), Step("m.py", 9, "Model.forward"), Step("m.py", 12, "helper"))
+    finding = replace(finding_on("m.py", 12, effect), chain=chain)
+    whole = replace(
+        recompiles(1).runs[0] if effect is Effect.RECOMPILE else heard(breaks=()).runs[0],
+        compiled=Step("m.py", 0, "Model"),
+    )
+    if effect is Effect.CUDAGRAPH:
+        whole = replace(whole, experiment="cudagraphs", graphs=Graphs("fine"), calls=5)
+    part = replace(whole, compiled=Step("m.py", 0, "helper"))
+    assert verdict(finding, Heard(runs=(whole,))).outcome is Outcome.REFUTED
+    found = verdict(finding, Heard(runs=(part,)))
+    assert (found.outcome, found.apart) == (Outcome.INCONCLUSIVE, True)
+    assert found.words.startswith("the program compiles Model, and here helper was compiled: ")
+    # Whoever writes an example for it says what is compiled, and one run that compiles as the site does is enough.
+    assert verdict(finding, Heard(runs=(replace(part, given=True),))).outcome is Outcome.REFUTED
+    assert verdict(finding, Heard(runs=(part, whole))).outcome is Outcome.REFUTED
+
+
+def test_a_program_that_did_not_run_the_site_refutes_nothing() -> None:
+    """It compiles in two ways, and a finding about the one is not refuted by the other."""
+    chain = (Step("m.py", 9, "torch.compile(model)"), Step("m.py", 12, "helper"))
+    finding = replace(finding_on("m.py", 12), chain=chain)
+    own = heard(breaks=())
+    assert verdict(finding, own).outcome is Outcome.REFUTED
+    elsewhere = heard(breaks=(), covered={"m.py": (3, 4, 12, 13)})
+    assert verdict(finding, elsewhere).outcome is Outcome.INCONCLUSIVE
+    at_the_top = replace(finding, chain=(Step("m.py", 10, "torch.compile(model)"), *chain[1:]))
+    assert verdict(at_the_top, elsewhere).outcome is Outcome.REFUTED
+
+
 def test_missed_lists_what_nobody_predicted() -> None:
     missed = missed_of([finding_on("m.py", 8)], [heard()], outlines)
     assert [(item.path, item.line, item.gb_id, item.effect) for item in missed] == [

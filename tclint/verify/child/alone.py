@@ -6,9 +6,12 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 import torch.distributed as distributed
 
+SOON = timedelta(seconds=5)
+"""Nobody else answers: what waits for another process raises then."""
 _MISSING = re.compile(
     r"process group has not been initialized|distributed is not (?:yet )?initialized|init_process_group|env:// rendezvous"
 )
@@ -18,7 +21,7 @@ def found_missing(error: BaseException) -> bool:
     """Whether an error asks for a process group and there was none: there is one afterwards."""
     if not _MISSING.search(str(error)) or not distributed.is_available() or distributed.is_initialized():
         return False
-    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1, timeout=SOON)
     return True
 
 

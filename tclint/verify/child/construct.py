@@ -18,6 +18,9 @@ from tclint.verify.child.amend import Arguments, Failed, amendments, revisions
 from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.blame import reached
 from tclint.verify.child.inputs import NoInputs
+from tclint.verify.child.limits import within
+from tclint.verify.child.shrink import PARAMETERS
+from tclint.verify.child.shrink import parameters_of as sizes_of
 from tclint.verify.child.shrunk import is_config, shrunk
 from tclint.verify.child.signatures import Parameter, hints_of, own_parameters, parameters_of
 
@@ -27,6 +30,10 @@ CHOICES = 12
 """Most values that are thought of for one argument."""
 SECONDS = 3.0
 """Of the processor, to find arguments with which a class can be made."""
+SLOW = 10.0
+"""Of the processor, for one instance: what takes longer takes too long for everything that follows."""
+LARGEST = PARAMETERS * 10
+"""Parameters of an instance that is taken where no smaller one can be made."""
 LARGE = guess.WIDTH * 4
 """Sizes above this make a model slow."""
 FEW = 4
@@ -35,6 +42,10 @@ AMENDED = 24
 """Most attempts that follow from what one error says."""
 DIRECTED = 120
 """Most attempts that follow from errors at all, before plain combinations are left."""
+
+
+class TooLarge(Exception):
+    """What was made would take the time and the memory of everything else."""
 
 
 class Making:
@@ -171,6 +182,7 @@ def _constructed(
     waiting: list[_Try] = []
     seen: set[str] = set()
     directed = 0
+    large: Arguments | None = None
     while first is None or time.process_time() < end:
         if waiting and directed < (DIRECTED if depth == 0 else FEW):
             now = waiting.pop(0)
@@ -187,7 +199,14 @@ def _constructed(
         try:
             given = copy.deepcopy(now.arguments)
             torch.manual_seed(0)
-            return target(**given), now.arguments
+            with within(SLOW):
+                made = target(**given)
+            if (count := sizes_of(made)) <= PARAMETERS:
+                return made, now.arguments
+            del made
+            if count <= LARGEST:
+                large = large or now.arguments
+            raise TooLarge(f"it has {count:,} parameters")
         except Exception as error:
             if alone.found_missing(error):
                 seen.discard(key)
@@ -200,6 +219,10 @@ def _constructed(
             found = islice(amendments(Failed(error, now.arguments, given, parameters, some)), AMENDED)
             fresh = [_Try(level + position // 4, change, far) for position, change in enumerate(found)]
             waiting = sorted([*fresh, *waiting], key=lambda one: one.depth)
+    if large is not None:
+        # Nothing smaller was found.
+        torch.manual_seed(0)
+        return target(**copy.deepcopy(large)), large
     needed = ", ".join(p.name for p in required) or "nothing"
     raise NoInputs(f"{target.__name__}({needed}) cannot be made: {type(first).__name__}: {str(first)[:200]}")
 

@@ -325,6 +325,8 @@ def _finished(
         label=f"{_told(setup.compiled)}, inference" if example.wrap else "the program's own mode",
         source=example.source,
         target=setup.title,
+        compiled=setup.head if example.wrap else None,
+        given=example.by_hand,
         covered=covered,
         calls=calls,
         fault=fault,

@@ -16,6 +16,7 @@ from types import ModuleType
 from tclint.verify.child import standin
 from tclint.verify.child.alone import found_missing, launched_alone
 from tclint.verify.child.hosted import hosted
+from tclint.verify.child.refusals import as_errors
 from tclint.verify.mains import is_main_guard, is_script, run_on_import
 
 
@@ -88,7 +89,8 @@ def run_each(
         code = compile(ast.Module([hosted(statement)], []), path, "exec")
         while True:
             try:
-                exec(code, vars(module))
+                with as_errors():
+                    exec(code, vars(module))
             except (Exception, SystemExit) as error:
                 if found_missing(error):
                     continue

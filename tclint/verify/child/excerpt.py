@@ -21,8 +21,8 @@ import torch
 from tclint.verify.child.compiling import uncompiled
 from tclint.verify.child.experiments import Setup, fresh
 from tclint.verify.child.inputs import Call, Example, consumed
+from tclint.verify.child.limits import within
 from tclint.verify.child.owners import kept
-from tclint.verify.child.replay import within
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.job import Goal
 

@@ -38,6 +38,8 @@ class Setup:
     title: str
     compiled: Compiled = field(default_factory=Compiled)
     """The compile site of the region."""
+    head: Step | None = None
+    """What is compiled where the program does not do it by itself: its file and name."""
 
     def wrapped(self, target: Any, *, fullgraph: bool = False) -> Any:
         """The target as the site compiles it, as far as Dynamo is concerned."""
@@ -242,6 +244,8 @@ def _compiled(
         source=example.source,
         dtype=_dtype_of(target, calls),
         target=setup.title,
+        compiled=setup.head if example.wrap else None,
+        given=example.by_hand,
         covered=covered,
         traced=_without({path: lines for path, lines in heard.traced.items() if setup.wanted(path)}, misplaced),
         breaks=tuple(item for item in heard.breaks if (item.path, item.line) not in misplaced),

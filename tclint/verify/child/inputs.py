@@ -37,6 +37,8 @@ class Example:
     """False where the program compiles by itself."""
     given: bool = False
     """The calls are a sequence somebody chose: no sweep is added to them."""
+    by_hand: bool = False
+    """Somebody wrote it for tclint, and says by it what is compiled."""
     reference: Callable[[], Any] | None = None
     """What the calls must give, computed another way: a graph captured by hand cannot be switched off."""
     unsure: bool = False
@@ -157,7 +159,7 @@ def _from_factory(factory: Callable[[], Any], source: str, key: str = "") -> Exa
 
     # A factory with `wrap = False` gives a program that compiles by itself.
     wrap = bool(getattr(factory, "wrap", True))
-    return Example(source, lambda: made()[0], lambda: as_calls(made()[1]), wrap=wrap, given=True)
+    return Example(source, lambda: made()[0], lambda: as_calls(made()[1]), wrap=wrap, given=True, by_hand=True)
 
 
 def configured(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
@@ -249,7 +251,7 @@ def main_convention(job: Job, candidate: Candidate, module: ModuleType) -> Examp
         return None
     other = getattr(module, "reference", None)
     reference = partial(other, job.device) if inspect.isfunction(other) else None
-    return Example("main(device)", lambda: main, lambda: [Call((job.device,))], False, True, reference)
+    return Example("main(device)", lambda: main, lambda: [Call((job.device,))], False, True, True, reference)
 
 
 CONVENTIONS: tuple[Source, ...] = (

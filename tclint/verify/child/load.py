@@ -13,6 +13,7 @@ from typing import Any
 
 from tclint.verify.child import standin
 from tclint.verify.child.definitions import load_definitions, trains_on_import
+from tclint.verify.child.refusals import as_errors
 from tclint.verify.child.tolerant import tolerating
 from tclint.verify.child.unloaded import missing_operators
 
@@ -126,7 +127,8 @@ def _inside(root: str) -> list[str]:
 def _load(file: Path) -> ModuleType:
     name, _ = dotted_name(file)
     if "." in name:
-        module = importlib.import_module(name)
+        with as_errors():
+            module = importlib.import_module(name)
         if _is(module, file):
             return module
     if name in sys.modules or name in sys.stdlib_module_names or not name.isidentifier():
@@ -138,7 +140,8 @@ def _load(file: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with as_errors():
+            spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise

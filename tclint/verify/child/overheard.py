@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, product
-from types import CodeType, FrameType, ModuleType
+from types import CellType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -24,9 +24,9 @@ import torch
 from tclint.verify import suites
 from tclint.verify.child.compiling import uncompiled, unwrapped
 from tclint.verify.child.inputs import Call, Example, NoInputs, consumed
+from tclint.verify.child.limits import within
 from tclint.verify.child.load import find, load
 from tclint.verify.child.owners import kept
-from tclint.verify.child.replay import within
 from tclint.verify.cover import Coverage, covering
 from tclint.verify.forks import leave_if_copy, uncounted
 from tclint.verify.job import Candidate, Goal, Job
@@ -42,6 +42,10 @@ TESTS = 24
 """Most tests that are run for one target, each with several sets of parameters."""
 SETS = 6
 """Most sets of parameters of one test."""
+
+
+_Keep = Callable[[FrameType], tuple[Any, Call] | None]
+"""What to keep of a call that begins: what is called, and the call."""
 
 
 class _Enough(BaseException):
@@ -79,7 +83,7 @@ class _Keeper:
     """Keeps what the call of a number is made with, and ends the test there."""
 
     code: CodeType
-    defaults: Mapping[str, Any]
+    keep: _Keep
     number: int
     calls: int = 0
     found: tuple[Any, Call] | None = None
@@ -90,7 +94,7 @@ class _Keeper:
         self.calls += 1
         if self.calls - 1 == self.number:
             sys.setprofile(None)
-            self.found = _made_with(frame, self.defaults)
+            self.found = self.keep(frame)
             raise _Enough
 
 
@@ -105,6 +109,20 @@ def overheard(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Ex
     if not isinstance(code, CodeType):
         return
     defaults = {p.name: p.default for p in inspect.signature(function).parameters.values() if p.default is not p.empty}
+    for inner in _inside(code, job.places):
+        yield from _listened(job, candidate, inner, _closed_over, _restored)
+    kept_by = partial(_made_with, defaults=defaults)
+    yield from _listened(job, candidate, code, kept_by, partial(_example, target, method))
+
+
+def _listened(
+    job: Job,
+    candidate: Candidate,
+    code: CodeType,
+    keep: _Keep,
+    restore: Callable[[str, Any, Call], Example],
+) -> Iterator[Example]:
+    """Examples from the tests in which a piece of code runs: what is kept of its call, and a call of it made from that."""
     global _left
     left = list(job.places)
     # What the conditions before a line ask, a test that runs it often sets by name.
@@ -115,12 +133,12 @@ def overheard(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Ex
                 return
             begun = time.process_time()
             for number in sorted(set(_heard(act, code, left).values())):
-                keeper = _Keeper(code, defaults, number)
+                keeper = _Keeper(code, keep, number)
                 _perform(act, keeper)
                 if keeper.found is None:
                     continue
                 source = f"as {test.path.rpartition('/')[2]}:{test.line} calls it ({told})"
-                example = _example(source, target, method, *keeper.found)
+                example = restore(source, *keeper.found)
                 reached = _heard(partial(_run, example), code, left)
                 left = [place for place in left if place not in reached]
                 if reached:
@@ -276,7 +294,48 @@ def _made_with(frame: FrameType, defaults: Mapping[str, Any]) -> tuple[Any, Call
         return None
 
 
-def _example(source: str, target: Any, method: str, owner: Any, call: Call) -> Example:
+def _inside(code: CodeType, places: Sequence[Goal]) -> list[CodeType]:
+    """The functions defined in another one that hold a place themselves: whoever calls the outer one calls none of them."""
+    found = []
+    for inner in (const for const in code.co_consts if isinstance(const, CodeType)):
+        found += _inside(inner, places)
+        plain = not inner.co_name.startswith("<") and not inner.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+        lines = {line for _, _, line in inner.co_lines() if line is not None}
+        if plain and any(place.path == inner.co_filename and place.line in lines for place in places):
+            found.append(inner)
+    return found
+
+
+def _closed_over(frame: FrameType) -> tuple[Any, Call] | None:
+    """A function in a function, and the arguments of its call: the first as its code and the values of the outer names."""
+    code, values = frame.f_code, frame.f_locals
+    try:
+        # What it is called with may be a part of what it closes over.
+        closed, args = copy.deepcopy(
+            (
+                [values[name] for name in code.co_freevars],
+                [values[name] for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]],
+            )
+        )
+    except Exception:
+        # What cannot be copied cannot be given again and again.
+        return None
+    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    call = Call(tuple(args[: code.co_argcount]), dict(zip(names, args[code.co_argcount :], strict=True)))
+    return (code, frame.f_globals, closed), call
+
+
+def _restored(source: str, held: tuple[CodeType, dict[str, Any], list[Any]], call: Call) -> Example:
+    code, names, closed = held
+
+    def build() -> Any:
+        cells = tuple(CellType(value) for value in copy.deepcopy(closed))
+        return FunctionType(code, names, code.co_name, None, cells)
+
+    return Example(source, build, lambda: [copy.deepcopy(call)])
+
+
+def _example(target: Any, method: str, source: str, owner: Any, call: Call) -> Example:
     def build() -> Any:
         if owner is None:
             return getattr(target, method) if method else target

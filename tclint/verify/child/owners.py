@@ -19,8 +19,9 @@ from tclint.verify import usage
 from tclint.verify.child.compiling import uncompiled, unwrapped
 from tclint.verify.child.infer import example_of, inferred
 from tclint.verify.child.inputs import Call, Example, NoInputs
+from tclint.verify.child.limits import TooLong, within
 from tclint.verify.child.load import find, load
-from tclint.verify.child.replay import TooLong, replayed, within
+from tclint.verify.child.replay import replayed
 from tclint.verify.child.signatures import parameters_of
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.job import Candidate, Job

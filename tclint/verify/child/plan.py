@@ -15,6 +15,7 @@ from typing import Final
 
 import torch
 
+from tclint.model.finding import Step
 from tclint.verify import usage
 from tclint.verify.child import equal, pack
 from tclint.verify.child.cudagraph import run_cudagraphs
@@ -131,7 +132,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             if not checked:
                 check_factories(job)
                 checked = True
-            _candidate(job, candidate, module, setup, notes)
+            _candidate(job, candidate, module, _heading(setup, candidate), notes)
         except BadFactory as error:
             return Heard(device=job.device, trouble=f"the configured factory of {error}", bad_factory=str(error))
         left = unreached(job.places, notes.runs)
@@ -143,10 +144,15 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
     for candidate, example in notes.partial:
         if not unreached(job.places, notes.runs) or used() > job.seconds * ENOUGH:
             break
-        _partly(job, candidate, example, setup, notes)
+        _partly(job, candidate, example, _heading(setup, candidate), notes)
     _alone(job, setup, notes, lambda: used() < job.seconds * LATE)
     _discover(job, setup, notes)
     return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes))
+
+
+def _heading(setup: Setup, candidate: Candidate) -> Setup:
+    """Experiments that compile this candidate."""
+    return replace(setup, head=Step(candidate.path, 0, candidate.name))
 
 
 def _heard(job: Job, setup: Setup, notes: _Notes) -> Heard:
@@ -264,7 +270,7 @@ def _go_on(job: Job, setup: Setup, notes: _Notes, has_time: Callable[[], bool]) 
     """The targets that run made and called otherwise, for lines that stand behind conditions."""
     while notes.ways and has_time():
         candidate, example = notes.ways.pop(0)
-        _otherwise(job, candidate, example, setup, notes)
+        _otherwise(job, candidate, example, _heading(setup, candidate), notes)
 
 
 def _otherwise(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
@@ -367,7 +373,7 @@ def _discover(job: Job, setup: Setup, notes: _Notes) -> None:
         if not _may_discover(job, example, notes):
             continue
         try:
-            _recompiles(job, candidate, example, setup, notes, notes.has_time)
+            _recompiles(job, candidate, example, _heading(setup, candidate), notes, notes.has_time)
         except EagerFailed:
             # It ran in another mode, and nobody asked about this one.
             notes.tried.append(f"{candidate.name}: {example.source}: not searched for recompiles")

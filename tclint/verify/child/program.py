@@ -16,8 +16,8 @@ from typing import Any
 from tclint.verify.child.compiling import uncompiled
 from tclint.verify.child.experiments import seeded
 from tclint.verify.child.inputs import Call, Example, NoInputs
+from tclint.verify.child.limits import TooLong, within
 from tclint.verify.child.load import dotted_name
-from tclint.verify.child.replay import TooLong, within
 from tclint.verify.job import PROGRAM, Candidate, Job
 from tclint.verify.mains import is_program
 

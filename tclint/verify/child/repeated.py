@@ -41,7 +41,8 @@ def recompile_runs(
     run_eager(setup, example, "eval")
     # With `dynamic=False` every new value is a program of its own.
     excused = setup.compiled.dynamic is not False
-    for sweep in sorted(sweeps(example.calls()[0], parameters_of(example), passed), key=lambda s: _is_named(s, names)):
+    made = sweeps(example.calls()[0], parameters_of(example), passed, "keys" in names)
+    for sweep in sorted(made, key=lambda s: _is_named(s, names)):
         working = working_calls(example, sweep, setup)
         if len(working) > (SETTLED if excused else 1):
             swept = replace(example, calls=partial(_chosen, example, sweep, working))

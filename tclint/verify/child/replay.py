@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import os
-import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,7 +20,9 @@ from tclint.verify.child.compiling import uncompiled, unwrapped
 from tclint.verify.child.hosted import hosted
 from tclint.verify.child.infer import example_of
 from tclint.verify.child.inputs import Call, Example, NoInputs, consumed
+from tclint.verify.child.limits import within
 from tclint.verify.child.load import dotted_name, find, load, package_at_fault
+from tclint.verify.child.refusals import as_errors
 from tclint.verify.job import Candidate, Job
 
 NAME = "tclint_replay"
@@ -33,26 +33,6 @@ SOON = 0.7
 """Seconds for one eager call: an experiment makes dozens."""
 SECONDS = 5
 """For making the target and its arguments at one place."""
-
-
-class TooLong(Exception):
-    """Repeating a piece of the program took longer than it is worth."""
-
-
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Ends what runs inside the block when it has used its time of the processor: a busy machine is not to blame."""
-
-    def stop(*_: object) -> None:
-        raise TooLong(f"longer than {seconds:g} s")
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 class Replay:
@@ -106,7 +86,8 @@ class Replay:
         code = compile(ast.Module([hosted(shrink.scaled(statement, self.size))], []), self.use.path, "exec")
         while True:
             try:
-                exec(code, namespace)
+                with as_errors():
+                    exec(code, namespace)
             except ImportError as error:
                 if standin.replace(package_at_fault(error, self.root)):
                     continue
@@ -114,7 +95,9 @@ class Replay:
             return
 
     def _value(self, node: ast.expr, namespace: dict[str, Any]) -> Any:
-        return eval(compile(ast.Expression(hosted(shrink.scaled(node, self.size))), self.use.path, "eval"), namespace)
+        code = compile(ast.Expression(hosted(shrink.scaled(node, self.size))), self.use.path, "eval")
+        with as_errors():
+            return eval(code, namespace)
 
     def build(self) -> Any:
         namespace = self._namespace()

@@ -24,8 +24,8 @@ from tclint.verify.child import standin
 from tclint.verify.child.alone import found_missing, launched_alone
 from tclint.verify.child.experiments import difference, fault_of
 from tclint.verify.child.hosted import hosted
+from tclint.verify.child.limits import within
 from tclint.verify.child.load import dotted_name, package_at_fault, search_path
-from tclint.verify.child.replay import within
 from tclint.verify.child.unloaded import missing_operators
 from tclint.verify.heard import Fault, Run
 from tclint.verify.job import Goal, Job

@@ -11,6 +11,8 @@ import torch
 from tclint.verify.child.inputs import Call
 
 BATCHES = (2, 3, 1, 8)
+KEYS = 7
+"""Most sets of keys of one dict."""
 SETTLED = 2
 """Programs a correct function may need: one for the first shape, one with that dimension dynamic."""
 
@@ -65,12 +67,16 @@ def _replaced(call: Call, key: int | str, value: Any) -> Call:
 
 
 def sweeps(
-    call: Call, parameters: Sequence[str] = (), passed: Mapping[str, Sequence[Any]] | None = None
+    call: Call,
+    parameters: Sequence[str] = (),
+    passed: Mapping[str, Sequence[Any]] | None = None,
+    keys: bool = False,
 ) -> Iterator[Sweep]:
     """Every sweep that makes sense for a call.
 
     `parameters` are the names of the positional arguments; `passed` holds the values that the program itself passes for
-    some of them, which say better than counting up how they differ.
+    some of them, which say better than counting up how they differ. With `keys`, dicts are passed that hold less: only
+    where somebody says that the program does so.
     """
     yield Sweep("the same call four times", lambda first: [first] * 4)
     tensors = list(tensors_of([*call.args, *call.kwargs.values()]))
@@ -103,6 +109,21 @@ def sweeps(
     for key, value in named:
         name = key if isinstance(key, str) else parameters[key] if key < len(parameters) else ""
         yield from _scalar_sweep(key, value, name, (passed or {}).get(name, ()))
+        if keys and type(value) is dict and len(value) > 1:
+            yield _key_sweep(key, value, name)
+
+
+def _key_sweep(key: int | str, value: dict[Any, Any], name: str) -> Sweep:
+    """A dict with all that it holds, then with one of it at a time, then with all but one."""
+    wholes = [tuple(value), *((one,) for one in value), *(tuple(k for k in value if k != one) for one in value)]
+    chosen = list(dict.fromkeys(wholes))[:KEYS]
+
+    def less(first: Call) -> list[Call]:
+        own = first.args[key] if isinstance(key, int) else first.kwargs[key]
+        return [_replaced(first, key, {each: own[each] for each in held}) for held in chosen]
+
+    told = "; ".join(", ".join(map(str, held)) for held in chosen)
+    return Sweep(f"{name or key} with {told}", less, varied=(*((name,) if name else ()), "keys"))
 
 
 def _scalar_sweep(key: int | str, value: Any, name: str, passed: Sequence[Any]) -> Iterator[Sweep]:

@@ -21,8 +21,8 @@ from tclint.verify.child.compiling import unwrapped
 from tclint.verify.child.construct import construct
 from tclint.verify.child.experiments import EagerFailed, Setup, run_eager
 from tclint.verify.child.inputs import Call, Example, NoInputs
+from tclint.verify.child.limits import TooLong, within
 from tclint.verify.child.nested import realize
-from tclint.verify.child.replay import TooLong, within
 from tclint.verify.child.signatures import Parameter, hints_of, is_tensor, plain, signature_of
 from tclint.verify.guess import Several, TensorSpec
 from tclint.verify.job import Goal
