@@ -15,7 +15,7 @@ from tclint.fixes.uses import uses_in
 from tclint.program import Import, Module
 from tclint.sources.tree import ancestors, same
 from tclint.torch_facts import facts
-from tclint.values import External, FunctionValue, Seq, Tensor, Value
+from tclint.values import ClassValue, External, FunctionValue, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -28,6 +28,8 @@ _ASKS_SIZES: Final = frozenset(facts.named("asks how large a tensor is"))
 _SIZES: Final = facts.methods("gives a size")
 _WALKS: Final = facts.methods("walks any iterable") | frozenset({"map", "filter", "reversed", "iter"})
 """Builtins that go through what they are given, at once or later."""
+_RECORDS: Final = ("", "typing.NamedTuple")
+"""What a class may come from that only holds its arguments."""
 
 
 def needs_no_value(event: Event, node: ast.AST | None = None) -> bool:
@@ -154,6 +156,10 @@ class _Number:
             elif isinstance(parent, (ast.ListComp, ast.GeneratorExp)):
                 if not same(parent.elt, node):
                     return False
+            elif isinstance(parent, (ast.Dict, ast.DictComp)):
+                values = parent.values if isinstance(parent, ast.Dict) else [parent.value]
+                if not any(same(value, node) for value in values):
+                    return False  # a key
             elif isinstance(parent, (ast.UnaryOp, ast.Tuple, ast.List, ast.Starred, ast.keyword)):
                 if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
                     return False
@@ -165,7 +171,7 @@ class _Number:
             elif isinstance(parent, ast.Subscript):
                 return not same(parent.value, node) and isinstance(self._value(parent.value), Tensor)
             elif isinstance(parent, ast.Call):
-                if not self._is_kept(parent):
+                if not self._is_kept(parent) and not self._is_record(parent.func):
                     return self._handed(parent, node)
             elif isinstance(parent, (ast.For, ast.comprehension)):
                 return same(parent.iter, node) and self._named(parent.target)
@@ -175,10 +181,6 @@ class _Number:
                 return self._named(parent.target)
             elif isinstance(parent, ast.Return):
                 return self._returned()
-            elif isinstance(parent, ast.Dict):
-                return any(isinstance(outer, ast.Return) for outer in above[-1:]) and any(
-                    same(value, node) for value in parent.values
-                )
             else:
                 return isinstance(parent, ast.Expr)
             node = parent
@@ -189,6 +191,13 @@ class _Number:
         if isinstance(call.func, ast.Name):
             return f"builtins.{call.func.id}" in _KEEPS
         return isinstance(call.func, ast.Attribute) and ast.unparse(call.func) in _KEEPS
+
+    def _is_record(self, func: ast.expr) -> bool:
+        """Whether a class of the program does nothing with its arguments but hold them: a dataclass, a named tuple."""
+        made = self._value(func)
+        if not isinstance(made, ClassValue) or self.event.ask.external_base(made.cls) not in _RECORDS:
+            return False
+        return not any(self.event.ask.method(made.cls, name) for name in ("__init__", "__new__", "__post_init__"))
 
     def _handed(self, call: ast.Call, node: ast.AST) -> bool:
         """Whether the function that gets the number does without its value."""
@@ -230,6 +239,8 @@ class _Number:
         if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
             pairs = zip(target.elts, statement.value.elts, strict=False)
             return all(self._named(t) for t, v in pairs if _holds(v, node)) or same(statement.value, node)
+        if isinstance(target, ast.Subscript):
+            return isinstance(self._value(target.value), Tensor)  # an operation writes it there
         return self._named(target)
 
     def _named(self, target: ast.expr) -> bool:
