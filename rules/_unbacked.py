@@ -145,8 +145,7 @@ class _Number:
 
     def is_free(self, node: ast.AST, chain: list[ast.AST]) -> bool:
         """Whether what stands around the number does not ask for its value; outermost first in `chain`."""
-        for i in range(len(chain) - 1, -1, -1):
-            parent, above = chain[i], chain[:i]
+        for parent in reversed(chain):
             if isinstance(parent, ast.BinOp):
                 other = parent.right if same(parent.left, node) else parent.left
                 if isinstance(other, (ast.List, ast.Tuple, ast.JoinedStr)) or _is_text(other):

@@ -62,9 +62,7 @@ def run(*command: str, cwd: Path | None = None) -> subprocess.CompletedProcess[s
     """Without bytecode of whole packages, in the environments that builders make for themselves too: little of it is used."""
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
     environment |= {"NO_COLOR": "1", "PIP_NO_COMPILE": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    return subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=600
-    )
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=600)
 
 
 def test_version_is_stated_once() -> None:
