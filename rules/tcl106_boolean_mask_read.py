@@ -86,7 +86,7 @@ class BooleanMaskRead(Rule):
         if made is None:
             return None
         empty = "0 where the `if` on it does not catch it" if _asked(place, node.slice) else "nan as before"
-        note = f"no true in the mask gives {empty}, for a mean"
+        note = f"no true in the mask gives {empty}, for a mean; where what it leaves out is nan or infinite, gradients become nan"
         return Fix("select with torch.where", Applicability.UNSAFE, (*torch[1], place.replace(*made)), note)
 
     def _masked(self, event: Event, index: Value, what: str) -> Iterator[Finding]:
@@ -158,8 +158,11 @@ def _loss(place: Place, node: ast.Subscript, torch: str, wide: str) -> tuple[ast
     masks = {place.source(a.slice) for a in call.args if isinstance(a, ast.Subscript)}
     if len(masks) != 1 or not pure(place, node.slice):
         return None
-    sides = ", ".join(place.source(a.value) for a in call.args if isinstance(a, ast.Subscript))
-    each = f'{place.source(call.func)}({sides}, reduction="none")'
+    given, wanted = (place.source(a.value) for a in call.args if isinstance(a, ast.Subscript))
+    if wide == place.argument(node.slice):
+        # A target that is missing is nan, and `where` alone does not keep that out of the gradients.
+        wanted = f"{torch}.where({wide}, {wanted}, 0)"
+    each = f'{place.source(call.func)}({given}, {wanted}, reduction="none")'
     text = f"{torch}.where({wide}, {each}, 0).sum() / {_count(place, node, wide)}"
     return call, text if isinstance(place.chain[-2], (ast.Assign, ast.Return)) else f"({text})"
 

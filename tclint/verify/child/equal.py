@@ -478,7 +478,9 @@ class _Compared:
         largest = float(gap[gap.isfinite()].max()) if bool(gap.isfinite().any()) else 0.0
         self.worst = max(self.worst, largest)
         if not torch.allclose(left, right, rtol=relative, atol=absolute, equal_nan=True):
-            self.differs = f"{at} differs by up to {largest:.3g}{where}"
+            odd = bool((left.isfinite() != right.isfinite()).any())
+            words = "is finite in one and not in the other" if odd else f"differs by up to {largest:.3g}"
+            self.differs = f"{at} {words}{where}"
 
     def _number(self, old: Any, new: Any, at: str, where: str) -> None:
         self.numbers += 1
