@@ -137,7 +137,7 @@ def _met_first(event: Call, value: Value, deep: int) -> str:
     held = event.ask.attributes(value)
     if any(isinstance(each, Tensor) for each in held.values()):
         return ""
-    called = event.ask.of_file(_called_on_self) if value.cls.module is event.frame.module else None
+    called = event.ask.of_file(_called_on_self) if value.cls.module is event.module else None
     for name, each in held.items():
         if isinstance(each, (Instance, Object)) and (found := _met_first(event, each, deep - 1)):
             return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from tclint.model.finding import Effect, Finding, Step
 from tclint.output.words import plural
-from tclint.verify import sites
+from tclint.verify import extent
 from tclint.verify.claims import Claim, claim_of, is_about, is_varied
 from tclint.verify.heard import Break, Fault, Frame, Heard, Run
 from tclint.verify.makers import wanted
@@ -69,7 +69,7 @@ class _Judge:
 
     def otherwise(self, run: Run) -> str:
         """Why the compiler did not get from this run what the program gives it; empty where it did."""
-        return sites.otherwise(self.finding, run, self.heard.runs, self.outlines)
+        return extent.otherwise(self.finding, run, self.heard.runs, self.outlines)
 
     def refuted(self, words: str, run: Run) -> Verdict:
         """Refuted by a run that compiled as the finding's site does; no other can refute."""

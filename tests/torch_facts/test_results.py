@@ -103,7 +103,10 @@ def agrees(found: Value, seen: Kind) -> bool:
 
 
 #: What the asking called is what this makes, not this.
-MAKERS = ("torch.func.", "torch.vmap", "torch.compiler.disable", "torch.nn.Linear", "torch.nn.functional._list_with")
+MAKERS = (
+    *("torch.func.", "torch.vmap", "torch.compiler.disable", "torch.nn.Linear", "torch.nn.functional._list_with"),
+    *facts.named("is a distribution"),
+)
 
 
 #: Where an int stood for a bool, or for a tensor, in the asking.

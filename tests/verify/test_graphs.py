@@ -146,7 +146,7 @@ def captured(device, fails=False, clone=False):
 
 def run(target, reference=None):
     setup = Setup("cpu", 0, lambda path: path == __file__, "main")
-    example = Example("main(device)", lambda: target, lambda: [Call(("cpu",))], False, True, reference)
+    example = Example("main(device)", lambda: target, lambda: [Call(("cpu",))], False, True, reference=reference)
     made = graphs.run_cudagraphs(setup, example)
     print(made.graphs.outcome if made.graphs else "-", "|", made.graphs.words if made.graphs else made.fault.message)
     return made

@@ -273,8 +273,8 @@ def _run(
         output = function(*mine.args, **mine.kwargs)
         leave_if_copy()
         values.outputs.append(portable(output))
-        if course.mode != "eval":
-            _backward(output)
+        if course.mode != "eval" and (loss := _weighted(output)) is not None:
+            loss.backward()
         values.arguments.append(portable([list(mine.args), dict(mine.kwargs)]))
         if number == len(course.calls) - 1:
             inputs = {f"argument {n + 1}": t for n, t in enumerate(tensors_of([*mine.args, *mine.kwargs.values()]))}
@@ -300,12 +300,6 @@ def _copy(call: Call) -> Call:
         # Not every object can be copied, nor a tensor that is no leaf; tensors are what must not be shared.
         args, kwargs = (map_tensors(part, lambda t: t.detach().clone()) for part in (call.args, dict(call.kwargs)))
     return Call(args, kwargs)
-
-
-def _backward(output: Any) -> None:
-    loss = _weighted(output)
-    if loss is not None:
-        loss.backward()
 
 
 def _weighted(output: Any) -> torch.Tensor | None:
