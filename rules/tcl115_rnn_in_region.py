@@ -137,7 +137,7 @@ def _met_first(event: Call, value: Value, deep: int) -> str:
     held = event.ask.attributes(value)
     if any(isinstance(each, Tensor) for each in held.values()):
         return ""
-    called = event.ask.of_file(_called_on_self) if value.cls.module is event.module else None
+    called = event.ask.of_file(_called_attributes) if value.cls.module is event.module else None
     for name, each in held.items():
         if isinstance(each, (Instance, Object)) and (found := _met_first(event, each, deep - 1)):
             return found
@@ -147,8 +147,8 @@ def _met_first(event: Call, value: Value, deep: int) -> str:
     return ""
 
 
-def _called_on_self(module: Module) -> frozenset[str]:
-    """The attributes that code of a file calls: `self.encoder(x)`."""
+def _called_attributes(module: Module) -> frozenset[str]:
+    """The attributes that code of a file calls, of whatever object: `self.encoder(x)`."""
     called = [node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
     return frozenset(func.attr for func in called if isinstance(func, ast.Attribute))
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class TooLong(Exception):
-    """Repeating a piece of the program took longer than it is worth."""
+    """A piece of the program took longer than it is worth."""
 
 
 @contextmanager
