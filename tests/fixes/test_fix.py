@@ -128,27 +128,33 @@ def test_every_fixture_has_a_family() -> None:
     assert [name for name in sorted(folders) if not name.startswith(tuple(FAMILIES))] == []
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "demo"])
-def test_all_fixes_over_all_fixtures_converge(family: str) -> None:
-    paths = [p for p in everything() if any(part.startswith(family) for part in p.parts)]
+def test_all_fixes_over_the_demo_converge() -> None:
+    """A project of several files, on disk and with a cache; what has one file converges where it is clicked through."""
     overrides = {"select": ["ALL"], "min-confidence": "low", "target-torch": TORCH, **CONFIGURED}
     with TemporaryDirectory() as folder, TemporaryDirectory() as kept:
         # After each pass only what it changed is interpreted again, as for whoever lints with a cache.
         overrides["cache-dir"] = kept
-        for path in paths:
+        for path in everything():
+            if path.is_relative_to(RULES):
+                continue
             target = Path(folder, path.relative_to(FIXTURES))
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(path.read_bytes())
         settings = configuration.load(["."], cwd=folder, isolated=True, overrides=overrides)
         files = discover(["."], settings, folder)
         done = Opened(files, settings, folder).fix(unsafe=True)
+        assert done.fixed.contents
         assert done.failed == []
-        assert done.fixed.passes < passes.PASSES
-        assert [f for f in done.report.findings if f.code == "TCL905"] == []
+        converges(done)
         for file in files:
             ast.parse(Path(file.absolute).read_bytes())
         again = Opened(files, settings, folder).fix(unsafe=True)
         assert again.fixed.contents == {}
+
+
+def converges(done: fixing.Done) -> None:
+    assert done.fixed.passes < passes.PASSES
+    assert [f for f in done.report.findings if f.code == "TCL905"] == []
 
 
 # --- edits ------------------------------------------------------------------------------------------------------------
@@ -607,6 +613,13 @@ def as_github_applies(source: str, review: dict[str, object]) -> str:
     return "\n".join(lines)
 
 
+def remembered(source: bytes, code: str) -> Remembering:
+    overrides = {"select": [code], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
+    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
+    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+    return Remembering([file], settings, "/nowhere")
+
+
 def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
     """A file after every suggestion, over as many reviews as it takes; after `--fix`; and whether all fixes fit one."""
     import json
@@ -615,10 +628,9 @@ def clicked_and_fixed(source: bytes, code: str) -> tuple[str, str, bool]:
     from tclint.output.github_review import suggestion
     from tclint.output.lines import Lines
 
-    overrides = {"select": [code], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
-    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides=overrides)
-    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
-    fixed = Remembering([file], settings, "/nowhere").fix(unsafe=True, write=False)
+    project = remembered(source, code)
+    settings, (file,) = project.settings, project.files
+    fixed = project.fix(unsafe=True, write=False)
     fit = True
 
     def review(text: str) -> dict[str, object]:
@@ -657,12 +669,20 @@ def test_suggestions_applied_give_what_fix_gives(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", [*FAMILIES, "demo"])
-def test_suggestions_of_every_rule_on_every_fixture_give_what_fix_gives(family: str) -> None:
+def test_all_fixes_of_every_fixture_converge_and_suggestions_give_the_same(family: str) -> None:
     compared = 0
     for path in everything():
+        if not any(part.startswith(family) for part in path.parts):
+            continue
+        done = remembered(path.read_bytes(), "ALL").fix(unsafe=True, write=False)
+        converges(done)
+        after = result(done)
+        ast.parse(after)
+        assert remembered(after, "ALL").fix(unsafe=True, write=False).fixed.contents == {}, path
         # Good code and near misses are clean: there is nothing to click.
-        if any(part.startswith(family) for part in path.parts) and not path.name.startswith(("good", "near")):
+        if not path.name.startswith(("good", "near")):
             clicked, want, fit = clicked_and_fixed(path.read_bytes(), "ALL")
+            assert want == after.decode()
             # A fix that reaches over more lines than a suggestion may have is only shown.
             assert clicked == want or not fit, path
             compared += fit
