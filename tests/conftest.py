@@ -41,7 +41,6 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.mkdtemp(prefix="tclint-tests-inductor-")
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
-    os.environ["TCLINT_TESTS_PAGES"] = str(Path(folder, "pages"))
     os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"
     os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
