@@ -12,9 +12,10 @@ import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import kept_compiler
+import kept_torch
 import pytest
 from hypothesis import HealthCheck, settings
-from kept_compiler import made
 from lintkit import Project, keep_torch
 
 # How long an example takes says how busy the machine is, not whether it holds.
@@ -46,9 +47,12 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
     os.environ["OMP_NUM_THREADS"] = "1"
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    compiler = made(Path(folder))
+    compiler = kept_compiler.made(Path(folder))
     if compiler and "CXX" not in os.environ:
         os.environ["CXX"] = compiler
+    if sys.platform == "linux":
+        os.environ["TCLINT_TESTS_PYTHON"] = kept_torch.made(Path(folder))
+        config.add_cleanup(lambda: kept_torch.ended(Path(folder)))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -88,7 +92,13 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.fixture(scope="session")
-def torch_python() -> str:
+def torch_python(own_python: str) -> str:
+    """An interpreter that has torch; where it is this one, the process that has loaded it is forked, not started."""
+    return os.environ.get("TCLINT_TESTS_PYTHON", own_python) if own_python == sys.executable else own_python
+
+
+@pytest.fixture(scope="session")
+def own_python() -> str:
     """An interpreter that has torch: this one, or the one named by TCLINT_TORCH_PYTHON."""
     named = os.environ.get("TCLINT_TORCH_PYTHON", "")
     if named:

@@ -156,7 +156,7 @@ def test_a_loud_target_is_judged_all_the_same(project: Callable[[str, str], Path
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_hostile_targets_get_one_verdict_each_and_leave_nothing(
-    torch_python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The line they are asked about breaks no graph: nobody who runs may talk anyone into saying that it does."""
     mark = f"TCLINT_TEST_MARK={uuid.uuid4()}"
@@ -167,7 +167,7 @@ def test_hostile_targets_get_one_verdict_each_and_leave_nothing(
     for name in SIBLINGS:
         paths[name] = tmp_path / f"{name}.py"
         paths[name].write_text(textwrap.dedent(GOOD))
-    options = VerifyOptions(timeout=20, memory_mb=3000, jobs=2, python=torch_python, root=str(tmp_path))
+    options = VerifyOptions(timeout=20, memory_mb=3000, jobs=2, python=own_python, root=str(tmp_path))
     report = verify([finding_at(path, "# here") for path in paths.values()], options)
     told = dict(zip(paths, report.verdicts, strict=True))
     print({kind: (verdict.outcome.value, verdict.words) for kind, verdict in told.items()})
@@ -215,7 +215,7 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_is_left_running(
-    number: signal.Signals, project: Callable[[str, str], Path], torch_python: str, tmp_path: Path
+    number: signal.Signals, project: Callable[[str, str], Path], own_python: str, tmp_path: Path
 ) -> None:
     """However the parent ends, and although the target forks daemons that leave its process group."""
     daemon = "started = os.fork() or (os.setsid(), os.fork() or __import__('time').sleep(1000))"
@@ -230,7 +230,7 @@ def test_nothing_is_left_running(
         from tclint.verify import VerifyOptions, verify
         if __name__ == "__main__":
             verify([finding_at(Path({str(hang)!r}), "# here")],
-                   VerifyOptions(timeout=500, python={torch_python!r}, root={str(tmp_path)!r}))
+                   VerifyOptions(timeout=500, python={own_python!r}, root={str(tmp_path)!r}))
         """,
     )
     mark = f"TCLINT_TEST_MARK={uuid.uuid4()}"
