@@ -16,7 +16,7 @@ import kept_compiler
 import kept_torch
 import pytest
 from hypothesis import HealthCheck, settings
-from lintkit import Project, keep_torch
+from lintkit import Project
 
 # How long an example takes says how busy the machine is, not whether it holds.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -114,12 +114,6 @@ def no_server_is_left() -> Iterator[None]:
     yield
     if "tclint.verify.process" in sys.modules:
         sys.modules["tclint.verify.process"].stop_servers()
-
-
-@pytest.fixture
-def torch_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process that has torch loaded stays for the next run."""
-    keep_torch(monkeypatch)
 
 
 @pytest.fixture

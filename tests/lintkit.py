@@ -95,12 +95,6 @@ def told(findings: tuple[Finding, ...] | list[Finding]) -> str:
     return "\n".join(f"{f.path}:{f.line}:{f.span.column} {f.code} {f.message}" for f in findings) or "(nothing)"
 
 
-def keep_torch(patch: pytest.MonkeyPatch) -> None:
-    """Runs of verify leave the process that has torch loaded to the next: loading it takes longer than most runs do."""
-    for module in ("verify.process", "verify.parent", "diagnose.session"):
-        patch.setattr(f"tclint.{module}.stop_servers", lambda: None)
-
-
 def script(name: str) -> ModuleType:
     """A file of `scripts/`, imported."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")

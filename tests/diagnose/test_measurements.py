@@ -10,11 +10,10 @@ import pytest
 from lintkit import ROOT
 
 from tclint.cli import main
-from tclint.diagnose import report_json, session
+from tclint.diagnose import report_json
 from tclint.diagnose.measurement import Diagnosis
-from tclint.verify.process import stop_servers
 
-pytestmark = [pytest.mark.dynamo, pytest.mark.slow, pytest.mark.usefixtures("torch_stays")]
+pytestmark = [pytest.mark.dynamo, pytest.mark.slow]
 
 NET = """
     import torch
@@ -231,8 +230,6 @@ def test_a_factory_of_an_installed_package(tmp_path: Path, monkeypatch: pytest.M
     project.mkdir()
     known = os.environ.get("PYTHONPATH", "")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(library.parent), known])))
-    stop_servers()  # the next one has this environment, and ends with the command
-    monkeypatch.setattr(session, "stop_servers", stop_servers)
     told = diagnosed(project, monkeypatch, torch_python, "zoo:conv_tiny", *only("breaks"), "--batch", "3")
     assert told.inputs == "conv_tiny(): float32[3, 3, 16, 16]"
     assert told.parameters == 112

@@ -296,12 +296,12 @@ def test_a_fix_on_a_line_of_ipython_is_refused_aloud(
     assert (project.root / "n.ipynb").read_bytes() == before
 
 
-@pytest.mark.usefixtures("torch_stays")
 def test_verify_cannot_run_a_cell_and_says_so(
-    vision: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    vision: Path, torch_python: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("torch")
-    code, out, _ = run([".", "--verify", "--device", "cpu", "--output-format", "json"], capsys)
+    code, out, _ = run(
+        [".", "--verify", "--verify-python", torch_python, "--device", "cpu", "--output-format", "json"], capsys
+    )
     assert code == 1
     assert {f["verified"]["outcome"] for f in json.loads(out)["findings"] if f["verified"]} <= {"inconclusive"}
 

@@ -77,7 +77,6 @@ def test_one_that_is_not_there_is_an_error(
 
 
 @pytest.mark.dynamo
-@pytest.mark.usefixtures("torch_stays")
 @pytest.mark.parametrize(
     ("makers", "says"),
     [

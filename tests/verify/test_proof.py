@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lintkit import keep_torch
 
 from tclint.cli import main
 from tclint.model.finding import Finding
@@ -265,7 +264,7 @@ def models(**bodies: Sequence[str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], str, str]:
+def outcome(tmp_path_factory: pytest.TempPathFactory, torch_python: str) -> tuple[dict[str, str], str, str]:
     """One run of `--fix --verify` over a model for each kind of fix: what was said of each, the file before and after."""
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("wrong")
@@ -278,8 +277,9 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], s
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr("tclint.commands.lint.say", said.append)
-        keep_torch(patch)
-        assert main(["model.py", "--fix", "--verify", "--no-cache", "--allow-rules"]) == 1
+        assert (
+            main(["model.py", "--fix", "--verify", "--verify-python", torch_python, "--no-cache", "--allow-rules"]) == 1
+        )
     lines = source.splitlines()
     told: dict[str, str] = {}
     owner = ""
@@ -322,7 +322,7 @@ for seed in range(3):
 @pytest.mark.dynamo
 @pytest.mark.slow
 def test_what_a_program_gets_from_its_compiled_calls_is_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], torch_python: str
 ) -> None:
     """The program itself reads nothing of it, and asks for no gradient."""
     pytest.importorskip("torch")
@@ -332,7 +332,19 @@ def test_what_a_program_gets_from_its_compiled_calls_is_compared(
     for kind in ("good", "values", "gradients"):
         (tmp_path / f"{kind}.py").write_text(PROGRAM.format(kind=kind))
     monkeypatch.chdir(tmp_path)
-    main(["good.py", "values.py", "gradients.py", "--fix", "--verify", "--no-cache", "--allow-rules"])
+    main(
+        [
+            "good.py",
+            "values.py",
+            "gradients.py",
+            "--fix",
+            "--verify",
+            "--verify-python",
+            torch_python,
+            "--no-cache",
+            "--allow-rules",
+        ]
+    )
     told = capsys.readouterr().err
     # Three calls, their argument and what they give, in two runs of three of the program, eager and compiled.
     assert ": 72 tensors and 36 gradients equal in eager and compiled" in told
@@ -349,8 +361,9 @@ def test_only_what_is_proven_is_written(outcome: tuple[dict[str, str], str, str]
 
 @pytest.mark.dynamo
 @pytest.mark.slow
-@pytest.mark.usefixtures("torch_stays")
-def test_fix_with_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fix_with_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], torch_python: str
+) -> None:
     """Two files: the hazard stands in one, and is compiled from the other, which imports it from the shadow."""
     pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
@@ -372,7 +385,21 @@ def test_fix_with_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
         model(torch.ones(2, 8))
         """)
     )
-    assert main(["net.py", "--fix", "--unsafe-fixes", "--verify", "--isolated", "--no-cache"]) == 0
+    assert (
+        main(
+            [
+                "net.py",
+                "--fix",
+                "--unsafe-fixes",
+                "--verify",
+                "--verify-python",
+                torch_python,
+                "--isolated",
+                "--no-cache",
+            ]
+        )
+        == 0
+    )
     err = capsys.readouterr().err
     assert "net.py:11 TCL108: fixed and proven (cpu, torch" in err
     assert "net.py:13 TCL101: fixed and proven" in err
@@ -384,9 +411,8 @@ def test_fix_with_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 
 @pytest.mark.dynamo
 @pytest.mark.slow
-@pytest.mark.usefixtures("torch_stays")
 def test_a_line_above_the_call_that_shows_the_inputs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], torch_python: str
 ) -> None:
     """A fix that inserts a line moves the program's own call, and the example with it."""
     pytest.importorskip("torch")
@@ -411,7 +437,7 @@ def test_a_line_above_the_call_that_shows_the_inputs(
         """
     (tmp_path / "net.py").write_text(textwrap.dedent(program))
     monkeypatch.chdir(tmp_path)
-    main(["--fix", "--unsafe-fixes", "--verify", "--isolated", "--no-cache", "net.py"])
+    main(["--fix", "--unsafe-fixes", "--verify", "--verify-python", torch_python, "--isolated", "--no-cache", "net.py"])
     told = capsys.readouterr().err
     assert "fixed and proven" in told
     assert "capture_dynamic_output_shape_ops = True" in (tmp_path / "net.py").read_text()
