@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -26,6 +27,7 @@ def run() -> NoReturn:
         print(_MIXED, file=sys.stderr)
         sys.exit(2)
     signal.signal(signal.SIGTERM, _terminate)
+    gc.set_threshold(_COLLECT_AFTER, 10, 10)
     code = main(ends=True)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # it is over in a moment
@@ -45,6 +47,8 @@ _MIXED = (
     "that is called tclint: pip uninstall tclint torch-compile-lint, then pip install torch-compile-lint"
 )
 _told_to_end = False
+_COLLECT_AFTER = 50_000
+"""New objects after which cycles are looked for: loading the rules makes that many, and no garbage."""
 
 
 def _terminate(*_: object) -> NoReturn:

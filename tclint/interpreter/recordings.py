@@ -39,8 +39,10 @@ class Recordings:
     def __init__(self) -> None:
         self._recorded: dict[Hashable, Recorded] = {}
         self._open: list[Hashable] = []
-        self._captures = 0
-        """How many there were since the walk entered the program here."""
+        self._captured: set[Hashable] = set()
+        """The graphs that were captured since the walk entered the program here."""
+        self._known_before = 0
+        """How much graphs had read and run by then."""
         self._names: set[str] = set()
         """The names of what graphs have read."""
         self._ever_read: set[Place] = set()
@@ -71,7 +73,8 @@ class Recordings:
         self._modes.clear()
         self._open.clear()
         self._hooks.clear()
-        self._captures = 0
+        self._captured.clear()
+        self._known_before = len(self._ever_read) + len(self._ever_ran)
         self._dropped = self._scheduled = None
         self._set_up = False
 
@@ -86,9 +89,13 @@ class Recordings:
 
     @property
     def seen(self) -> Hashable:
-        """What a call that is remembered depends on."""
+        """What a call that is remembered depends on: which graphs there are, and what they have read.
+
+        Not how often they were captured: a loop that captures the same ones again tells nothing new in its later turns.
+        """
         hooked = len(self._hooks) if self._open else 0
-        return (self._captures, len(self._open), hooked, self._set_up and bool(self._open))
+        read = len(self._ever_read) + len(self._ever_ran) - self._known_before
+        return (len(self._captured), read, len(self._open), hooked, self._set_up and bool(self._open))
 
     @property
     def length(self) -> int:
@@ -96,7 +103,9 @@ class Recordings:
 
     def since(self, begun: int) -> tuple[Deed, ...]:
         """What has been done since then."""
-        return tuple(self._log[begun : begun + _MAX_DEEDS])
+        done = self._log[begun : begun + _MAX_DEEDS]
+        # A capture that is begun again must be ended again.
+        return tuple(self._log[begun:] if any(deed.kind == "capture" for deed in done) else done)
 
     def repeat(self, deeds: Sequence[Deed]) -> None:
         """A call that is remembered does again what it did."""
@@ -181,7 +190,7 @@ class Recordings:
         self._recorded[deed.of] = Recorded(deed.frame, begins(deed.node), modes=dict(self._modes))
         if deed.of not in self._open:  # begun in both arms of an `if` it is one capture
             self._open.append(deed.of)
-        self._captures += 1
+        self._captured.add(deed.of)
         self._bound.clear()
         self._written.clear()
         self._dropped = self._scheduled = None

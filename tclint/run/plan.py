@@ -312,8 +312,8 @@ class Plan:
                 continue
             if module.path in chosen:
                 self._check(module, "tree", _indexed)
-            elif not module.indexed:
-                self._check(module, "compile", lambda module: broken(module.path, module.data))
+            else:
+                self._check(module, "compile", _broken)
 
     def _check(self, module: Module, how: str, problem: Callable[[Module], Problem | None]) -> None:
         def check() -> tuple[int, str, str] | tuple[()]:
@@ -332,6 +332,11 @@ def _switched(module: Module) -> tuple[tuple[str, ...], tuple[str, ...]]:
     except Unparsable:  # told where the file is read
         return (), ()
     return tuple(sorted(lasting)), tuple(sorted(limited))
+
+
+def _broken(module: Module) -> Problem | None:
+    # Of a file that was parsed on the way it is known, and is kept for the run that does not come by.
+    return module.problem if module.indexed else broken(module.path, module.data)
 
 
 def _indexed(module: Module) -> Problem | None:

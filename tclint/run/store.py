@@ -29,7 +29,10 @@ from tclint.sources.files import InputFile
 
 _RACY: Final = 2_000_000_000  # a file may change again within the resolution of its time stamp
 _MAX_RUNS: Final = 64
-_MAX_PARTS: Final = 8
+_MAX_PARTS: Final = 16
+_LATER: Final = "later"
+_FEW: Final = 8
+"""What one edit adds is written by itself while it is less than this part of the whole."""
 _MAX_STATS: Final = 200_000
 
 
@@ -48,6 +51,8 @@ class Cache:
         rules = [(path, self._stats.hash_of(path)) for path in (*own, *packed)]
         self._key = _digest(repr((where, sorted(rules))).encode())
         self._parts: dict[str, Any] | None = None
+        self._later: dict[str, Any] = {}
+        """Of these, what came after the whole was written: an edit writes that again, and not all."""
         self._used: dict[str, Any] = {}
 
     def under(self, settings: Settings) -> Cache:
@@ -110,12 +115,9 @@ class Cache:
 
     def get(self, key: str) -> Any:
         """The result of a part of a run, as it was put; None where there is none."""
-        if self._parts is None:
-            found = _unpacked(self._folder.read(self._parts_name()))
-            self._parts = found if isinstance(found, dict) else {}
         value = self._used.get(key)
         if value is None:
-            value = self._parts.get(key)
+            value = self._kept().get(key)
             if value is not None:
                 self._used[key] = value
         return value
@@ -126,18 +128,35 @@ class Cache:
     def save(self) -> None:
         """Write down what this run used and found out."""
         self._stats.save()
-        old = self._parts or {}
-        new = {key: value for key, value in self._used.items() if key not in old}
-        if new:
+        old = self._kept()
+        new = {key: value for key, value in self._used.items() if old.get(key) is not value}
+        if not new:
+            return
+        later = {**self._later, **new}
+        if len(later) <= len(old) // _FEW:
+            self._later = later
+            self._folder.write(self._parts_name(_LATER), marshal.dumps(later))
+        else:
             # What this run did not need belongs to other paths or to earlier texts: some of it is kept.
             spare = [key for key in old if key not in self._used][-max(1000, len(self._used)) :]
             kept = {**{key: old[key] for key in spare}, **self._used}
             self._folder.write(self._parts_name(), marshal.dumps(kept))
-            self._folder.trim(cachedir.PARTS, _MAX_PARTS)
+            if self._later:
+                self._later = {}
+                self._folder.write(self._parts_name(_LATER), marshal.dumps({}))
+        self._folder.trim(cachedir.PARTS, _MAX_PARTS)
         self._parts = {**old, **self._used}
 
-    def _parts_name(self) -> str:
-        return os.path.join(cachedir.PARTS, self._key)
+    def _kept(self) -> dict[str, Any]:
+        """What earlier runs wrote down."""
+        if self._parts is None:
+            whole, later = (_unpacked(self._folder.read(self._parts_name(which))) for which in ("", _LATER))
+            self._later = later if isinstance(later, dict) else {}
+            self._parts = {**(whole if isinstance(whole, dict) else {}), **self._later}
+        return self._parts
+
+    def _parts_name(self, which: str = "") -> str:
+        return os.path.join(cachedir.PARTS, _digest(f"{self._key}{which}".encode()) if which else self._key)
 
 
 def open_cache(settings: Settings, cwd: str, say: Callable[[str], None] | None = None) -> Cache | None:

@@ -21,7 +21,14 @@ from tclint.values import Value
 if TYPE_CHECKING:
     from tclint.program import Program
 
-_OURS: Final = ("tclint.values", "tclint.interpreter.state", "tclint.timeline", "tclint.run.taught")
+_OURS: Final = (
+    "tclint.values",
+    "tclint.interpreter.state",
+    "tclint.timeline",
+    "tclint.torch_facts",
+    "tclint.run.taught",
+)
+"""Where the classes come from of which values are made: `torch.__version__` is a text of the facts."""
 _PLAIN: Final = frozenset(
     {("builtins", name) for name in ("set", "frozenset", "range", "slice", "complex", "Ellipsis")}
 )

@@ -12,7 +12,7 @@ from typing import Any
 from tclint.model.errors import ConfigError, did_you_mean
 from tclint.model.globs import posix
 from tclint.model.settings import CACHE_VARIABLE, COMMAND_LINE, Cudagraph, Settings, own_word
-from tclint.sources import regular, trust
+from tclint.sources import distributions, regular, trust
 from tclint.sources.files import CONFIG_NAMES, project_root, shown
 from tclint.sources.keys import CUDAGRAPH_READERS, READERS, VERIFY_READERS, Wrong, selectors, torch_version
 
@@ -303,10 +303,18 @@ def _with_torch(settings: Settings) -> Settings:
     # Finding is cheap where reading metadata is not, and a linter's own environment mostly has no torch.
     if find_spec("torch") is None:
         return settings
+    try:
+        installed = torch_version(distributions.version("torch") or _version_in_metadata("torch"))
+    except Wrong:
+        return settings
+    return replace(settings, target_torch=installed, source={**settings.source, "target-torch": "installed torch"})
+
+
+def _version_in_metadata(name: str) -> str:
+    """The version of what is not installed as wheels are: a finder of its own knows it, or a file in its metadata."""
     from importlib import metadata
 
     try:
-        installed = torch_version(metadata.version("torch"))
-    except (metadata.PackageNotFoundError, Wrong):
-        return settings
-    return replace(settings, target_torch=installed, source={**settings.source, "target-torch": "installed torch"})
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""

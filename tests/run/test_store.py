@@ -136,6 +136,25 @@ def f(x):
 """
 
 
+def test_an_edit_writes_what_it_added(project: Project, interpreted: list[Part]) -> None:
+    project.write({**SOURCES, **{f"other_{number}.py": OTHER for number in range(40)}})
+    run(project)
+    (whole,) = (project.root / ".tclint_cache" / "parts").iterdir()
+    before = whole.read_bytes()
+    for text in ("# one\n", "# two\n"):
+        project.write({"other_7.py": text + OTHER})
+        assert run(project) == run(project, cached=False)
+        assert whole.read_bytes() == before
+        (added,) = set(whole.parent.iterdir()) - {whole}
+        assert added.stat().st_size < len(before)
+    # What was added is known as what was there, also where the reports of whole runs are gone.
+    for report in (project.root / ".tclint_cache" / "runs").iterdir():
+        report.unlink()
+    interpreted.clear()
+    run(project)
+    assert interpreted == []
+
+
 def test_an_edit_that_answers_a_question_to_all_files_as_before_reaches_nobody(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

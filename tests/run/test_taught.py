@@ -39,6 +39,7 @@ def main():
     model = torch.compile(Net(lambda x: x + 1), mode="reduce-overhead")
     part = torch.compile(partial(Net(torch.relu), scale=2.0))
     fast = make(3)
+    make(torch.__version__)(torch.ones(2))
     for size in (2, 3):
         model.step += 1
         fast(model(torch.ones(size), scale=size))

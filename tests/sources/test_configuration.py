@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import pickle
+import shutil
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -262,19 +264,20 @@ def test_fingerprint_follows_what_changes_findings() -> None:
 
 
 def test_target_torch_from_the_installed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from importlib import metadata, util
+    from importlib import util
 
-    monkeypatch.setattr(metadata, "version", lambda name: "2.9.1+cpu")
+    others = [entry for entry in sys.path if not list(Path(entry).glob("torch-*.dist-info"))]
+    monkeypatch.setattr(sys, "path", [*others, str(tmp_path)])
     monkeypatch.setattr(util, "find_spec", lambda name: object())
-    settings = load(cwd=str(tmp_path), isolated=True)
-    assert (settings.target_torch, settings.source["target-torch"]) == ("2.9", "installed torch")
-
-    def missing(name: str) -> str:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "version", missing)
     # A folder called torch, but no distribution: a checkout of PyTorch, say.
     assert load(cwd=str(tmp_path), isolated=True).target_torch == NEWEST_TORCH
+    # As `setup.py develop` leaves it: the version stands in a file.
+    write(tmp_path / "torch.egg-info" / "PKG-INFO", "Metadata-Version: 2.1\nName: torch\nVersion: 2.8.0\n")
+    assert load(cwd=str(tmp_path), isolated=True).target_torch == "2.8"
+    shutil.rmtree(tmp_path / "torch.egg-info")
+    (tmp_path / "torch-2.9.1+cpu.dist-info").mkdir()
+    settings = load(cwd=str(tmp_path), isolated=True)
+    assert (settings.target_torch, settings.source["target-torch"]) == ("2.9", "installed torch")
     monkeypatch.setattr(util, "find_spec", lambda name: None)
     assert load(cwd=str(tmp_path), isolated=True).target_torch == NEWEST_TORCH
 
