@@ -110,12 +110,14 @@ class Objects:
     ) -> None:
         """What compiled code builds it traces: the constructor runs there. What it gives the object is found out apart."""
         classes = self._interp.classes
-        init = classes.find_method(made.cls, "__init__")
-        if init is None or classes.external_base(made.cls) not in ("", "torch.nn.Module"):
+        if classes.external_base(made.cls) not in ("", "torch.nn.Module") or frame.depth >= _MAX_BUILDING_DEPTH:
             return
-        if frame.depth < _MAX_BUILDING_DEPTH and not parameters.given_twice(init, [made, *args], keywords):
-            env = parameters.bind(self._interp, init, [made, *args], keywords, open_ended)
-            self._interp.functions.run(frame, node, FunctionValue(init, made), env, frame.region)
+        first: tuple[tuple[str, Value], ...] = (("__new__", ClassValue(made.cls)), ("__init__", made))
+        for name, receiver in first if frame.region is not None else first[1:]:
+            method = classes.find_method(made.cls, name)
+            if method is not None and not parameters.given_twice(method, [receiver, *args], keywords):
+                env = parameters.bind(self._interp, method, [receiver, *args], keywords, open_ended)
+                self._interp.functions.run(frame, node, FunctionValue(method, receiver), env, frame.region)
 
     def _construct(
         self, frame: Frame, node: ast.AST, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value]
