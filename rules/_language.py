@@ -51,6 +51,8 @@ def of_call(event: Call) -> str | None:
         return "isinstance of a union" if isinstance(union, ast.BinOp) else None
     if event.method in ("getattr", "setattr") and len(event.args) > 1 and _is_text_of_tensor(event.args[1]):
         return f"{event.method}() by the text of a tensor"
+    if isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Subscript):
+        return "builtin class with type arguments" if event.name.startswith("builtins.") else None
     if event.name == f"{_OPERATOR}.__call__":
         return NO_FAKE if _needs_fake(event) else None
     if isinstance(value, ClassValue):
