@@ -13,6 +13,7 @@ from tclint.torch_facts import facts, features
 from tclint.values import (
     ARRAY,
     ENUM,
+    NAMED,
     ClassValue,
     Const,
     Dict,
@@ -50,6 +51,8 @@ def of_call(event: Call) -> str | None:
         return "isinstance of a union" if isinstance(union, ast.BinOp) else None
     if event.method in ("getattr", "setattr") and len(event.args) > 1 and _is_text_of_tensor(event.args[1]):
         return f"{event.method}() by the text of a tensor"
+    if isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Subscript):
+        return "builtin class with type arguments" if event.name.startswith("builtins.") else None
     if event.name == f"{_OPERATOR}.__call__":
         return NO_FAKE if _needs_fake(event) else None
     if isinstance(value, ClassValue):
@@ -62,6 +65,8 @@ def of_call(event: Call) -> str | None:
         return f"call of a {event.name.removesuffix('.__call__')} that was made outside"
     if event.name == "dataclasses.replace" and isinstance(event.node, ast.Call) and event.node.args:
         return f"{event.name} of what was made here" if _made(event, event.node.args[0]) else None
+    if event.name == "builtins.vars" and isinstance(value, Object) and value.name.startswith("torch.nn."):
+        return "vars() of a module of torch"
     if not isinstance(value, Instance):
         return _of_form(event, value)
     if event.name == "builtins.vars" and not event.ask.is_nn_module(value.cls):
@@ -200,12 +205,12 @@ def of_operation(event: Operation) -> str | None:
         return found
     method = METHODS.get(event.operator, "")
     written = isinstance(event.node, ast.AugAssign)
-    for value, marks in ((event.left, ("i", "") if written else ("",)), (event.right, ("r",))):
+    sides = ((event.left, event.right, ("i", "") if written else ("",)), (event.right, event.left, ("r",)))
+    for value, other, marks in sides:
         if method and isinstance(value, Instance):
-            names = (f"__{mark}{method}__" for mark in marks)
-            own = next((name for name in names if _has(event, value, name)), None)
-            if own is not None:
-                return own
+            mark = next((mark for mark in marks if _has(event, value, f"__{mark}{method}__")), None)
+            if mark is not None:
+                return _WITH_TENSOR[mark] if _meets(event, value, other) else f"__{mark}{method}__"
             if _has(event, value, "__eq__") and _orders_totally(event, value):
                 return "comparison by functools.total_ordering"
     if event.operator in ("key", "member") and isinstance(event.left, Instance):
@@ -215,6 +220,23 @@ def of_operation(event: Operation) -> str | None:
     if event.operator in ("In", "NotIn") and isinstance(event.right, Instance):
         return next((n for n in ("__contains__", "__iter__") if _has(event, event.right, n)), None)
     return None
+
+
+_WITH_TENSOR: Final = {
+    "": "operator with a tensor",
+    "r": "reflected operator with a tensor",
+    "i": "operator in place with a tensor",
+}
+
+
+def _meets(event: Operation, value: Instance, other: Value | None) -> bool:
+    """`object + tensor`: Dynamo takes the operator for the tensor's, and cannot hand the object to the graph."""
+    tensor = tensor_of(other) if other is not None else None
+    if tensor is None or tensor.conf <= NAMED or tensor.flags & ARRAY:
+        return False
+    arithmetic = isinstance(event.node, (ast.BinOp, ast.AugAssign))
+    # One with a base outside the program may be what that base is; torch itself asks `__torch_function__`.
+    return arithmetic and not event.ask.external_base(value.cls) and not _has(event, value, "__torch_function__")
 
 
 def of_comparison(event: Operation) -> str | None:

@@ -133,7 +133,10 @@ class UnsupportedTensorMethod(Rule):
             yield from self._of_id(event, "comparison of an id")
         elif addresses and event.operator == ast.Compare.__name__:
             both = "comparison of two addresses"
-            yield from self._of_address(event, both if addresses == 2 else "comparison of an address with a number")
+            one = (
+                "order of an address and a number" if _orders(event.node) else "comparison of an address with a number"
+            )
+            yield from self._of_address(event, both if addresses == 2 else one)
         elif addresses and isinstance(event.node, ast.BinOp):
             yield from self._of_address(event, "arithmetic on an address")
 

@@ -127,7 +127,7 @@ class UnsupportedPython(Rule):
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.target == "attribute":
             if event.name == "__class__":
-                yield self._finding(event, "`__class__` is written")
+                yield from self._of_language(event, "write of __class__")
             elif isinstance(event.receiver, ClassValue):
                 yield from self._of_language(event, "write of an attribute of a class")
                 base = event.ask.external_base(event.receiver.cls)

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 _PLAIN: Final = {"builtins": builtins, "collections": collections}
 """Where classes come from whose attributes can be looked up."""
 _MAX_CONSTRUCTIONS: Final = 12
+_ASKED_FOR_ALL: Final = "__getattribute__"
 _MAX_BUILDING_DEPTH: Final = 20
 """How deep in compiled code constructors are followed."""
 _ROWS: Final = 16
@@ -110,12 +111,14 @@ class Objects:
     ) -> None:
         """What compiled code builds it traces: the constructor runs there. What it gives the object is found out apart."""
         classes = self._interp.classes
-        init = classes.find_method(made.cls, "__init__")
-        if init is None or classes.external_base(made.cls) not in ("", "torch.nn.Module"):
+        if classes.external_base(made.cls) not in ("", "torch.nn.Module") or frame.depth >= _MAX_BUILDING_DEPTH:
             return
-        if frame.depth < _MAX_BUILDING_DEPTH and not parameters.given_twice(init, [made, *args], keywords):
-            env = parameters.bind(self._interp, init, [made, *args], keywords, open_ended)
-            self._interp.functions.run(frame, node, FunctionValue(init, made), env, frame.region)
+        first: tuple[tuple[str, Value], ...] = (("__new__", ClassValue(made.cls)), ("__init__", made))
+        for name, receiver in first if frame.region is not None else first[1:]:
+            method = classes.find_method(made.cls, name)
+            if method is not None and not parameters.given_twice(method, [receiver, *args], keywords):
+                env = parameters.bind(self._interp, method, [receiver, *args], keywords, open_ended)
+                self._interp.functions.run(frame, node, FunctionValue(method, receiver), env, frame.region)
 
     def _construct(
         self, frame: Frame, node: ast.AST, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value]
@@ -185,6 +188,18 @@ class Objects:
 
     # -- attributes ---------------------------------------------------------------------------------------------
 
+    def _tell_getattribute(self, frame: Frame, node: ast.AST, order: Sequence[Class]) -> None:
+        """Every attribute of an object with `__getattribute__` is asked of it; the graph ends where that asks its base."""
+        own = next((method for each in order if (method := each.methods.get(_ASKED_FOR_ALL)) is not None), None)
+        if own is None or own is frame.function:
+            return
+        for part in ast.walk(own.node):
+            if isinstance(part, ast.Attribute) and part.attr == _ASKED_FOR_ALL:
+                by = ast.unparse(part.value)  # `object` or `super()`; what else was not asked
+                where = part if own.module is frame.module else node
+                self._emitter.feature(frame, where, f"{_ASKED_FOR_ALL} by {by}")
+                return
+
     def attribute(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> Value:
         """The value of `instance.name`."""
         interp = self._interp
@@ -196,6 +211,8 @@ class Objects:
             return instance.fields[name]
         cls = instance.cls
         order = interp.classes.mro(cls)
+        if frame.region is not None:
+            self._tell_getattribute(frame, node, order)
         late = self._late(cls, name) if not exact or not interp.heap.untouched(instance, name) else None
         if late is not None:
             return late

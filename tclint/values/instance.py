@@ -124,7 +124,10 @@ class Instance(Value):
         if left is self and operator in _OPERATOR_METHODS:
             found = frame.interp.objects.attribute(frame, node, self, _OPERATOR_METHODS[operator])
             if isinstance(found, FunctionValue):
-                return found.call(frame, node, [right], {})
+                result = found.call(frame, node, [right], {})
+                if not (isinstance(result, External) and result.name == "builtins.NotImplemented"):
+                    return result
+                frame.interp.emitter.feature(frame, node, "operator that is NotImplemented")
         return UNKNOWN
 
     def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:

@@ -61,8 +61,9 @@ def asked(frame: Frame, node: ast.AST, receiver: Value, name: str, operator: str
 def binary(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
     """The value of `left operator right`, the operator by the name of its node."""
     strongest = left if left.rank >= right.rank else right
-    if left is not strongest and left.rank == OBJECT and left.is_code and frame.region is not None:
-        # The tensor decides what comes out; an object of the program on the left is asked first.
+    weaker = right if strongest is left else left
+    if weaker.rank == OBJECT and weaker.is_code and strongest.rank > OBJECT and frame.region is not None:
+        # The tensor decides what comes out; an object of the program is asked all the same.
         frame.interp.emitter.operation(frame, node, operator, left, right)
     if strongest.rank <= OBJECT and (operator == "BitOr" or operator == "BitAnd"):
         absorbed = _absorbed(operator == "BitOr", left, right)

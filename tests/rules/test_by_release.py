@@ -40,6 +40,15 @@ class Closing:
         pass
 
 
+class Single:
+    held = None
+
+    def __new__(cls):
+        if cls.held is None:
+            cls.held = super().__new__(cls)
+        return cls.held
+
+
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
@@ -77,6 +86,7 @@ PROGRAMS = {
     "y = self.fc(x)\ny.register_hook(lambda g: g)": "2.4 2.6 2.9",
     "x = torch.sparse.mm(x.to_sparse(), x.T)": "2.11 2.13 2.15",
     "p = nn.Parameter(torch.ones(8))": "2.9 2.11 2.13 2.15",
+    "single = Single()": "2.4 2.6 2.9 2.11",
     "n = x.untyped_storage().nbytes()": " ".join(RELEASES),
 }
 

@@ -220,6 +220,32 @@ def test_what_own_rules_ask_of_all_files_is_asked_again(project: Project) -> Non
         assert [f.message for f in run(project, "m.py", **own).findings] == [told]
 
 
+@pytest.mark.parametrize("target", ["2.11", "2.15"])
+def test_an_edit_costs_what_it_touches_on_every_target(project: Project, interpreted: list[Part], target: str) -> None:
+    """TCL510 speaks up to 2.11 alone, and asks all files who changes attributes of classes."""
+    project.write({**SOURCES, "leaf.py": OTHER.replace("Other", "Leaf")})
+    run(project, target_torch=target)
+    interpreted.clear()
+    project.write({"leaf.py": OTHER.replace("Other", "Leaf").replace("x > 0", "x > 1")})
+    run(project, target_torch=target)
+    assert {path for part in interpreted for path in part.paths} == {"leaf.py"}
+
+
+def test_who_changes_attributes_of_classes_is_asked_again(project: Project) -> None:
+    read = "import torch\nfrom conf import Config\n\n@torch.compile\ndef f(x):\n    return x * Config.factor\n"
+    project.write({"conf.py": "class Config:\n    factor = 1.0\n", "m.py": read})
+    told = (
+        ("import conf\n", 0),
+        ("from conf import (\n    Config,\n)\n\ndef change():\n    Config.factor = 2.0\n", 1),
+        ("from conf import *\n\ndef change():\n    Config.factor += 2.0\n", 1),
+        ("def change(Config):\n    Config.other = 2.0\n", 0),
+    )
+    for text, many in told:
+        project.write({"n.py": text})
+        report = run(project, target_torch="2.11", select=["TCL510"])
+        assert [f.path for f in report.findings] == ["m.py"] * many, text
+
+
 def test_going_back_is_known_too(project: Project, interpreted: list[Part]) -> None:
     project.write(SOURCES)
     first = run(project)

@@ -18,8 +18,23 @@ _OF_NUMBERS: Final = frozenset(facts.named("fails where it is given a number"))
 
 def tell(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
     """A call that raises, whatever else is true, where a `try` is around it."""
-    if frame.region is not None and len(args) == 1 and not keywords and _fails(name, args[0]):
+    if (
+        frame.region is not None
+        and len(args) == 1
+        and not keywords
+        and _fails(name, args[0])
+        or frame.region is not None
+        and name == "zip"
+        and _differ(args, keywords)
+    ):
         exceptions.fails(frame, node, f"{name}() that fails")
+
+
+def _differ(args: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
+    """`zip(a, b, strict=True)` of sequences that are known to be of different lengths."""
+    strict = keywords.get("strict")
+    known = [len(value.items) for value in args if isinstance(value, Seq) and value.items is not None]
+    return isinstance(strict, Const) and strict.value is True and len(known) == len(args) and len(set(known)) > 1
 
 
 def _fails(name: str, value: Value) -> bool:

@@ -97,6 +97,8 @@ def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Valu
         return Const(receiver.made[name])
     if name == "training":
         return BOOL
+    if name == "__dict__":
+        frame.interp.emitter.feature(frame, node, "__dict__ of a module of torch")
     if name in MODULE_METHODS or receiver.args is not None or name == "forward":
         return Method(receiver, name)
     if name.endswith(("_features", "_channels", "_size", "_heads", "_dim")):
