@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import islice
 from types import GeneratorType, ModuleType, SimpleNamespace
@@ -127,6 +127,20 @@ def on_device(value: Any, device: str, dtype: torch.dtype | None = None) -> Any:
     if type(value) is SimpleNamespace:
         return SimpleNamespace(**on_device(vars(value), device, dtype))
     return value
+
+
+def made_on(example: Example, device: str) -> Example:
+    """The example whose tensors are made on a device, as a program makes them there."""
+
+    def build() -> Any:
+        with torch.device(device):
+            return example.build()
+
+    def calls() -> list[Call]:
+        with torch.device(device):
+            return example.calls()
+
+    return replace(example, source=f"{example.source}, made on {device}", build=build, calls=calls)
 
 
 def _resolve(reference: str) -> Any:

@@ -30,8 +30,9 @@ from tclint.verify.child.experiments import (
 )
 from tclint.verify.child.flagged import flagged, flagged_inside
 from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled, untraced
-from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories
+from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories, made_on
 from tclint.verify.child.load import load
+from tclint.verify.child.rebinding import rebound
 from tclint.verify.child.repeated import parameters_of, recompile_runs
 from tclint.verify.child.sources import sources
 from tclint.verify.child.statement import statement_runs
@@ -242,7 +243,7 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
             notes.tried.append(f"{candidate.name}: {example.source}: reaches nothing new")
             continue
         try:
-            _experiments(job, candidate, example, setup, notes)
+            _experiments_there(job, candidate, example, setup, notes)
         except EagerFailed as failed:
             if isinstance(failed.__cause__, BadFactory):
                 raise failed.__cause__ from failed
@@ -294,8 +295,21 @@ def _reaches(example: Example, places: Sequence[Goal], setup: Setup) -> bool:
     return bool(ran) and whole
 
 
+def _experiments_there(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
+    """The same; where the example does not run once it is moved to the device, with one that is made there: `.to` leaves the
+    tensors behind that a module keeps as plain attributes."""
+    try:
+        _experiments(job, candidate, example, setup, notes)
+    except EagerFailed:
+        if example.given or setup.device == "cpu":
+            raise
+        _experiments(job, candidate, made_on(example, setup.device), setup, notes)
+
+
 def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
     """All experiments on one example. Raises EagerFailed where it never runs at all."""
+    if job.sites and example.wrap:
+        example = rebound(example, job.sites, job.root)
     if job.graphs and not example.wrap:
         notes.runs.append(run_cudagraphs(setup, example))
         return
