@@ -168,7 +168,8 @@ def _graph_break(judging: _Judge) -> Verdict:
     if sized:
         runs = sorted(judging.runs("recompiles", "breaks"), key=lambda run: "size" not in run.varied)
     for run in runs:
-        for item in run.breaks:
+        # A line may break more than once: what a finding speaks of is told of it.
+        for item in sorted(run.breaks, key=lambda item: not _is_meant(judging.finding, item)):
             if run.unsure and not _is_meant(judging.finding, item):
                 continue
             if judging.here(*place_of(item, is_ours)) and not is_follow_on(item, run.breaks, judging.outlines):

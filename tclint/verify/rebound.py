@@ -36,21 +36,22 @@ def rebindings(path: str) -> tuple[Rebinding, ...]:
 
 
 def _sites(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
-    """At the top of the file, and in functions that say `global`."""
-    for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))):
+    """In functions that say `global`: those at the top of the file have run when it is imported."""
+    for scope in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
         outer = {name for node in ast.walk(scope) if isinstance(node, ast.Global) for name in node.names}
-        for node in ast.walk(scope) if outer else scope.body:
-            if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
-                continue
-            name, call = node.targets[0].id, node.value
-            if isinstance(call, ast.Call) and _compiles(call, name) and (scope is tree or name in outer):
-                yield name, call
+        for node in ast.walk(scope) if outer else ():
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if name in outer:
+                    if _compiles(call, name):
+                        yield name, call
 
 
 def _compiles(call: ast.Call, name: str) -> bool:
     """`torch.compile(name, …)`, or `compile(name, …)` under any prefix."""
     function = call.func
-    called = function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    called = (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
     return called == "compile" and [getattr(one, "id", "") for one in call.args] == [name]
 
 

@@ -48,9 +48,17 @@ def uses_of(name: str, root: str, nearest: str = "") -> Iterator[Use]:
         if name not in text or not needle.search(text):
             continue
         for use in _calls(path).get(name, ()):
-            found.append((_rank(use, nearest), use.line, use))
+            if not nearest or path == nearest or not _is_own(use, name):
+                found.append((_rank(use, nearest), use.line, use))
     for _, _, use in sorted(found, key=lambda item: (item[0], item[2].path, item[1])):
         yield use
+
+
+def _is_own(use: Use, name: str) -> bool:
+    """Whether a call by the bare name means what its own file defines under it: another thing than that of another file."""
+    if not isinstance(use.call.func, ast.Name) or use.shown:
+        return False
+    return any(isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == name for node in use.tree.body)
 
 
 def _rank(use: Use, nearest: str) -> int:
