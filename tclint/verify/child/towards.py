@@ -122,10 +122,17 @@ def _changes(example: Example, place: Goal, setup: Setup) -> Iterator[tuple[_Cha
         yield from ((change,) for change in changes)
     for count in range(len(alternatives), 1, -1):
         yield tuple(changes[0] for changes in alternatives[:count])
+        if any(_certain(changes) is not changes[0] for changes in alternatives[:count]):
+            yield tuple(_certain(changes) for changes in alternatives[:count])
     for left, right in combinations(alternatives, 2):
         for first in left:
             for second in right:
                 yield (first, second)
+
+
+def _certain(changes: Sequence[_Change]) -> _Change:
+    """The change that leaves least to chance: a probability of one, where there is one."""
+    return next((one for one in changes if type(one.value) is float and one.value == 1.0), changes[0])
 
 
 def _alternatives(example: Example, asked: Asked, setup: Setup) -> Iterator[_Change]:
@@ -199,7 +206,7 @@ def _thought(wanted: Wanted, asked: Asked, default: Any) -> Iterator[Any]:
         for number in numbers or [0]:
             assert isinstance(number, (int, float))
             # What is drawn by chance against a probability of one is always less.
-            yield from (number + 1, number + 2, number) if exact else (number + 1, number + 0.5, number - 0.5, number)
+            yield from (number + 1, number + 2, number) if exact else (number + 0.5, number + 1, number - 0.5, number)
         if type(default) in (int, float):
             yield default + 1 if exact else default / 2
         return
