@@ -32,6 +32,7 @@ MODEL = """
             if self.loud and self.level > 5:
                 z = y * 2
                 if not self.training:
+                    assert self.level > 5
                     z = z - z.sum().item()   # inner
                 z = z + 1   # harmless
             late = self.training and self.level > 5 and y.sum().item() > 0   # joined

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -17,15 +18,17 @@ from tclint.verify.rebound import Rebinding
 
 def rebound(example: Example, sites: Sequence[Rebinding], root: str) -> Example:
     """The example after the sites have run. What makes it again binds the names again: another experiment may want them plain."""
-    files = [(load(site.path, root), site) for site in sites]
-    arguments = {site: {name: ast.literal_eval(value) for name, value in site.arguments} for site in sites}
+    files = [(vars(load(site.path, root)), site) for site in sites]
 
     def build() -> Any:
         made = example.build()
-        for module, site in files:
-            plain = unwrapped(vars(module)[site.name])
-            # What is called must be what the file's other functions find under the name.
-            setattr(module, site.name, torch.compile(plain, **arguments[site]))
+        # What repeats statements of the file itself has functions of its own.
+        around = getattr(made, "__globals__", {})
+        for names, site in [*files, *((around, site) for site in sites)]:
+            plain = unwrapped(names.get(site.name))
+            if isinstance(plain, FunctionType) and plain.__code__.co_filename == site.path:
+                arguments = {name: ast.literal_eval(value) for name, value in site.arguments}
+                names[site.name] = torch.compile(plain, **arguments)
         return made
 
     told = ", ".join(site.name for site in sites)
