@@ -330,6 +330,19 @@ def test_only_what_the_site_compiles_refutes(effect: Effect) -> None:
     assert verdict(finding, Heard(runs=(part, whole))).outcome is Outcome.REFUTED
 
 
+def test_what_a_function_that_was_given_up_hands_on_refutes_nothing() -> None:
+    chain = (Step("m.py", 9, "Model.forward"), Step("m.py", 12, "helper"))
+    finding = replace(finding_on("m.py", 12), chain=chain)
+    run = replace(heard().runs[0], compiled=Step("m.py", 0, "Model"))
+    found = verdict(finding, Heard(runs=(run,)))
+    assert (found.outcome, found.apart) == (Outcome.INCONCLUSIVE, True)
+    assert found.words.startswith(
+        "Dynamo gave up Model.forward at line 8, which leads here, and compiled this by itself: "
+    )
+    resumed = replace(run, breaks=tuple(replace(item, skips=False) for item in run.breaks))
+    assert verdict(finding, Heard(runs=(resumed,))).outcome is Outcome.REFUTED
+
+
 def test_a_program_that_did_not_run_the_site_refutes_nothing() -> None:
     """It compiles in two ways, and a finding about the one is not refuted by the other."""
     chain = (Step("m.py", 9, "torch.compile(model)"), Step("m.py", 12, "helper"))
