@@ -355,7 +355,7 @@ def _loaded(node: ast.AST) -> set[str]:
         own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         own |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
         own |= {n.name for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n is not node}
-        return found - own
+        return (found - own) | (_read_first(node.body) if isinstance(node, ast.ClassDef) else set())
     own = {
         n.arg
         for inner in ast.walk(node)
@@ -371,6 +371,17 @@ def _loaded(node: ast.AST) -> set[str]:
         if isinstance(n, ast.Name)
     }
     return found - own
+
+
+def _read_first(body: Sequence[ast.stmt]) -> set[str]:
+    """What the fields of a class are made of that it has not bound itself by then: `name: str = name`."""
+    found: set[str] = set()
+    known: set[str] = set()
+    for statement in body:
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+            found |= _loaded(statement.value) - known
+        known |= _bound(statement)
+    return found
 
 
 def _bound(statement: ast.stmt) -> set[str]:

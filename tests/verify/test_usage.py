@@ -95,6 +95,16 @@ def test_a_slice_holds_what_a_call_needs_and_no_more(write: Callable[[str, str],
     assert not made.unbound
 
 
+def test_a_field_may_be_named_like_what_it_is_made_of(write: Callable[[str, str], Path]) -> None:
+    text = "name = 'x'\nother = 1\n\nclass Config:\n    name: str = name\n    again: str = name\n    other = 2\n\nConfig()\n"
+    root = write("config.py", text).parent
+    (use,) = uses_of("Config", str(root))
+    assert [ast.unparse(s).splitlines()[0] for s in slice_for(use, [use.call]).statements] == [
+        "name = 'x'",
+        "class Config:",
+    ]
+
+
 def test_a_slice_names_what_comes_from_elsewhere(write: Callable[[str, str], Path]) -> None:
     root = write("train.py", "def train(config):\n    return Model(config)\n").parent
     (use,) = uses_of("Model", str(root))
