@@ -40,7 +40,7 @@ class PythonRandom(Rule):
     code, name = "TCL109", "python-random"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     elsewhere = "draw there and pass the number"
-    graph_breaks = ("GB0007", "GB0294", "GB0033", "GB0087", "GB0297")
+    graph_breaks = ("GB0007", "GB0294", "GB0033", "GB0087", "GB0297", "GB0156")
     by_facts = True
     calls = ("random.*", "numpy.random.*", "secrets.*")
     owns = calls

@@ -58,6 +58,20 @@ def is_about(reason: str, claim: Claim) -> bool:
     return any(re.search(guard, told) for kind, _, guard in _KINDS if kind in claim.kinds)
 
 
+_OUTCOMES: tuple[tuple[str, frozenset[str]], ...] = (
+    # words of a finding, what then happens to the graphs
+    (r"overwrit", frozenset({"error", "wrong"})),
+    (r"\brecord(?:s|ed)\b", frozenset({"rerecord", "skip", "partition"})),
+)
+
+
+def is_claimed(finding: Finding, outcome: str) -> bool:
+    """Whether what happened to CUDA graphs is what a finding about them speaks of: a graph that is skipped is no output that
+    was overwritten. Everything is, where it says neither."""
+    said = [outcomes for words, outcomes in _OUTCOMES if re.search(words, finding.message, re.IGNORECASE)]
+    return not said or any(outcome in outcomes for outcomes in said)
+
+
 def is_varied(varied: Iterable[str], claim: Claim) -> bool:
     """Whether a sequence of calls changed what the claim speaks of, so that its silence says something."""
     known = set(varied)

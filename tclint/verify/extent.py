@@ -36,8 +36,20 @@ def otherwise(finding: Finding, run: Run, runs: tuple[Run, ...], outlines: Outli
         return f"the compile site at {site.path}:{site.line} did not run, and another compiled this"
     head = _head(finding, outlines)
     if head is None or (head.path, head.text) == (run.compiled.path, run.compiled.text):
-        return ""
+        return _given_up(finding, run, outlines)
     return f"the program compiles {head.text}, and here {run.compiled.text} was compiled"
+
+
+def _given_up(finding: Finding, run: Run, outlines: Outlines) -> str:
+    """Where Dynamo gave up a function that leads to the finding's: what that hands on came from eager mode then, a number that
+    somebody drew for one, and not from the graph."""
+    for step in finding.chain[:-1]:
+        name = step.text.strip().removesuffix("()")
+        above = [function for function in outlines(step.path).functions if function.name == name]
+        for item in run.breaks:
+            if item.skips and item.path == step.path and any(one.first <= item.line <= one.last for one in above):
+                return f"Dynamo gave up {name} at line {item.line}, which leads here, and compiled this by itself"
+    return ""
 
 
 def compiled_itself(finding: Finding, runs: list[Run], outlines: Outlines) -> bool:

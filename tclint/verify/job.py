@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tclint.model.finding import Compiled
+from tclint.verify.rebound import Rebinding
 
 PROGRAM = "<program>"
 """The name of a candidate that is the program of its file."""
@@ -49,6 +50,8 @@ class Job:
     threads: int = 1
     compiled: Compiled = field(default_factory=Compiled)
     """How the targets are compiled where the program does not do it by itself."""
+    sites: tuple[Rebinding, ...] = ()
+    """What the program compiles around which all the places are eager code: the targets are not compiled then."""
     record: str = ""
     """A file to write what the target computes to, for a comparison after a fix."""
     compare: str = ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tclint.model.finding import Effect, Finding, Step
 from tclint.output.words import plural
 from tclint.verify import extent
-from tclint.verify.claims import Claim, claim_of, is_about, is_varied
+from tclint.verify.claims import Claim, claim_of, is_about, is_claimed, is_varied
 from tclint.verify.heard import Break, Fault, Frame, Heard, Run
 from tclint.verify.makers import wanted
 from tclint.verify.phrases import break_words, fault_words, recompile_words, times
@@ -168,7 +168,8 @@ def _graph_break(judging: _Judge) -> Verdict:
     if sized:
         runs = sorted(judging.runs("recompiles", "breaks"), key=lambda run: "size" not in run.varied)
     for run in runs:
-        for item in run.breaks:
+        # A line may break more than once: what a finding speaks of is told of it.
+        for item in sorted(run.breaks, key=lambda item: not _is_meant(judging.finding, item)):
             if run.unsure and not _is_meant(judging.finding, item):
                 continue
             if judging.here(*place_of(item, is_ours)) and not is_follow_on(item, run.breaks, judging.outlines):
@@ -399,10 +400,16 @@ def _cudagraph(judging: _Judge) -> Verdict:
     hurt = [run for run in runs if run.graphs is not None and run.graphs.outcome != "fine"]
     hurt.sort(key=lambda run: not _graphs_here(judging, run))
     path = judging.finding.path
+    other: Verdict | None = None
     for run in hurt:
         assert run.graphs is not None
         if _graphs_here(judging, run) or judging.touches(run.covered.get(path, ())):
-            return judging.verdict(Outcome.CONFIRMED, run.graphs.words, run, stack=run.graphs.stack)
+            if is_claimed(judging.finding, run.graphs.outcome):
+                return judging.verdict(Outcome.CONFIRMED, run.graphs.words, run, stack=run.graphs.stack)
+            words = f"something else happened to the CUDA graphs: {run.graphs.words}"
+            other = other or judging.verdict(Outcome.INCONCLUSIVE, words, run, stack=run.graphs.stack)
+    if other is not None:
+        return other
     for run in runs:
         if run.fault is not None:
             return judging.verdict(Outcome.INCONCLUSIVE, fault_words(run.fault)[0], run, stack=run.fault.stack)

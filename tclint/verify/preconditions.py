@@ -200,6 +200,15 @@ def _attribute(place: _Place, name: str, values: list[object], found: _Found) ->
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 if any(_own(target) == name for target in targets):
                     _ask(inner, [node.value], found)
+            elif isinstance(node, ast.Call) and _registers(node, name):
+                _ask(inner, node.args[1:], found)
+
+
+def _registers(call: ast.Call, name: str) -> bool:
+    """`self.register_buffer("name", …)` and the like: an attribute of that name is made of the rest."""
+    if (_own(call.func) or "").startswith("register_") and call.args:
+        return isinstance(call.args[0], ast.Constant) and call.args[0].value == name
+    return False
 
 
 def _own(node: ast.AST) -> str | None:

@@ -13,6 +13,7 @@ from tclint.verify.claims import claim_of
 from tclint.verify.job import Candidate, Goal, Job
 from tclint.verify.makers import key_of
 from tclint.verify.options import VerifyOptions
+from tclint.verify.rebound import Rebinding, rebindings
 from tclint.verify.spans import outline
 
 _NAME = re.compile(r"^[A-Za-z_][\w.<>]*$")
@@ -107,6 +108,15 @@ def _site(finding: Finding) -> Compiled:
     return site if finding.effect is Effect.CUDAGRAPH else Compiled(dynamic=site.dynamic, fullgraph=site.fullgraph)
 
 
+def _around(findings: Sequence[Finding], root: str) -> tuple[Rebinding, ...]:
+    """The sites of the findings' file, where all of them are in code that the program leaves eager."""
+    if not all(finding.eager for finding in findings):
+        return ()
+    holding = {finding.function for finding in findings}
+    paths = dict.fromkeys(absolute(finding.path, root) for finding in findings)
+    return tuple(site for path in paths for site in rebindings(path) if site.name not in holding)
+
+
 def _record_file(folder: str, root: str, candidate: Candidate, finding: Finding) -> str:
     """Where a target's record lies: the same name for the same target under another root."""
     if not folder:
@@ -137,6 +147,7 @@ def _target(members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str,
         factories=factories,
         threads=max(1, (os.cpu_count() or 1) // max(1, options.jobs)),
         compiled=_site(members[0][0]),
+        sites=_around([finding for finding, _ in members], root),
         record=_record_file(options.record, root, candidates[0], members[0][0]),
         compare=_record_file(options.compare, root, candidates[0], members[0][0]),
     )

@@ -48,9 +48,17 @@ def uses_of(name: str, root: str, nearest: str = "") -> Iterator[Use]:
         if name not in text or not needle.search(text):
             continue
         for use in _calls(path).get(name, ()):
-            found.append((_rank(use, nearest), use.line, use))
+            if not nearest or path == nearest or not _is_own(use, name):
+                found.append((_rank(use, nearest), use.line, use))
     for _, _, use in sorted(found, key=lambda item: (item[0], item[2].path, item[1])):
         yield use
+
+
+def _is_own(use: Use, name: str) -> bool:
+    """Whether a call by the bare name means what its own file defines under it: another thing than that of another file."""
+    if not isinstance(use.call.func, ast.Name) or use.shown:
+        return False
+    return any(isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == name for node in use.tree.body)
 
 
 def _rank(use: Use, nearest: str) -> int:
@@ -347,7 +355,7 @@ def _loaded(node: ast.AST) -> set[str]:
         own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         own |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
         own |= {n.name for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n is not node}
-        return found - own
+        return (found - own) | (_read_first(node.body) if isinstance(node, ast.ClassDef) else set())
     own = {
         n.arg
         for inner in ast.walk(node)
@@ -363,6 +371,17 @@ def _loaded(node: ast.AST) -> set[str]:
         if isinstance(n, ast.Name)
     }
     return found - own
+
+
+def _read_first(body: Sequence[ast.stmt]) -> set[str]:
+    """What the fields of a class are made of that it has not bound itself by then: `name: str = name`."""
+    found: set[str] = set()
+    known: set[str] = set()
+    for statement in body:
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+            found |= _loaded(statement.value) - known
+        known |= _bound(statement)
+    return found
 
 
 def _bound(statement: ast.stmt) -> set[str]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from verify_helpers import finding_at
 
+from tclint.model.finding import Step
 from tclint.verify import Outcome, VerifyOptions, verify
+from tclint.verify.heard import Break, Run
+from tclint.verify.job import Goal
 
 Project = Callable[[str, str], Path]
 
@@ -53,6 +57,16 @@ def test_lines_behind_a_break_are_judged_by_themselves(project: Project, tmp_pat
     assert "branching" in asked.words
     # What a line does not do by itself it may do in its function: nothing is refuted.
     assert harmless.outcome is Outcome.NOT_REACHED, harmless.words
+
+
+def test_a_break_inside_a_library_is_heard_at_the_line_that_led_to_it() -> None:
+    from tclint.verify.child.goals import unconfirmed
+
+    inside = Break("/lib/torch/x.py", 9, "skipped", "no", stack=(Step("m.py", 3, "f"), Step("/lib/torch/x.py", 9, "g")))
+    helped = replace(inside, stack=(Step("m.py", 4, "f"), Step("helper.py", 7, "h"), Step("/lib/torch/x.py", 9, "g")))
+    run = Run("breaks", "train", "a call", covered={"m.py": (3, 4), "helper.py": (7,)}, breaks=(inside, helped))
+    places = tuple(Goal("m.py", line, line, "graph-break") for line in (3, 4, 9))
+    assert [place.line for place in unconfirmed(places, [run])] == [4, 9]
 
 
 @pytest.mark.dynamo

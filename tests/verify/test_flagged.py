@@ -32,6 +32,7 @@ MODEL = """
             if self.loud and self.level > 5:
                 z = y * 2
                 if not self.training:
+                    assert self.level > 5
                     z = z - z.sum().item()   # inner
                 z = z + 1   # harmless
             late = self.training and self.level > 5 and y.sum().item() > 0   # joined
@@ -91,3 +92,6 @@ def test_a_call_that_raises_in_the_end_has_values_at_the_flag(
     assert told.outcome is Outcome.CONFIRMED, told.words
     assert quiet.outcome is Outcome.CONFIRMED, quiet.words
     assert "behind the flag at line" in quiet.inputs
+    # Also where no line was reached that somebody asks about.
+    (only,) = verify([finding_at(path, "# quiet")], options).verdicts
+    assert (only.outcome, only.inputs) == (Outcome.CONFIRMED, quiet.inputs), only.words

@@ -34,6 +34,8 @@ SCRIPT = """
         def __init__(self, width):
             super().__init__()
             self.fc = nn.Linear(width, 2)
+            self.scale = nn.Parameter(torch.ones(width, device="cuda"))
+            self.fc.bias.data = self.fc.bias.data.to("cuda:0", torch.bfloat16)
 
         def forward(self, x):
             return self.fc(x)
@@ -102,5 +104,5 @@ def test_settings_and_values_of_a_script_that_cannot_be_run(
     assert limit.words == "`torch._dynamo.config.recompile_limit` is 64 after this line, 8 before it"
     assert same.outcome is Outcome.REFUTED, same.words
     assert saved.outcome is Outcome.CONFIRMED, saved.words
-    assert "'_orig_mod.fc.weight' for 'fc.weight'" in saved.words
+    assert "'_orig_mod.scale' for 'scale'" in saved.words
     assert right.outcome is Outcome.INCONCLUSIVE, right.words

@@ -72,8 +72,9 @@ def test_a_name_of_a_loop_is_taken_from_its_own_sequence(project: Project) -> No
         "m.py",
         """
         class Stack:
-            def __init__(self, kinds, drop = 0., other = 0.):
+            def __init__(self, kinds, drop = 0., other = 0., warm = True):
                 self.kinds = kinds
+                self.register_buffer("started", torch.tensor([warm]))
                 self.drops = [drop]
                 self.others = [other]
 
@@ -85,6 +86,8 @@ def test_a_name_of_a_loop_is_taken_from_its_own_sequence(project: Project) -> No
                 for kind, chance in zip(self.kinds, self.others):
                     if chance > 0.:
                         x = x + 2   # paired
+                if not self.started:
+                    x = x + 3   # started
                 return x
         """,
     )
@@ -92,6 +95,7 @@ def test_a_name_of_a_loop_is_taken_from_its_own_sequence(project: Project) -> No
     def asked(text: str) -> set[str]:
         return {one.name for one in asked_before(str(path), finding_at(path, text).line)}
 
+    assert "warm" in asked("# started")
     assert {"drop", "drops"} <= asked("# dropped")
     assert asked("# dropped") & {"index"} == set()
     assert "other" in asked("# paired")

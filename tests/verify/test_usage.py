@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from verify_helpers import finding_on
@@ -14,6 +15,7 @@ from tclint.model.finding import Effect
 from tclint.verify.claims import Claim, claim_of, is_about, is_varied
 from tclint.verify.guess import TensorSpec, from_description
 from tclint.verify.options import VerifyOptions
+from tclint.verify.rebound import Rebinding, rebindings
 from tclint.verify.scaffold import write_scaffold
 from tclint.verify.usage import calls_after, literals_of, slice_for, uses_of
 from tclint.verify.verdict import Outcome, Verdict, VerifyReport
@@ -46,6 +48,36 @@ def test_tests_come_before_the_program(write: Callable[[str, str], Path]) -> Non
     assert [Path(use.path).name for use in uses_of("Model", str(root))] == ["test_model.py", "train.py"]
 
 
+def test_a_class_of_the_same_name_in_another_file_is_another(write: Callable[[str, str], Path]) -> None:
+    path = write("model.py", "class Model:\n    pass\n\nModel()\n")
+    write("other.py", "class Model:\n    pass\n\nModel()\n")
+    write("third.py", "from model import Model\n\nModel()\n")
+    assert {Path(use.path).name for use in uses_of("Model", str(path.parent), str(path))} == {"model.py", "third.py"}
+
+
+def test_functions_that_are_bound_anew_by_a_compile_site(write: Callable[[str, str], Path]) -> None:
+    text = """
+        import torch
+
+        def step(x): return x
+
+        def plain(x): return x
+
+        def local(x): return x
+
+        def main(mode):
+            global step, plain
+            step = torch.compile(step, mode="reduce-overhead", fullgraph=True)
+            plain = torch.compile(plain, mode=mode)
+            local = torch.compile(local)
+            return local
+    """
+    path = str(write("steps.py", dedent(text)))
+    arguments = (("mode", "'reduce-overhead'"), ("fullgraph", "True"))
+    # The arguments of one cannot be read, and the last binds a name of its function.
+    assert rebindings(path) == (Rebinding(path, "step", arguments),)
+
+
 def test_a_slice_holds_what_a_call_needs_and_no_more(write: Callable[[str, str], Path]) -> None:
     root = write("train.py", PROGRAM).parent
     (use,) = uses_of("Model", str(root))
@@ -61,6 +93,16 @@ def test_a_slice_holds_what_a_call_needs_and_no_more(write: Callable[[str, str],
         "batch = torch.zeros(SEED, 32)",
     ]
     assert not made.unbound
+
+
+def test_a_field_may_be_named_like_what_it_is_made_of(write: Callable[[str, str], Path]) -> None:
+    text = "name = 'x'\nother = 1\n\nclass Config:\n    name: str = name\n    again: str = name\n    other = 2\n\nConfig()\n"
+    root = write("config.py", text).parent
+    (use,) = uses_of("Config", str(root))
+    assert [ast.unparse(s).splitlines()[0] for s in slice_for(use, [use.call]).statements] == [
+        "name = 'x'",
+        "class Config:",
+    ]
 
 
 def test_a_slice_names_what_comes_from_elsewhere(write: Callable[[str, str], Path]) -> None:

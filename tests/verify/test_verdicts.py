@@ -239,6 +239,27 @@ def test_cuda_graph_faults_confirm(outcome: str) -> None:
     assert (found.outcome, found.words) == (Outcome.CONFIRMED, "what torch said")
 
 
+def test_a_skipped_graph_is_no_overwritten_output() -> None:
+    claims = {
+        "the next run overwrites it": ("error", "wrong"),
+        "each variation records a new graph": ("rerecord", "skip"),
+    }
+    for message, meant in claims.items():
+        finding = replace(finding_on("m.py", 3, Effect.CUDAGRAPH), message=message)
+        for outcome in ("error", "wrong", "skip", "partition", "rerecord"):
+            found = verdict(finding, heard(experiment="cudagraphs", graphs=Graphs(outcome, "torch's words"), calls=5))
+            is_meant = outcome in meant or (outcome == "partition" and "records" in message)
+            assert found.outcome is (Outcome.CONFIRMED if is_meant else Outcome.INCONCLUSIVE), (message, outcome)
+            assert found.words.endswith("torch's words")
+
+
+def test_of_several_breaks_on_a_line_the_one_that_is_meant_is_told() -> None:
+    both = tuple(Break("m.py", 3, name, f"no {name}", name) for name in ("GB0033", "GB0156"))
+    finding = replace(finding_on("m.py", 3), graph_breaks=("GB0156",))
+    assert verdict(finding, heard(breaks=both)).words.endswith("no GB0156")
+    assert verdict(replace(finding, graph_breaks=()), heard(breaks=both)).words.endswith("no GB0033")
+
+
 def test_an_operation_kept_out_of_the_graph_confirms_its_own_line_only() -> None:
     """Also where no graph has more than one part, as behind a break."""
     cut = Cut("Inductor keeps aten.index_put_ out of the CUDA graph", (Step("m.py", 3, "forward"),))
@@ -307,6 +328,19 @@ def test_only_what_the_site_compiles_refutes(effect: Effect) -> None:
     # Whoever writes an example for it says what is compiled, and one run that compiles as the site does is enough.
     assert verdict(finding, Heard(runs=(replace(part, given=True),))).outcome is Outcome.REFUTED
     assert verdict(finding, Heard(runs=(part, whole))).outcome is Outcome.REFUTED
+
+
+def test_what_a_function_that_was_given_up_hands_on_refutes_nothing() -> None:
+    chain = (Step("m.py", 9, "Model.forward"), Step("m.py", 12, "helper"))
+    finding = replace(finding_on("m.py", 12), chain=chain)
+    run = replace(heard().runs[0], compiled=Step("m.py", 0, "Model"))
+    found = verdict(finding, Heard(runs=(run,)))
+    assert (found.outcome, found.apart) == (Outcome.INCONCLUSIVE, True)
+    assert found.words.startswith(
+        "Dynamo gave up Model.forward at line 8, which leads here, and compiled this by itself: "
+    )
+    resumed = replace(run, breaks=tuple(replace(item, skips=False) for item in run.breaks))
+    assert verdict(finding, Heard(runs=(resumed,))).outcome is Outcome.REFUTED
 
 
 def test_a_program_that_did_not_run_the_site_refutes_nothing() -> None:

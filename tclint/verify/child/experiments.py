@@ -15,7 +15,7 @@ import torch._dynamo
 
 from tclint.model.finding import Compiled, Step
 from tclint.verify.child import compiling
-from tclint.verify.child.inputs import Call, Example, consumed, on_device
+from tclint.verify.child.inputs import Call, Example, consumed, module_of, on_device
 from tclint.verify.child.listen import listening
 from tclint.verify.cover import Coverage, covering
 from tclint.verify.forks import leave_if_copy
@@ -83,8 +83,8 @@ def fresh(setup: Setup, example: Example, mode: str, dtype: torch.dtype | None) 
     """The target and its calls, made anew from the seed, so that no run sees the state another left."""
     seeded(setup.seed)
     target = on_device(example.build(), setup.device, dtype)
-    if mode and isinstance(target, torch.nn.Module):
-        target.train(mode == "train")
+    if mode and (module := module_of(target)) is not None:
+        module.train(mode == "train")
     seeded(setup.seed + 1)
     calls = [
         Call(on_device(call.args, setup.device, dtype), on_device(dict(call.kwargs), setup.device, dtype))

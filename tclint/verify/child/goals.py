@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tclint.verify.heard import Run
+from tclint.verify.heard import Break, Run
 from tclint.verify.job import Candidate, Goal
 from tclint.verify.spans import outline
 
@@ -35,11 +35,19 @@ def unsettled(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
 def unconfirmed(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:
     """Places at which no break has been heard yet: another mode could still bring one."""
 
+    own = {place.path for place in places} | {path for run in runs for path in run.covered}
+    heard = {_own_place(item, own) for run in runs for item in run.breaks}
+
     def confirmed(place: Goal) -> bool:
-        span = range(place.line, place.end_line + 1)
-        return any(item.path == place.path and item.line in span for run in runs for item in run.breaks)
+        return any((place.path, line) in heard for line in range(place.line, place.end_line + 1))
 
     return [place for place in places if not confirmed(place)]
+
+
+def _own_place(item: Break, own: set[str]) -> tuple[str, int]:
+    """Where a break is for the program: its own line, or the deepest of the program's that led to it."""
+    steps = [(item.path, item.line), *((step.path, step.line) for step in reversed(item.stack))]
+    return next((step for step in steps if step[0] in own), steps[0])
 
 
 def untraced(places: tuple[Goal, ...], runs: list[Run]) -> list[Goal]:

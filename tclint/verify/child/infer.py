@@ -337,7 +337,7 @@ def example_of(
             )
         if isinstance(value, TensorSpec) and guess.is_mask(parameter.name) and _chooses(signed, parameter.name):
             value = dataclasses.replace(value, dtype="bool")
-        own = [item for item in passed.get(parameter.name, ()) if item is not None]
+        own = [item for item in passed.get(parameter.name, ()) if item is not None and _suits(item, annotation)]
         if own and not isinstance(value, Several) and not is_tensor(plain(annotation)):
             # What the program passes says more than a name.
             value = own[0]
@@ -376,6 +376,14 @@ def example_of(
         missing.partial = tuple(_called(source, making, near, partial=True) for near in missing.nearest)
         raise
     return _called(source, making, inputs)
+
+
+def _suits(value: object, annotation: Any) -> bool:
+    """Whether a constant is of the class that a parameter is annotated with: another callable of that name may take others."""
+    wanted = plain(annotation)
+    if not isinstance(wanted, type) or wanted is Parameter.empty:
+        return True
+    return isinstance(value, (int, float)) if wanted is float else isinstance(value, wanted)
 
 
 def _called(source: str, build: Callable[[], Any], inputs: Mapping[str, Any], partial: bool = False) -> Example:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import islice
-from types import GeneratorType, ModuleType, SimpleNamespace
+from types import GeneratorType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -112,10 +112,17 @@ def as_call(value: Any) -> Call:
     return Call((value,))
 
 
+def module_of(value: Any) -> torch.nn.Module | None:
+    """The module that something is, or whose method it is."""
+    owner = value.__self__ if isinstance(value, MethodType) else value
+    return owner if isinstance(owner, torch.nn.Module) else None
+
+
 def on_device(value: Any, device: str, dtype: torch.dtype | None = None) -> Any:
     """Tensors and modules of a nested value on a device, floating ones in a dtype."""
-    if isinstance(value, torch.nn.Module):
-        return value.to(device, dtype) if dtype else value.to(device)
+    if (module := module_of(value)) is not None:
+        module.to(device, dtype) if dtype else module.to(device)
+        return value
     if isinstance(value, torch.Tensor):
         return value.to(device, dtype) if dtype and value.is_floating_point() else value.to(device)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -127,6 +134,20 @@ def on_device(value: Any, device: str, dtype: torch.dtype | None = None) -> Any:
     if type(value) is SimpleNamespace:
         return SimpleNamespace(**on_device(vars(value), device, dtype))
     return value
+
+
+def made_on(example: Example, device: str) -> Example:
+    """The example whose tensors are made on a device, as a program makes them there."""
+
+    def build() -> Any:
+        with torch.device(device):
+            return example.build()
+
+    def calls() -> list[Call]:
+        with torch.device(device):
+            return example.calls()
+
+    return replace(example, source=f"{example.source}, made on {device}", build=build, calls=calls)
 
 
 def _resolve(reference: str) -> Any:

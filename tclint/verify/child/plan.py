@@ -30,8 +30,9 @@ from tclint.verify.child.experiments import (
 )
 from tclint.verify.child.flagged import flagged, flagged_inside
 from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled, untraced
-from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories
+from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories, made_on
 from tclint.verify.child.load import load
+from tclint.verify.child.rebinding import rebound
 from tclint.verify.child.repeated import parameters_of, recompile_runs
 from tclint.verify.child.sources import sources
 from tclint.verify.child.statement import statement_runs
@@ -79,6 +80,8 @@ class _Notes:
     """Those of which a call raises in the end."""
     halves: dict[str, Example] = field(default_factory=dict)
     """Those of them that were run up to there, by source."""
+    near: list[Example] = field(default_factory=list)
+    """Those of them that come to no line somebody asks about, of what holds such a line."""
     unsearched: list[tuple[Candidate, Example]] = field(default_factory=list)
     """Those that ran, and that nobody has searched for recompiles."""
     tell: Callable[[], None] = lambda: None
@@ -242,7 +245,7 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
             notes.tried.append(f"{candidate.name}: {example.source}: reaches nothing new")
             continue
         try:
-            _experiments(job, candidate, example, setup, notes)
+            _experiments_there(job, candidate, example, setup, notes)
         except EagerFailed as failed:
             if isinstance(failed.__cause__, BadFactory):
                 raise failed.__cause__ from failed
@@ -294,8 +297,21 @@ def _reaches(example: Example, places: Sequence[Goal], setup: Setup) -> bool:
     return bool(ran) and whole
 
 
+def _experiments_there(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
+    """The same; where the example does not run once it is moved to the device, with one that is made there: `.to` leaves the
+    tensors behind that a module keeps as plain attributes."""
+    try:
+        _experiments(job, candidate, example, setup, notes)
+    except EagerFailed:
+        if example.given or setup.device == "cpu":
+            raise
+        _experiments(job, candidate, made_on(example, setup.device), setup, notes)
+
+
 def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
     """All experiments on one example. Raises EagerFailed where it never runs at all."""
+    if job.sites and example.wrap:
+        example = rebound(example, job.sites, job.root)
     if job.graphs and not example.wrap:
         notes.runs.append(run_cudagraphs(setup, example))
         return
@@ -312,8 +328,11 @@ def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup,
 
 def _partly(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
     """What a call does before it raises, where it gets to a line that no other call has run."""
+    left = unreached(job.places, notes.runs)
     for mode in ("train", "eval"):
         if not ran_by(example, unreached(job.places, notes.runs), setup, (mode,))[0]:
+            if holds_any(candidate, left) and example not in notes.near:
+                notes.near.append(example)
             continue
         run = run_partly(setup, example, mode)
         notes.runs.append(run)
@@ -341,6 +360,19 @@ def _alone(job: Job, setup: Setup, notes: _Notes, has_time: Callable[[], bool]) 
                 others = [flagged(known[source], place, setup, mode, run.covered)]
             if any(other is not None and _by_itself(place, other, setup, notes) for other in others):
                 break
+        for example in notes.near[:WAYS] if not ways else ():
+            if not has_time() or _behind_a_flag(place, example, setup, notes):
+                break
+
+
+def _behind_a_flag(place: Goal, example: Example, setup: Setup, notes: _Notes) -> bool:
+    """Whether a line shows by itself what is said of it, on the values of a call that raises after the flag before it."""
+    try:
+        covered, _ = run_eager(replace(setup, device="cpu"), example, "train")
+    except EagerFailed as failed:
+        covered = failed.covered
+    other = flagged(example, place, setup, "train", covered)
+    return other is not None and _by_itself(place, other, setup, notes)
 
 
 def _nearest(place: Goal, ways: dict[tuple[str, str], Run]) -> dict[tuple[str, str], Run]:

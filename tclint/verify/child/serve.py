@@ -81,11 +81,14 @@ def _warm() -> str:
 
     if os.environ.get("TCLINT_VERIFY_DEVICE", "cpu") == "cpu":
         torch.set_num_threads(1)
+        # With gradients it would start autograd's threads where torch sees a GPU, and no fork could compute any.
+        torch.set_grad_enabled(not torch.backends.cuda.is_built())
         for backend in ("eager", "aot_eager"):
             layer = torch.compile(torch.nn.Linear(2, 2), backend=backend)
             for size in (2, 3):
                 # The second size makes shapes symbolic, which imports an algebra system.
                 layer(torch.ones(size, 2))
+        torch.set_grad_enabled(True)
         torch._dynamo.reset()
     else:
         for name in _COMPILER:

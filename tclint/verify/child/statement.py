@@ -27,6 +27,7 @@ from tclint.verify.child.hosted import hosted
 from tclint.verify.child.limits import within
 from tclint.verify.child.load import dotted_name, package_at_fault, search_path
 from tclint.verify.child.unloaded import missing_operators
+from tclint.verify.child.weightless import weightless
 from tclint.verify.heard import Fault, Run
 from tclint.verify.job import Goal, Job
 from tclint.verify.placed import Placed, needed_by, placed_at
@@ -95,7 +96,7 @@ def _values(job: Job, place: Goal, placed: Placed) -> Run | None:
     for compiling in (False, True):
         with ExitStack() as stack:
             stack.enter_context(_surrounded(job, placed))
-            stack.enter_context(torch.device("meta"))
+            stack.enter_context(weightless())
             if not compiling:
                 stack.enter_context(_without_compiler())
             results.append(eval(code, stack.enter_context(_namespace(placed, needed, job.root))))
