@@ -12,8 +12,10 @@ from tclint.fixes.places import Place
 from tclint.fixes.purity import PURE, pure
 from tclint.fixes.recipes import SIGNS
 from tclint.rules._conditions import on_one_line
-from tclint.values import Instance, Tensor
+from tclint.torch_facts import facts
+from tclint.values import External, Instance, Tensor
 
+_SWITCHES: Final = "is a context that switches gradients"
 _IN_PLACE: Final = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/"}
 
 
@@ -27,10 +29,22 @@ class Writes:
     before: list[str] = field(default_factory=list)
     written: dict[str, tuple[bool, str]] = field(default_factory=dict)
     """By tensor, whether it is written in place, and what it gets."""
+    around: str = ""
+    """The context that all of it stands in."""
 
     def take(self, body: Sequence[ast.stmt]) -> bool:
         """Whether all statements write tensors, each one once; what they get is kept."""
+        inner = body[0] if len(body) == 1 else None
+        if isinstance(inner, ast.With) and all(map(self._without_gradients, inner.items)):
+            self.around = ", ".join(self.place.source(item.context_expr) for item in inner.items)
+            body = inner.body
         return all(self._take(statement) for statement in body) and bool(self.written)
+
+    def _without_gradients(self, item: ast.withitem) -> bool:
+        """`with torch.no_grad():`"""
+        call = item.context_expr
+        known = self.place.event.ask.evaluate(call.func) if isinstance(call, ast.Call) and not call.args else None
+        return item.optional_vars is None and isinstance(known, External) and known.name in facts.named(_SWITCHES)
 
     def _take(self, statement: ast.stmt) -> bool:
         place = self.place
@@ -106,6 +120,8 @@ def selected(
     then: Writes, otherwise: Writes | None, torch: str, test: str, free: Callable[[str], bool]
 ) -> list[str] | None:
     """The lines that write each tensor whichever way a branch goes; `free` says whether a name may be given."""
+    if otherwise is not None and then.around != otherwise.around:
+        return None
     names = list(dict.fromkeys([*then.written, *(otherwise.written if otherwise is not None else ())]))
     lines = [*then.before, *(otherwise.before if otherwise is not None else ())]
     if len(names) > 1 and (any(_mentions(test, name) for name in names) or "(" in test):
@@ -122,6 +138,8 @@ def selected(
             return None
         chosen = f"{torch}.where({test}, {a}, {b})"
         lines.append(f"{name}.copy_({chosen})" if in_place or other else f"{name} = {chosen}")
+    if then.around:
+        return [f"with {then.around}:\n" + "".join(f"    {line}\n" for line in lines)]
     return lines
 
 

@@ -98,7 +98,15 @@ def _plain_index(place: Place | _Body, node: ast.AST) -> bool:
         )
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.operand, ast.Constant)
-    return isinstance(node, ast.Constant)
+    # A number that Python knows is in range or not whatever a tensor says.
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and _is_python_number(place, node))
+
+
+def _is_python_number(place: Place | _Body, node: ast.expr) -> bool:
+    value = None if isinstance(place, _Body) else place.event.ask.evaluate(node)
+    return (
+        value is not None and value.python_type == "int" and not (isinstance(value, Scalar) and value.source == "data")
+    )
 
 
 def _is_known(place: Place | _Body, node: ast.expr, *kinds: type[Value]) -> bool:
