@@ -20,8 +20,6 @@ def without_bool(event: Event, dtype: str) -> Fix | None:
     node = place.node
     if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords or not truth_only(place):
         return None
-    if isinstance(place.parent, (ast.BoolOp, ast.UnaryOp)):
-        return None  # the branch stays, and so does the break
     value = node.args[0]
     if isinstance(value, ast.BoolOp) or (isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)):
         return None  # Python asks each part

@@ -139,7 +139,8 @@ class ScalarExtraction(Rule):
         if not isinstance(node, ast.Call) or event.name in causal.MODULES:
             return None
         switched = _is_read(event) and _of_tensor(event) and not _is_list_of_floats(event) and not self._is_held(event)
-        here = self._on_the_line(event, node) or skip_unread_store(event, node)
+        here = skip_unread_store(event, node, counted=True) or self._on_the_line(event, node)
+        here = here or skip_unread_store(event, node)
         if here is not None or not switched or not needs_no_value(event):
             return here
         return switch_on(event, _SWITCH)

@@ -127,6 +127,8 @@ class Notes:
         self.file: _File = event.module.index(_file)
         self.owners: list[ast.Name | ast.Attribute] = []
         """What the statements write."""
+        self.counts: list[ast.stmt] = []
+        """What is counted right beside them."""
 
     def statements(self) -> list[ast.stmt]:
         """What compiled runs leave out together, so that nothing of it is missed; empty where it is more than a note."""
@@ -138,7 +140,8 @@ class Notes:
         found: list[ast.stmt] = []
         if not self._follow(first, found, _DEEPEST) or not self._unread(self.file):
             return []
-        found += [s for s in self._beside(found) if not any(same(s, other) for other in found)]
+        self.counts = [s for s in self._beside(found) if not any(same(s, other) for other in found)]
+        found += self.counts
         return [s for s in found if not any(s is not other and within(s, other) for other in found)]
 
     def in_branch(self, branch: ast.If) -> bool:

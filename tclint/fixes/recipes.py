@@ -198,15 +198,16 @@ def compute_once(event: Event, note: str) -> Fix | None:
     return best
 
 
-def skip_unread_store(event: Event, node: ast.AST) -> Fix | None:
+def skip_unread_store(event: Event, node: ast.AST, counted: bool = False) -> Fix | None:
     """`self.stamp = now()`, `self.times.append(now())`, `began = now()`: what is only noted down, where nothing that is
-    compiled reads it, is left out of compiled runs.
+    compiled reads it, is left out of compiled runs. With `counted` only where something is counted beside it, which would
+    make programs anew.
     """
     notes = Notes(event, node)
     place = notes.place
     statements = notes.statements()
     torch = place.importing("torch")
-    if torch is None or not statements:
+    if torch is None or not statements or (counted and not notes.counts):
         return None
     edits = [guarded(place, first, torch[0], last) for first, last in runs(place, statements)]
     made = [edit for edit in edits if edit is not None]
@@ -220,6 +221,7 @@ def skip_unread_store(event: Event, node: ast.AST) -> Fix | None:
 
 def guarded(place: Place, first: ast.stmt, torch: str, last: ast.stmt | None = None) -> Edit | None:
     """`if not torch.compiler.is_compiling():` around neighbouring statements."""
+
     def change(statements: list[cst.BaseStatement]) -> Sequence[cst.BaseStatement]:
         import libcst as cst
 
