@@ -13,6 +13,7 @@ from tclint.fixes.purity import has_effects, only_logs, pure
 from tclint.fixes.recipes import guarded, quoted
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
+from tclint.rules._buffers import NOTE
 from tclint.rules._chains import commented, with_else
 from tclint.rules._conditions import DRAWN, Tests, condition, handed, negated, on_one_line, split
 from tclint.rules._emptiness import fix_empty
@@ -110,6 +111,8 @@ class _If:
         self.tests = tests
         self.python = ""
         self.torch = "torch"
+        self.buffers: dict[str, Edit] = {}
+        """Numbers on the module that must become buffers."""
         self.straight = Straight(place)
         self.before = self.straight.before
         """What a branch computes for itself alone: computed before, whichever way it goes."""
@@ -164,7 +167,7 @@ class _If:
         if made is None:
             return None
         title, note, edit = made
-        return Fix(title, Applicability.UNSAFE, (*imports, edit), note)
+        return Fix(title, Applicability.UNSAFE, (*imports, *self.buffers.values(), edit), note)
 
     def _is_long(self) -> bool:
         branches = len(self.above)
@@ -235,14 +238,27 @@ class _If:
         node = self.node
         if any(isinstance(s, ast.If) for s in node.orelse) or self._draws():
             return None
-        sides = [Writes(self.place, partial(self.straight.own, body=body)) for body in (node.body, node.orelse)]
+        sides = [
+            Writes(self.place, partial(self.straight.own, body=body), self._defined, self.torch, self._stores)
+            for body in (node.body, node.orelse)
+        ]
         if not sides[0].take(node.body) or (node.orelse and not sides[1].take(node.orelse)):
             return None
         bound = uses_in(self.place.function).bound
         lines = selected(sides[0], sides[1] if node.orelse else None, self.torch, test, lambda name: name not in bound)
         edit = self._replaced(lines) if lines is not None else None
+        self.buffers = {**sides[0].buffers, **sides[1].buffers}
         note = "the tensor is written in every call, and what it may get is computed in every call"
+        if self.buffers:
+            note += f"; {NOTE}"
         return ("write the old value or the new one", note, edit) if edit is not None else None
+
+    def _stores(self, attribute: str) -> int:
+        """How often the branches set an attribute."""
+        return sum(
+            isinstance(n, ast.Attribute) and n.attr == attribute and isinstance(n.ctx, ast.Store)
+            for n in ast.walk(self.node)
+        )
 
     def _handed(self, test: str) -> tuple[str, str, Edit] | None:
         """`out.append(a)` one way, `out.append(b)` the other: one call of what is selected."""
@@ -286,6 +302,7 @@ class _If:
     def _forget(self) -> None:
         """What an attempt has left behind."""
         self.before.clear()
+        self.buffers = {}
         self.straight.logs.clear()
         self.straight.made.clear()
         self.straight.elements.clear()

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from tclint.events import Call
 from tclint.fixes.places import Place
-from tclint.fixes.purity import PURE
+from tclint.fixes.purity import PURE, pure
 from tclint.fixes.switches import switch_on
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Edit, Fix
@@ -17,7 +18,7 @@ from tclint.rules._straight import Straight
 from tclint.rules._unbacked import is_sized, is_walked
 from tclint.sources.tree import names_read, within
 from tclint.torch_facts import facts
-from tclint.values import External, Instance, Object
+from tclint.values import External, Instance, Object, Tensor, spoken_of
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -28,11 +29,12 @@ _NOTE: Final = (
 )
 _SIZES: Final = facts.methods("gives a size")
 _FAILS: Final = facts.methods("fails on a tensor without elements")
+_POSITIONS: Final = facts.methods("gives the positions of what is not zero")
 _WRITES: Final = facts.methods("writes where an index says")
 
 
 def switch_sizes(event: Event, setting: str) -> Fix | None:
-    """The switch that lets a size into the graph, with the `if` taken out that only asks whether it is zero."""
+    """The switch that lets a size into the graph, without the question whether it is zero: the `if` is left out, or asks the mask."""
     if is_walked(event):
         return None
     spared = _spared(event)
@@ -43,7 +45,7 @@ def switch_sizes(event: Event, setting: str) -> Fix | None:
         return found
     if not found.edits:
         return None  # in another file: no fix writes into two
-    title = f"{found.title}, and leave out the `if` on the size"
+    title = f"{found.title}, and no longer ask for the size"
     return replace(
         found, title=title, edits=(*(edit for _, edit in spared), *found.edits), note=f"{found.note}; {_NOTE}"
     )
@@ -60,15 +62,47 @@ def _spared(event: Event) -> list[tuple[ast.If, Edit]]:
     names = {part.id for part in parts if isinstance(part, ast.Name)}
     if any(len(uses_in(function).stores(name)) != 1 for name in names):
         return []
-    found = []
+    found: list[tuple[ast.If, Edit]] = []
     for name in sorted(names):
         for read, above in uses_in(function).reads(name):
             branch = next((n for n in reversed(above) if isinstance(n, ast.If)), None)
             if branch is not None and within(read, branch.test) and not any(b is branch for b, _ in found):
-                edit = _taken_out(Place(event, branch), branch, names)
+                edit = _taken_out(Place(event, branch), branch, names) or _asked_of_mask(place, branch, names)
                 if edit is not None:
                     found.append((branch, edit))
     return found
+
+
+def _asked_of_mask(place: Place, branch: ast.If, names: set[str]) -> Edit | None:
+    """`if not mask.any():` for `if rows.numel() == 0:`: of the mask a tensor can ask it, and a branch on that may be selected."""
+    asks = _asks(branch.test, names)
+    mask = _mask(place.event, place.node)
+    uses = uses_in(place.function)
+    if asks is None or mask is None or not pure(place, mask) or spoken_of(place.event.ask.evaluate(mask)) is None:
+        return None
+    if any(_line(store) > _line(place.node) for name in names_read([mask]) for store in uses.stores(name)):
+        return None
+    calls = [above[-2:] for name in names for _, above in uses.reads(name) if len(above) > 1]
+    if any(isinstance(c, ast.Call) and isinstance(m, ast.Attribute) and m.attr in _FAILS for c, m in calls):
+        return None  # what is computed of nothing fails
+    text = f"{place.atom(mask)}.any()"
+    return place.replace(branch.test, text if asks == "some" else f"not {text}") if "\n" not in text else None
+
+
+def _mask(event: Event, node: ast.AST) -> ast.expr | None:
+    """What says which elements are selected: `mask` of `x[mask]`, of `mask.nonzero()` and of `torch.where(mask)`."""
+    if isinstance(node, ast.Subscript):
+        known = event.ask.evaluate(node.slice)
+        return node.slice if isinstance(known, Tensor) and known.dtype == "b" else None
+    if not isinstance(node, ast.Call) or not isinstance(event, Call) or event.method not in _POSITIONS:
+        return None
+    if event.name.startswith("Tensor."):
+        return node.func.value if isinstance(node.func, ast.Attribute) else None
+    return node.args[0] if len(node.args) == 1 else None
+
+
+def _line(node: ast.AST) -> int:
+    return getattr(node, "lineno", 0)
 
 
 def _taken_out(place: Place, node: ast.If, names: set[str]) -> Edit | None:

@@ -11,6 +11,8 @@ from typing import Final
 from tclint.fixes.places import Place
 from tclint.fixes.purity import PURE, pure
 from tclint.fixes.recipes import SIGNS
+from tclint.model.finding import Edit
+from tclint.rules._buffers import buffer
 from tclint.rules._conditions import on_one_line
 from tclint.torch_facts import facts
 from tclint.values import External, Instance, Tensor
@@ -26,6 +28,13 @@ class Writes:
     place: Place
     own: Callable[[str], bool]
     """Whether a name is the branch's own."""
+    kept: Callable[[str], bool]
+    """Whether a name was there before the branch."""
+    torch: str
+    stores: Callable[[str], int]
+    """How often the branches set an attribute."""
+    buffers: dict[str, Edit] = field(default_factory=dict)
+    """Numbers that must become buffers, and how."""
     before: list[str] = field(default_factory=list)
     written: dict[str, tuple[bool, str]] = field(default_factory=dict)
     """By tensor, whether it is written in place, and what it gets."""
@@ -54,13 +63,17 @@ class Writes:
             name, sign = place.source(statement.target), SIGNS.get(type(statement.op))
             if sign is None or not self._is_state(statement.target) or not pure(place, statement.value):
                 return False
-            return self._copy(name, f"{name} {sign} {on_one_line(place.operand(statement.value))}")
+            # What was a number is bound anew, as it was: who has used it for a gradient keeps the old one.
+            new_number = getattr(statement.target, "attr", "") in self.buffers
+            return self._write(name, not new_number, f"{name} {sign} {on_one_line(place.operand(statement.value))}")
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not pure(place, statement.value):
             return False
         target, value = statement.targets[0], on_one_line(place.argument(statement.value))
         if isinstance(target, ast.Name):
+            if not self.own(target.id):
+                return self.kept(target.id) and self._write(target.id, False, value)
             self.before.append(f"{target.id} = {value}")
-            return self.own(target.id) and not self.written
+            return not self.written
         if not self._is_state(target):
             return False
         name = place.source(target)
@@ -108,12 +121,18 @@ class Writes:
         return True
 
     def _is_state(self, target: ast.expr) -> bool:
-        """Whether `self.name` is a tensor."""
+        """Whether `self.name` is a tensor, or a number that can become one."""
         if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
             return False
         ask = self.place.event.ask
         me = ask.local(target.value.id)
-        return isinstance(me, Instance) and isinstance(ask.attributes(me).get(target.attr), Tensor)
+        if isinstance(me, Instance) and isinstance(ask.attributes(me).get(target.attr), Tensor):
+            return True
+        edit = buffer(self.place, target, self.torch, integers=True, stores=self.stores(target.attr))
+        if edit is None:
+            return False
+        self.buffers[target.attr] = edit
+        return True
 
 
 def selected(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.fixes.uses import uses_in
 from tclint.program import Import
 from tclint.torch_facts import facts, returns
-from tclint.values import Const, External, FunctionValue, Instance, Object, Scalar, Seq, Tensor, Value
+from tclint.values import DATA_SIZED, Const, External, FunctionValue, Instance, Object, Scalar, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.events.queries import Queries
@@ -98,12 +98,14 @@ def _plain_index(place: Place | _Body, node: ast.AST) -> bool:
         )
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.operand, ast.Constant)
-    # A number that Python knows is in range or not whatever a tensor says.
-    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and _is_python_number(place, node))
+    # A number that Python knows is in range or not whatever a tensor says; positions that were looked for are there.
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and _is_in_range(place, node))
 
 
-def _is_python_number(place: Place | _Body, node: ast.expr) -> bool:
+def _is_in_range(place: Place | _Body, node: ast.expr) -> bool:
     value = None if isinstance(place, _Body) else place.event.ask.evaluate(node)
+    if isinstance(value, Tensor):
+        return value.dtype == "i" and bool(value.flags & DATA_SIZED)
     return (
         value is not None and value.python_type == "int" and not (isinstance(value, Scalar) and value.source == "data")
     )
