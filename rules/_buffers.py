@@ -65,9 +65,17 @@ def buffer(place: Place, target: ast.Attribute, torch: str, *, integers: bool, s
         return None
     if not integers and not _is_float(made[0].value):
         return None
+    if not any(_is_super(s) for s in init.body[: init.body.index(made[0])]):
+        return None  # a module has no buffers before
     first = ast.unparse(made[0].targets[0]).partition(".")[0]
     text = f'{first}.register_buffer("{target.attr}", {torch}.tensor({place.source(made[0].value)}), persistent=False)'
     return place.replace(made[0], text)
+
+
+def _is_super(statement: ast.stmt) -> bool:
+    """`super().__init__()`"""
+    func = statement.value.func if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
+    return isinstance(func, ast.Attribute) and func.attr == "__init__"
 
 
 def _is_computed(place: Place, statement: ast.stmt) -> bool:

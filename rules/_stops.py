@@ -17,7 +17,7 @@ from tclint.rules._conditions import Tests, bracketed, condition, handed, negate
 from tclint.rules._skips import free, is_steady
 from tclint.sources.tree import names_read, same
 from tclint.torch_facts import facts
-from tclint.values import Const, Scalar, Tensor
+from tclint.values import Const, External, Scalar, Tensor
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -27,6 +27,10 @@ _NOTE: Final = (
     "another shape or dtype, and slower where the loop ends early; numbers become 0-d tensors, what is not finite in a later turn gives "
     "NaN as gradient, and parameters get zeros instead of none"
 )
+_ENDLESS: Final = frozenset(facts.named("never ends"))
+_ITER: Final = frozenset({"builtins.iter"})
+_MOST: Final = 100
+"""Turns: Dynamo writes each of them into the graph."""
 _TITLE: Final = "make all turns, and keep what was there at the end"
 
 
@@ -40,7 +44,7 @@ def fix_stop(place: Place, node: ast.If, tests: Tests) -> Fix | None:
     loop = next((n for n in place.chain if isinstance(n, ast.For) and n.body is block and not n.orelse), None)
     text = condition(place, node.test, tests)
     parts = ("", text) if text is not None else split(place, node.test, tests)
-    if loop is None or parts is None or _leaves(loop, node):
+    if loop is None or parts is None or _leaves(loop, node) or _is_endless(place, loop.iter):
         return None
     ends = _Ends(place, loop, loop.body[:at], loop.body[at + 1 :], torch[0], *parts)
     edits = ends.returned(last.value) if isinstance(last, ast.Return) else ends.broken()
@@ -60,6 +64,22 @@ def fix_while(place: Place, node: ast.While, tests: Tests) -> Fix | None:
     ends = _Ends(place, node, (), node.body[: len(node.body) - body], torch[0], "", negated(place, test, text))
     edits = ends.counted(name, turns)
     return Fix(_TITLE, Applicability.UNSAFE, (*torch[1], *edits), _NOTE) if edits is not None else None
+
+
+def _is_endless(place: Place, turns: ast.expr) -> bool:
+    """Whether a loop would never end by itself, or has more turns than anybody wants in a graph."""
+    calls = [n for n in ast.walk(turns) if isinstance(n, ast.Call)]
+    if any(
+        _is_named(place, call, _ENDLESS) or (_is_named(place, call, _ITER) and len(call.args) > 1) for call in calls
+    ):
+        return True
+    numbers = [place.event.ask.evaluate(argument) for call in calls for argument in call.args]
+    return any(isinstance(n, Const) and type(n.value) is int and n.value > _MOST for n in numbers)
+
+
+def _is_named(place: Place, call: ast.Call, names: frozenset[str]) -> bool:
+    known = place.event.ask.evaluate(call.func)
+    return isinstance(known, External) and known.name in names
 
 
 def _leaves(loop: ast.For | ast.While, known: ast.If | int) -> bool:
@@ -105,7 +125,8 @@ def _bound(place: Place, loop: ast.While, test: ast.expr, more: dict[type[ast.cm
     if not known or len([n for n in stored if n.id == left.id]) != 1 or names_read([right]) & {n.id for n in stored}:
         return None
     assert isinstance(first, ast.Constant)
-    if type(first.value) is not int:
+    most = place.event.ask.evaluate(right)
+    if type(first.value) is not int or (isinstance(most, Const) and type(most.value) is int and most.value > _MOST):
         return None
     end = on_one_line(place.source(right)) + (f" + {more[type(test.ops[0])]}" if more[type(test.ops[0])] else "")
     return left.id, end if first.value == 0 else f"{first.value}, {end}"
