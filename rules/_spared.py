@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.events import Call
 from tclint.fixes.places import Place
-from tclint.fixes.purity import PURE, pure
+from tclint.fixes.purity import PURE, has_effects, pure
 from tclint.fixes.switches import switch_on
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Edit, Fix
@@ -158,7 +158,7 @@ def _does_nothing(place: Place, body: Sequence[ast.stmt], names: set[str]) -> bo
     empty = set(names)
     written = False
     for statement in body:
-        if not _bears(place, statement, empty):
+        if has_effects(statement) or not _bears(place, statement, empty):
             return False
         target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
         if isinstance(statement, ast.AugAssign):
