@@ -90,16 +90,18 @@ def _plain(node: ast.AST) -> bool:
 def _plain_index(place: Place | _Body, node: ast.AST) -> bool:
     if isinstance(node, ast.Slice):
         # Bounds that lie outside select less, and never fail; a step may be no step.
-        return (node.step is None or _plain_index(place, node.step)) and all(
+        return (node.step is None or _is_literal(node.step)) and all(
             bound is None
             or _plain_index(place, bound)
             or (_is_known(place, bound, Scalar, Const) and pure(place, bound))
             for bound in (node.lower, node.upper)
         )
-    if isinstance(node, ast.UnaryOp):
-        return isinstance(node.operand, ast.Constant)
     # A number that Python knows is in range or not whatever a tensor says; positions that were looked for are there.
-    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and _is_in_range(place, node))
+    return _is_literal(node) or (isinstance(node, ast.Name) and _is_in_range(place, node))
+
+
+def _is_literal(node: ast.AST) -> bool:
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
 
 
 def _is_in_range(place: Place | _Body, node: ast.expr) -> bool:

@@ -770,7 +770,9 @@ def test_an_if_on_an_empty_mask_goes_where_no_rows_do_no_harm(value: str, goes: 
     [("layer(x[rows])", True), ("x[rows].relu() * 2", True), ("x[rows].max()", False), ("y.pop()", False)],
 )
 def test_an_if_on_no_rows_goes_with_the_switch(value: str, goes: bool) -> None:
-    head = "import torch\n\nlayer = torch.nn.Linear(4, 4)\n\n\n@torch.compile\ndef f(x: torch.Tensor, y: torch.Tensor):\n"
+    head = (
+        "import torch\n\nlayer = torch.nn.Linear(4, 4)\n\n\n@torch.compile\ndef f(x: torch.Tensor, y: torch.Tensor):\n"
+    )
     body = f"    rows = (y > 0).nonzero(as_tuple=True)[0]\n    if len(rows) > 0:\n        x[rows] = {value}\n    return x\n"
     text = result(fixed((head + body).encode(), "TCL105", unsafe=True)).decode()
     assert ("if len(rows) > 0:" not in text) == goes
