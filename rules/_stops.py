@@ -27,6 +27,7 @@ _NOTE: Final = (
     "another shape or dtype, and slower where the loop ends early; numbers become 0-d tensors, what is not finite in a later turn gives "
     "NaN as gradient, and parameters get zeros instead of none"
 )
+_JOINS: Final = frozenset(facts.named("joins the tensors of a list"))
 _ENDLESS: Final = frozenset(facts.named("never ends"))
 _ITER: Final = frozenset({"builtins.iter"})
 _MOST: Final = 100
@@ -257,6 +258,24 @@ class _Ends:
             if not above or name in uses.may_be_none or not self._is_kept(name):
                 return None
             found.append(name)
+        return found if not self._resized() & set(found) else None
+
+    def _resized(self) -> set[str]:
+        """The names that hold a longer or a shorter tensor after a turn: there is no selecting between two shapes."""
+        found: set[str] = set()
+        turned = {name for statement in (*self.before, *self.after) for name in _bound_by(statement) or ()}
+        for statement in (*self.before, *self.after):
+            value = getattr(statement, "value", None)
+            names = set(_bound_by(statement) or ())
+            assert value is not None
+            func = self.place.event.ask.evaluate(value.func) if isinstance(value, ast.Call) else None
+            joined = isinstance(func, External) and func.name in _JOINS and bool(names_read(value.args) & turned)
+            cut = isinstance(value, ast.Subscript) and any(isinstance(n, ast.Slice) for n in ast.walk(value.slice))
+            passed = isinstance(value, ast.Name) and value.id in found
+            if passed or joined or (cut and names_read([value]) & names):
+                found |= names
+            elif isinstance(statement, ast.Assign):
+                found -= names
         return found
 
     def _is_kept(self, name: str) -> bool:

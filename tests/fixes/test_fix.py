@@ -788,6 +788,9 @@ def test_an_if_on_no_rows_goes_with_the_switch(value: str, goes: bool) -> None:
         ("range(8)", "x = layers.pop()(x)", False),
         ("range(8)", "seen.append(x)", False),
         ("range(8)", "self.x = x / 2", False),
+        ("range(8)", "x = torch.cat([x, x])", False),
+        ("range(8)", "y = torch.cat([x, x]); x = y", False),
+        ("range(8)", "x = x[1:]", False),
     ],
 )
 def test_a_loop_that_a_tensor_ends_makes_all_turns_that_do_nothing_else(turns: str, body: str, goes: bool) -> None:
