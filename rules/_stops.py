@@ -420,6 +420,8 @@ class _Ends:
             old = statements[0]
             if not isinstance(old, (cst.For, cst.While)) or not isinstance(old.body, cst.IndentedBlock):
                 return None
+            if len(old.body.body) != len(self.loop.body):
+                return None  # `a; b` on one line
             body: list[cst.BaseStatement] = [*_parsed(first)]
             for number, statement in enumerate(old.body.body):
                 text = texts.get(number)

@@ -789,7 +789,8 @@ def test_an_if_on_no_rows_goes_with_the_switch(value: str, goes: bool) -> None:
         ("range(8)", "seen.append(x)", False),
         ("range(8)", "self.x = x / 2", False),
         ("range(8)", "x = torch.cat([x, x])", False),
-        ("range(8)", "y = torch.cat([x, x]); x = y", False),
+        ("range(8)", "y = torch.cat([x, x])\n        x = y", False),
+        ("range(8)", "x = x / 2; y = x", False),
         ("range(8)", "x = x[1:]", False),
     ],
 )
