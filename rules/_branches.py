@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from tclint.fixes.notes import Notes
 from tclint.fixes.places import Place
 from tclint.fixes.purity import has_effects, only_logs, pure
-from tclint.fixes.recipes import guarded, quoted
+from tclint.fixes.recipes import quoted
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
 from tclint.rules._buffers import NOTE
@@ -18,6 +17,7 @@ from tclint.rules._chains import commented, with_else
 from tclint.rules._conditions import DRAWN, Tests, condition, handed, negated, on_one_line, split
 from tclint.rules._emptiness import fix_empty
 from tclint.rules._messages import has_values, message_of
+from tclint.rules._noted import fix_noted
 from tclint.rules._skips import fix_skip
 from tclint.rules._stops import fix_stop, fix_while
 from tclint.rules._straight import Straight
@@ -57,7 +57,7 @@ def fix_branch(event: Event, tests: Tests) -> Fix | None:
         return _assert(place, owner, tests)
     if isinstance(owner, ast.If) and same(owner.test, asked):
         skipped = fix_empty(place, owner) or fix_skip(place, owner, tests) or fix_stop(place, owner, tests)
-        return skipped or _If(place, owner, tests).fix()
+        return skipped or fix_noted(place, owner) or _If(place, owner, tests).fix()
     if isinstance(owner, ast.While):
         return fix_while(place, owner, tests)
     return None
@@ -144,9 +144,6 @@ class _If:
                 (*imports, guarded),
                 "in compiled runs nothing is logged",
             )
-        noted = self._only_notes()
-        if noted is not None:
-            return Fix(noted[0], Applicability.UNSAFE, (*imports, noted[2]), noted[1])
         walrus = _named(node.test)
         if walrus is not None:
             return self._unnamed(walrus, imports)
@@ -205,19 +202,6 @@ class _If:
             return None
         test = self.place.source(node.test)
         return self.place.replace(node.test, f"not {self.torch}.compiler.is_compiling() and {test}")
-
-    def _only_notes(self) -> tuple[str, str, Edit] | None:
-        """`if loss < self.best: self.best = loss`, where nobody else reads it."""
-        node = self.node
-        notes = Notes(self.place.event, node)
-        if self.above or not notes.in_branch(node):
-            return None
-        edit = guarded(self.place, node, self.torch)
-        if edit is None:
-            return None
-        written = ", ".join(dict.fromkeys(f"`{self.place.source(owner)}`" for owner in notes.here()))
-        note = f"compiled runs no longer set {written}: wrong where somebody reads it"
-        return "guard it with torch.compiler.is_compiling()", note, edit
 
     def _raise(self, test: str) -> tuple[str, str, Edit] | None:
         node = self.node
@@ -327,17 +311,8 @@ class _If:
             if (name not in then or name not in otherwise) and not self._defined(name):
                 return None
             a, b = then.get(name, name), otherwise.get(name, name)
-            result[name] = a if a == b else self._chosen(name, test, a, b)
+            result[name] = a if a == b else self.straight.chosen(name, self.torch, test, a, b)
         return result
-
-    def _chosen(self, name: str, test: str, a: str, b: str) -> str:
-        """One value or the other; for lists of as many elements, one element or the other."""
-        each = self.straight.elements.get(name)
-        if each is None or name not in (a, b):
-            return f"{self.torch}.where({test}, {a}, {b})"
-        changed, element, target = each
-        x, y = (element, target) if a == changed else (target, element)
-        return f"[{self.torch}.where({test}, {x}, {y}) for {target} in {name}]"
 
     def _defined(self, name: str) -> bool:
         function = self.place.function

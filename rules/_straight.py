@@ -79,6 +79,15 @@ class Straight:
         self.elements[name] = (on_one_line(texts[0]), on_one_line(texts[1]), element)
         return True
 
+    def chosen(self, name: str, torch: str, test: str, a: str, b: str) -> str:
+        """One value or the other; for lists of as many elements, one element or the other."""
+        each = self.elements.get(name)
+        if each is None or name not in (a, b):
+            return f"{torch}.where({test}, {a}, {b})"
+        changed, element, target = each
+        x, y = (element, target) if a == changed else (target, element)
+        return f"[{torch}.where({test}, {x}, {y}) for {target} in {name}]"
+
     def _named(self, name: str, result: dict[str, str]) -> str:
         """A name of its own for what the branch has given `name` so far."""
         if result[name] in self.made:
