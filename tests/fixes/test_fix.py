@@ -803,6 +803,18 @@ def test_a_loop_that_a_tensor_ends_makes_all_turns_that_do_nothing_else(turns: s
     assert ("break" not in text) == goes
 
 
+def test_of_two_switches_the_one_that_pays_stays() -> None:
+    """Where one switch is set the other is written right below it: it is the same fix, and was found not to pay."""
+    source = (
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, n: torch.Tensor):\n"
+        "    rows = (x.abs() > 1).nonzero(as_tuple=True)[0]\n    if rows.numel() == 0:\n        return None\n"
+        "    return x[: n.max().item()], rows\n"
+    )
+    text = result(fixed(source.encode(), "TCL103", unsafe=True)).decode()
+    assert "capture_scalar_outputs = True" in text
+    assert "if rows.numel() == 0:" in text
+
+
 @pytest.mark.parametrize("line", ["self.low = 1.0", "super().__init__()\n        self.low = start"])
 def test_a_number_that_cannot_be_a_buffer_stays_one(line: str) -> None:
     """A module has no buffers before `super().__init__()`, and what a caller gives may be anything."""
