@@ -12,11 +12,14 @@ from tclint.fixes.purity import has_effects, only_logs, pure
 from tclint.fixes.recipes import quoted
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
+from tclint.rules._buffers import NOTE
 from tclint.rules._chains import commented, with_else
 from tclint.rules._conditions import DRAWN, Tests, condition, handed, negated, on_one_line, split
 from tclint.rules._emptiness import fix_empty
 from tclint.rules._messages import has_values, message_of
+from tclint.rules._noted import fix_noted
 from tclint.rules._skips import fix_skip
+from tclint.rules._stops import fix_stop, fix_while
 from tclint.rules._straight import Straight
 from tclint.rules._writes import Writes, selected
 from tclint.sources.tree import names_read, position, same
@@ -53,7 +56,10 @@ def fix_branch(event: Event, tests: Tests) -> Fix | None:
     if isinstance(owner, ast.Assert) and same(owner.test, asked):
         return _assert(place, owner, tests)
     if isinstance(owner, ast.If) and same(owner.test, asked):
-        return fix_empty(place, owner) or fix_skip(place, owner, tests) or _If(place, owner, tests).fix()
+        skipped = fix_empty(place, owner) or fix_skip(place, owner, tests) or fix_stop(place, owner, tests)
+        return skipped or fix_noted(place, owner) or _If(place, owner, tests).fix()
+    if isinstance(owner, ast.While):
+        return fix_while(place, owner, tests)
     return None
 
 
@@ -105,6 +111,8 @@ class _If:
         self.tests = tests
         self.python = ""
         self.torch = "torch"
+        self.buffers: dict[str, Edit] = {}
+        """Numbers on the module that must become buffers."""
         self.straight = Straight(place)
         self.before = self.straight.before
         """What a branch computes for itself alone: computed before, whichever way it goes."""
@@ -156,7 +164,7 @@ class _If:
         if made is None:
             return None
         title, note, edit = made
-        return Fix(title, Applicability.UNSAFE, (*imports, edit), note)
+        return Fix(title, Applicability.UNSAFE, (*imports, *self.buffers.values(), edit), note)
 
     def _is_long(self) -> bool:
         branches = len(self.above)
@@ -214,14 +222,27 @@ class _If:
         node = self.node
         if any(isinstance(s, ast.If) for s in node.orelse) or self._draws():
             return None
-        sides = [Writes(self.place, partial(self.straight.own, body=body)) for body in (node.body, node.orelse)]
+        sides = [
+            Writes(self.place, partial(self.straight.own, body=body), self._defined, self.torch, self._stores)
+            for body in (node.body, node.orelse)
+        ]
         if not sides[0].take(node.body) or (node.orelse and not sides[1].take(node.orelse)):
             return None
         bound = uses_in(self.place.function).bound
         lines = selected(sides[0], sides[1] if node.orelse else None, self.torch, test, lambda name: name not in bound)
         edit = self._replaced(lines) if lines is not None else None
+        self.buffers = {**sides[0].buffers, **sides[1].buffers}
         note = "the tensor is written in every call, and what it may get is computed in every call"
+        if self.buffers:
+            note += f"; {NOTE}"
         return ("write the old value or the new one", note, edit) if edit is not None else None
+
+    def _stores(self, attribute: str) -> int:
+        """How often the branches set an attribute."""
+        return sum(
+            isinstance(n, ast.Attribute) and n.attr == attribute and isinstance(n.ctx, ast.Store)
+            for n in ast.walk(self.node)
+        )
 
     def _handed(self, test: str) -> tuple[str, str, Edit] | None:
         """`out.append(a)` one way, `out.append(b)` the other: one call of what is selected."""
@@ -265,8 +286,10 @@ class _If:
     def _forget(self) -> None:
         """What an attempt has left behind."""
         self.before.clear()
+        self.buffers = {}
         self.straight.logs.clear()
         self.straight.made.clear()
+        self.straight.elements.clear()
 
     def _draws(self) -> bool:
         """Whether the test draws a number: asked once, it may not be asked again for a second name."""
@@ -288,7 +311,7 @@ class _If:
             if (name not in then or name not in otherwise) and not self._defined(name):
                 return None
             a, b = then.get(name, name), otherwise.get(name, name)
-            result[name] = a if a == b else f"{self.torch}.where({test}, {a}, {b})"
+            result[name] = a if a == b else self.straight.chosen(name, self.torch, test, a, b)
         return result
 
     def _defined(self, name: str) -> bool:

@@ -26,7 +26,7 @@ def commented(old: cst.If, lines: Sequence[str], end: cst.SimpleStatementLine | 
     comments = [*_comments(old), *(_comments(end) if end is not None else ())]
     statements: list[cst.BaseStatement] = [cst.parse_statement(line) for line in lines]
     first = statements[0]
-    assert isinstance(first, (cst.SimpleStatementLine, cst.If))
+    assert isinstance(first, (cst.SimpleStatementLine, cst.If, cst.With))
     if len(comments) == 1 and isinstance(first, cst.SimpleStatementLine):
         after = cst.TrailingWhitespace(whitespace=cst.SimpleWhitespace("  "), comment=comments[0])
         statements[0] = first.with_changes(trailing_whitespace=after)

@@ -30,7 +30,7 @@ def fix_empty(place: Place, node: ast.If) -> Fix | None:
         return None
     if spared and "#" in "".join(place.lines[node.lineno - 1 : node.end_lineno]):
         return None  # the comment would go with it
-    edit = place.remove(node) if spared else place.rebuild(node, node, _unwrapped)
+    edit = place.remove(node) if spared else place.rebuild(node, node, unwrapped)
     title = "leave the `if` out: through an empty mask nothing is written"
     return Fix(title, Applicability.UNSAFE, (edit,), _NOTE) if edit is not None else None
 
@@ -94,7 +94,8 @@ def _holds(node: ast.AST, wanted: set[int]) -> bool:
     return any(id(n) in wanted for n in ast.walk(node))
 
 
-def _unwrapped(statements: list[cst.BaseStatement]) -> Sequence[cst.BaseStatement] | None:
+def unwrapped(statements: list[cst.BaseStatement]) -> Sequence[cst.BaseStatement] | None:
+    """The statements of an `if` in its place."""
     import libcst as cst
 
     old = statements[0]

@@ -60,8 +60,8 @@ class _Skipped:
             return None
         place = self.place
         bound = uses_in(place.function).bound
-        first = [f"{_free(f'old_{name}', bound)} = {name}" for name in carried]
-        last = [f"{name} = {torch}.where({self.tensor}, {_free(f'old_{name}', bound)}, {name})" for name in carried]
+        first = [f"{free(f'old_{name}', bound)} = {name}" for name in carried]
+        last = [f"{name} = {torch}.where({self.tensor}, {free(f'old_{name}', bound)}, {name})" for name in carried]
         if self.owner is None:
             indent = place.indent(self.body[0])
             inner = indent + "    " if self.when else indent
@@ -124,7 +124,7 @@ def _turned(place: Place, node: ast.If, tests: Tests) -> _Skipped | None:
     if found is None or not any(isinstance(n, ast.For) and n.body is found[0] and not n.orelse for n in place.chain):
         return None
     rest = found[0][found[1] + 1 :]
-    name = _free("skipped", uses_in(place.function).bound)
+    name = free("skipped", uses_in(place.function).bound)
     named = _named(place, node, tests, name)
     if named is None or not rest:
         return None
@@ -177,7 +177,7 @@ def _asked(place: Place, node: ast.If) -> _Skipped | None:
     if value is None:
         return None
     *when, last = value.values if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.And) else [value]
-    known = all(map(_is_steady, (*when, *others)))
+    known = all(map(is_steady, (*when, *others)))
     if not known or not isinstance(last, ast.Compare) or not isinstance(place.event.ask.evaluate(last), Tensor):
         return None
     unless = tuple(f"not {place.operand(other)}" for other in others)
@@ -213,7 +213,7 @@ def _named(place: Place, node: ast.If, tests: Tests, name: str) -> tuple[tuple[s
 def _is_steady_but(test: ast.expr, tests: Tests, place: Place) -> bool:
     """Whether the parts of a condition that are no tensors give the same answer a few lines further down."""
     values = test.values if isinstance(test, ast.BoolOp) else [test]
-    return all(_is_steady(value) for value in values if condition(place, value, tests) is None)
+    return all(is_steady(value) for value in values if condition(place, value, tests) is None)
 
 
 def _around(place: Place, node: ast.If) -> tuple[ast.stmt, list[ast.expr]] | None:
@@ -225,7 +225,7 @@ def _around(place: Place, node: ast.If) -> tuple[ast.stmt, list[ast.expr]] | Non
             continue
         if not isinstance(outer, ast.If):
             break
-        if outer.orelse or not same(outer.body[-1], inner) or not _is_steady(outer.test):
+        if outer.orelse or not same(outer.body[-1], inner) or not is_steady(outer.test):
             return None
         when.insert(0, outer.test)
         inner = outer
@@ -253,7 +253,7 @@ def _targets(statement: ast.stmt) -> list[ast.Name] | None:
     return names if names and len(names) == len(targets) else None
 
 
-def _is_steady(test: ast.AST) -> bool:
+def is_steady(test: ast.AST) -> bool:
     """Whether an expression is made of names, attributes and constants."""
     plain = (ast.Name, ast.Attribute, ast.Constant, ast.BoolOp, ast.UnaryOp, ast.Compare)
     return all(isinstance(n, (*plain, ast.boolop, ast.unaryop, ast.cmpop, ast.expr_context)) for n in ast.walk(test))
@@ -283,5 +283,5 @@ def _stands_in(above: Sequence[ast.AST], body: Sequence[ast.stmt]) -> bool:
     return any(same(outer, statement) for outer in above for statement in body)
 
 
-def _free(name: str, bound: set[str]) -> str:
+def free(name: str, bound: set[str]) -> str:
     return next(n for n in (name, *(f"{name}_{i}" for i in range(2, len(bound) + 3))) if n not in bound)

@@ -12,6 +12,7 @@ from tclint.fixes.recipes import SIGNS
 from tclint.fixes.uses import uses_in
 from tclint.rules._conditions import on_one_line
 from tclint.sources.tree import names_read, same
+from tclint.values import Seq, Tensor
 
 
 @dataclass(slots=True)
@@ -25,6 +26,8 @@ class Straight:
     """What the branches say."""
     made: set[str] = field(default_factory=set)
     """Names that were made up."""
+    elements: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    """Of lists that a branch makes of themselves: the text, what an element becomes, and the element's name."""
 
     def values(self, body: Sequence[ast.stmt]) -> dict[str, str] | None:
         """By name, what a branch assigns, as an expression of what was there before it; None where it does more."""
@@ -44,7 +47,9 @@ class Straight:
             if not isinstance(target, ast.Name) or isinstance(value, (ast.Tuple, ast.List)):
                 return None
             augmented = isinstance(statement, ast.AugAssign)
-            if not pure(self.place, value):
+            if isinstance(value, ast.ListComp) and not augmented and not self._is_of_itself(target.id, value, result):
+                return None
+            if not isinstance(value, ast.ListComp) and not pure(self.place, value):
                 return None
             needed = (names_read([value]) | ({target.id} if augmented else set())) & result.keys()
             named = {name: self._named(name, result) for name in sorted(needed)}
@@ -58,6 +63,30 @@ class Straight:
                 continue
             result[target.id] = text
         return result
+
+    def _is_of_itself(self, name: str, value: ast.ListComp, result: dict[str, str]) -> bool:
+        """`grads = [g * scale for g in grads]`: a list of as many elements, each made of the one that was there."""
+        loop = value.generators[0]
+        element = loop.target.id if isinstance(loop.target, ast.Name) else ""
+        plain = len(value.generators) == 1 and not loop.ifs and not loop.is_async and bool(element)
+        source = loop.iter.id if isinstance(loop.iter, ast.Name) else ""
+        if not plain or source != name or name in self.elements or names_read([value]) & result.keys():
+            return False
+        known = self.place.event.ask.local(name)
+        if not isinstance(known, Seq) or not isinstance(known.element(), Tensor) or not pure(self.place, value.elt):
+            return False
+        texts = (self.place.source(value), self.place.argument(value.elt))
+        self.elements[name] = (on_one_line(texts[0]), on_one_line(texts[1]), element)
+        return True
+
+    def chosen(self, name: str, torch: str, test: str, a: str, b: str) -> str:
+        """One value or the other; for lists of as many elements, one element or the other."""
+        each = self.elements.get(name)
+        if each is None or name not in (a, b):
+            return f"{torch}.where({test}, {a}, {b})"
+        changed, element, target = each
+        x, y = (element, target) if a == changed else (target, element)
+        return f"[{torch}.where({test}, {x}, {y}) for {target} in {name}]"
 
     def _named(self, name: str, result: dict[str, str]) -> str:
         """A name of its own for what the branch has given `name` so far."""

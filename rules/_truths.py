@@ -20,8 +20,11 @@ def without_bool(event: Event, dtype: str) -> Fix | None:
     node = place.node
     if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords or not truth_only(place):
         return None
-    if isinstance(place.parent, (ast.BoolOp, ast.UnaryOp)):
-        return None  # the branch stays, and so does the break
+    outer = [n for n in place.chain if not isinstance(n, ast.BoolOp) and not _is_not(n)]
+    if isinstance(place.parent, (ast.BoolOp, ast.UnaryOp)) and not isinstance(
+        outer[-1], (ast.If, ast.IfExp, ast.Assert)
+    ):
+        return None  # Python still asks, and nobody can select
     value = node.args[0]
     if isinstance(value, ast.BoolOp) or (isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)):
         return None  # Python asks each part
@@ -32,6 +35,10 @@ def without_bool(event: Event, dtype: str) -> Fix | None:
         text = place.source(value)
     note = "the value is then a tensor, not a Python bool"
     return Fix("keep the tensor", Applicability.UNSAFE, (place.replace(node, text),), note)
+
+
+def _is_not(node: ast.AST) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
 def _is_special(function: FunctionNode | None) -> bool:

@@ -7,13 +7,13 @@ tensors; a branch, a loop, a text, a key or a list ask for the value, and the gr
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.places import FunctionNode, Place
 from tclint.fixes.uses import uses_in
 from tclint.program import Import, Module
-from tclint.sources.tree import ancestors, same
+from tclint.sources.tree import ancestors, same, within
 from tclint.torch_facts import facts
 from tclint.values import ClassValue, External, FunctionValue, Seq, Tensor, Value
 
@@ -38,23 +38,27 @@ def needs_no_value(event: Event, node: ast.AST | None = None) -> bool:
     return _Number(event, place.module, place.function, 0).is_free(place.node, place.chain)
 
 
-def is_sized(event: Event) -> bool:
-    """Whether Python asks for the size of a tensor whose size only the graph knows: in a branch, a loop, a text or a key."""
+def is_sized(event: Event, left_out: Sequence[ast.If] = ()) -> bool:
+    """Whether Python asks for the size of a tensor whose size only the graph knows: in a branch, a loop, a text or a key. What
+    an `if` asks that is to be left out does not count."""
     place = Place(event)
-    return not _Sized(event, place, 0).is_free(place.node, place.chain)
+    return not _Sized(event, place, 0, left_out).is_free(place.node, place.chain)
 
 
 class _Sized:
     """A tensor of such a size in one function, and who asks for it."""
 
-    def __init__(self, event: Event, place: Place, depth: int) -> None:
+    def __init__(self, event: Event, place: Place, depth: int, left_out: Sequence[ast.If] = ()) -> None:
         self.event = event
         self.place = place
         self.depth = depth
+        self.left_out = left_out
 
     def is_free(self, node: ast.AST, chain: list[ast.AST]) -> bool:
         """Whether what is read of the tensor at a node needs no value; outermost first in `chain`."""
         at = len(chain) - 1
+        if any(within(node, branch.test) for branch in self.left_out):
+            return True
         while at >= 0:
             parent, above = chain[at], chain[:at]
             outer = above[-1] if above else None
@@ -96,7 +100,7 @@ class _Sized:
         names = target.elts if isinstance(target, ast.Tuple) else [target]
         if len(statement.targets) != 1 or self.depth >= _DEEPEST:
             return True
-        inner = _Sized(self.event, self.place, self.depth + 1)
+        inner = _Sized(self.event, self.place, self.depth + 1, self.left_out)
         reads = [read for name in names if isinstance(name, ast.Name) for read in self._reads(name.id)]
         return all(inner.is_free(read, above) for read, above in reads)
 

@@ -11,9 +11,13 @@ from typing import Final
 from tclint.fixes.places import Place
 from tclint.fixes.purity import PURE, pure
 from tclint.fixes.recipes import SIGNS
+from tclint.model.finding import Edit
+from tclint.rules._buffers import buffer
 from tclint.rules._conditions import on_one_line
-from tclint.values import Instance, Tensor
+from tclint.torch_facts import facts
+from tclint.values import External, Instance, Tensor
 
+_SWITCHES: Final = "is a context that switches gradients"
 _IN_PLACE: Final = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/"}
 
 
@@ -24,13 +28,32 @@ class Writes:
     place: Place
     own: Callable[[str], bool]
     """Whether a name is the branch's own."""
+    kept: Callable[[str], bool]
+    """Whether a name was there before the branch."""
+    torch: str
+    stores: Callable[[str], int]
+    """How often the branches set an attribute."""
+    buffers: dict[str, Edit] = field(default_factory=dict)
+    """Numbers that must become buffers, and how."""
     before: list[str] = field(default_factory=list)
     written: dict[str, tuple[bool, str]] = field(default_factory=dict)
     """By tensor, whether it is written in place, and what it gets."""
+    around: str = ""
+    """The context that all of it stands in."""
 
     def take(self, body: Sequence[ast.stmt]) -> bool:
         """Whether all statements write tensors, each one once; what they get is kept."""
+        inner = body[0] if len(body) == 1 else None
+        if isinstance(inner, ast.With) and all(map(self._without_gradients, inner.items)):
+            self.around = ", ".join(self.place.source(item.context_expr) for item in inner.items)
+            body = inner.body
         return all(self._take(statement) for statement in body) and bool(self.written)
+
+    def _without_gradients(self, item: ast.withitem) -> bool:
+        """`with torch.no_grad():`"""
+        call = item.context_expr
+        known = self.place.event.ask.evaluate(call.func) if isinstance(call, ast.Call) and not call.args else None
+        return item.optional_vars is None and isinstance(known, External) and known.name in facts.named(_SWITCHES)
 
     def _take(self, statement: ast.stmt) -> bool:
         place = self.place
@@ -40,13 +63,17 @@ class Writes:
             name, sign = place.source(statement.target), SIGNS.get(type(statement.op))
             if sign is None or not self._is_state(statement.target) or not pure(place, statement.value):
                 return False
-            return self._copy(name, f"{name} {sign} {on_one_line(place.operand(statement.value))}")
+            # What was a number is bound anew, as it was: who has used it for a gradient keeps the old one.
+            new_number = getattr(statement.target, "attr", "") in self.buffers
+            return self._write(name, not new_number, f"{name} {sign} {on_one_line(place.operand(statement.value))}")
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not pure(place, statement.value):
             return False
         target, value = statement.targets[0], on_one_line(place.argument(statement.value))
         if isinstance(target, ast.Name):
+            if not self.own(target.id):
+                return self.kept(target.id) and self._write(target.id, False, value)
             self.before.append(f"{target.id} = {value}")
-            return self.own(target.id) and not self.written
+            return not self.written
         if not self._is_state(target):
             return False
         name = place.source(target)
@@ -94,18 +121,26 @@ class Writes:
         return True
 
     def _is_state(self, target: ast.expr) -> bool:
-        """Whether `self.name` is a tensor."""
+        """Whether `self.name` is a tensor, or a number that can become one."""
         if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
             return False
         ask = self.place.event.ask
         me = ask.local(target.value.id)
-        return isinstance(me, Instance) and isinstance(ask.attributes(me).get(target.attr), Tensor)
+        if isinstance(me, Instance) and isinstance(ask.attributes(me).get(target.attr), Tensor):
+            return True
+        edit = buffer(self.place, target, self.torch, integers=True, stores=self.stores(target.attr))
+        if edit is None:
+            return False
+        self.buffers[target.attr] = edit
+        return True
 
 
 def selected(
     then: Writes, otherwise: Writes | None, torch: str, test: str, free: Callable[[str], bool]
 ) -> list[str] | None:
     """The lines that write each tensor whichever way a branch goes; `free` says whether a name may be given."""
+    if otherwise is not None and then.around != otherwise.around:
+        return None
     names = list(dict.fromkeys([*then.written, *(otherwise.written if otherwise is not None else ())]))
     lines = [*then.before, *(otherwise.before if otherwise is not None else ())]
     if len(names) > 1 and (any(_mentions(test, name) for name in names) or "(" in test):
@@ -122,6 +157,8 @@ def selected(
             return None
         chosen = f"{torch}.where({test}, {a}, {b})"
         lines.append(f"{name}.copy_({chosen})" if in_place or other else f"{name} = {chosen}")
+    if then.around:
+        return [f"with {then.around}:\n" + "".join(f"    {line}\n" for line in lines)]
     return lines
 
 

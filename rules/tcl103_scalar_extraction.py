@@ -11,6 +11,7 @@ from tclint.fixes.places import Place
 from tclint.fixes.recipes import skip_unread_store
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rules._buffers import in_buffer
 from tclint.rules._checks import asynchronous
 from tclint.rules._conditions import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
@@ -139,7 +140,8 @@ class ScalarExtraction(Rule):
         if not isinstance(node, ast.Call) or event.name in causal.MODULES:
             return None
         switched = _is_read(event) and _of_tensor(event) and not _is_list_of_floats(event) and not self._is_held(event)
-        here = self._on_the_line(event, node) or skip_unread_store(event, node)
+        here = skip_unread_store(event, node, counted=True) or self._on_the_line(event, node)
+        here = here or skip_unread_store(event, node) or _kept(event, node)
         if here is not None or not switched or not needs_no_value(event):
             return here
         return switch_on(event, _SWITCH)
@@ -173,6 +175,13 @@ class ScalarExtraction(Rule):
             confidence=confidence,
             help=kept if of_tensor else "compute it outside the compiled region and pass the numbers in",
         )
+
+
+def _kept(event: Call, node: ast.Call) -> Fix | None:
+    """`self.mean = 0.9 * self.mean + 0.1 * x.mean().item()`"""
+    if event.method == "item" and isinstance(node.func, ast.Attribute) and not node.args:
+        return in_buffer(event, node.func.value)
+    return in_buffer(event, node.args[0]) if event.name == "builtins.float" and len(node.args) == 1 else None
 
 
 def _is_read(event: Call) -> bool:

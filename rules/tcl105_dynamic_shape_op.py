@@ -9,9 +9,8 @@ from typing import Final
 from tclint.events import Call, Event
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
-from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
-from tclint.rules._unbacked import is_sized, is_walked
+from tclint.rules._spared import switch_sizes
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts
 from tclint.values import Const, tensor_of
@@ -104,13 +103,8 @@ class DynamicShapeOp(Rule):
         method = event.method
         if method == "bincount" and (counts := _counted(event)) is not None:
             return counts
-        if (
-            not _is_bound_to_break(event)
-            and not is_walked(event)
-            and not is_sized(event)
-            and (found := switch_on(event, _SWITCH)) is not None
-            and found.edits
-        ):
+        found = switch_sizes(event, _SWITCH) if not _is_bound_to_break(event) else None
+        if found is not None and found.edits:
             return found
         if method == "repeat_interleave":
             return display("pass output_size=", "the sum of the repeats, as a Python number that the caller knows")

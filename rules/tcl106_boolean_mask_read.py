@@ -9,10 +9,9 @@ from typing import Final
 from tclint.events import Event, Store, Subscript
 from tclint.fixes.places import Place
 from tclint.fixes.purity import pure
-from tclint.fixes.switches import switch_on
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules._masks import differs, fits, widened
-from tclint.rules._unbacked import is_sized, is_walked
+from tclint.rules._spared import switch_sizes
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import same
 from tclint.values import NAMED, USED, Tensor, Value, parts_of, tensor_of
@@ -59,9 +58,7 @@ class BooleanMaskRead(Rule):
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         here = self._on_the_line(event)
-        if here is not None or is_walked(event) or is_sized(event):
-            return here
-        return switch_on(event, _SWITCH)
+        return here or switch_sizes(event, _SWITCH)
 
     def _on_the_line(self, event: Event) -> Fix | None:
         place = Place(event)

@@ -101,6 +101,8 @@ class ModuleStateChanges(Rule):
             new = event.value
             if new.flags & PARAMETER or event.augmented or not _reads(event, event.name):
                 return
+            if old.ndim == 0 and new.ndim <= 0:
+                return  # a single number has no size that could change
             # Of the same shape it costs nothing.
             confidence, said = variation.of_sizes(event, [SIZE])
             if confidence is not None:

@@ -67,8 +67,10 @@ class _File:
         return self.reached[root]
 
 
-def _file(module: Module) -> _File:
+def _file(module: Module, without: ast.AST | None = None) -> _File:
+    """What the functions of a file read; what stands in `without` is not counted."""
     file = _File()
+    unseen = {id(n) for n in nodes(without)} if without is not None else frozenset()
     for function in nodes(module.tree):
         if not isinstance(function, _DEFS):
             continue
@@ -86,6 +88,7 @@ def _file(module: Module) -> _File:
             if isinstance(node, (ast.Name, ast.Attribute)):
                 mentions.add(_named(node))
                 loads.append(node)
+        noted.update(unseen)
         reads |= {_named(n) for n in loads if isinstance(n.ctx, ast.Load) and id(n) not in noted}
     return file
 
@@ -124,6 +127,8 @@ class Notes:
         self.file: _File = event.module.index(_file)
         self.owners: list[ast.Name | ast.Attribute] = []
         """What the statements write."""
+        self.counts: list[ast.stmt] = []
+        """What is counted right beside them."""
 
     def statements(self) -> list[ast.stmt]:
         """What compiled runs leave out together, so that nothing of it is missed; empty where it is more than a note."""
@@ -133,14 +138,43 @@ class Notes:
         if first is None or root is None or place.function is None:
             return []
         found: list[ast.stmt] = []
-        if not self._follow(first, found, _DEEPEST):
+        if not self._follow(first, found, _DEEPEST) or not self._unread(self.file):
             return []
-        read = self.file.read_from(root.name)
-        if place.function.name not in self.file.functions_from[root.name]:
-            read |= self.file.read_from(place.function.name)  # the file does not tell how it is reached
-        if any(_named(owner) in read or self._is_state(owner) for owner in self.owners):
-            return []
+        self.counts = [s for s in self._beside(found) if not any(same(s, other) for other in found)]
+        found += self.counts
         return [s for s in found if not any(s is not other and within(s, other) for other in found)]
+
+    def in_branch(self, branch: ast.If) -> bool:
+        """Whether an `if` only notes something down that nobody but the `if` itself reads."""
+        if self.event.ask.root() is None or self.place.function is None or not self._notes(branch, _DEEPEST):
+            return False
+        return bool(self.owners) and self._unread(_file(self.event.module, branch))
+
+    def _unread(self, file: _File) -> bool:
+        """Whether nothing that is compiled reads what was written so far."""
+        root, function = self.event.ask.root(), self.place.function
+        assert root is not None
+        assert function is not None
+        read = file.read_from(root.name)
+        if function.name not in file.functions_from[root.name]:
+            read |= file.read_from(function.name)  # the file does not tell how it is reached
+        return not any(_named(owner) in read or self._is_state(owner) for owner in self.owners)
+
+    def _beside(self, found: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+        """The counts right beside a note, on the same object: a meter's number of values goes with their sum."""
+        for statement in found:
+            at = Place(self.event, statement).index(statement)
+            block, number = at if at is not None else ([], 0)
+            for each in block[number + 1 : number + 2] + block[max(0, number - 1) : number]:
+                owner = _owner(each) if isinstance(each, ast.AugAssign) else None
+                held = [ast.dump(o.value) for o in self.owners if isinstance(o, ast.Attribute)]
+                if not isinstance(owner, ast.Attribute) or ast.dump(owner.value) not in held:
+                    continue
+                kept = list(self.owners)
+                if self._notes(each, _DEEPEST) and self._unread(self.file):
+                    yield each
+                else:
+                    self.owners = kept
 
     def here(self) -> list[ast.Name | ast.Attribute]:
         """What the statements of this function write by themselves."""

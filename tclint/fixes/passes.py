@@ -249,7 +249,9 @@ class _Passes:
 def _key(finding: Finding) -> _Key:
     """A fix in words that hold wherever its lines are by now."""
     assert finding.fix is not None
-    return (finding.path, finding.code, finding.function, finding.message, *(edit.text for edit in finding.fix.edits))
+    # A second switch stands right below the first, without the empty line above it.
+    texts = (edit.text.strip() for edit in finding.fix.edits)
+    return (finding.path, finding.code, finding.function, finding.message, *texts)
 
 
 def _scope(finding: Finding) -> _Scope:

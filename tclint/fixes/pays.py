@@ -44,11 +44,13 @@ def unpaid(
     if any(fixed.fix is not None and fixed.fix.switch is not None for fixed in chosen):
         # A switch reaches functions that nobody wanted to change: there a break may go from one line to the next.
         gone = Counter({(path, "", function): count for (path, _, function), count in missing.items()})
-        # Not so where the program does not run any more.
+        # Not so where the program does not run any more, or where a fix has written the line itself.
         surplus = [
             hazard
             for hazard in surplus
-            if hazard.effect is Effect.ERROR or not _taken(gone, (hazard.path, "", hazard.function))
+            if hazard.effect is Effect.ERROR
+            or _is_written(hazard, old, new)
+            or not _taken(gone, (hazard.path, "", hazard.function))
         ]
     return [_blame(hazard, chosen, moved) for hazard in surplus]
 
@@ -64,6 +66,14 @@ def _blame(hazard: Finding, chosen: Sequence[Finding], moved: Mapping[str, Moved
     if hazard.path not in moved:
         why = f"{hazard.path} {why}"
     return Unpaid(near or here or tuple(chosen), why)
+
+
+def _is_written(hazard: Finding, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> bool:
+    """Whether the line of a hazard was nowhere in the file before."""
+    if hazard.path not in old or hazard.path not in new:
+        return False
+    lines = new[hazard.path].splitlines()
+    return 0 < hazard.line <= len(lines) and lines[hazard.line - 1] not in old[hazard.path].splitlines()
 
 
 def _switches(fixed: Finding, hazard: Finding) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.fixes.uses import uses_in
 from tclint.program import Import
 from tclint.torch_facts import facts, returns
-from tclint.values import Const, External, FunctionValue, Instance, Object, Scalar, Seq, Tensor, Value
+from tclint.values import DATA_SIZED, Const, External, FunctionValue, Instance, Object, Scalar, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.events.queries import Queries
@@ -90,15 +90,27 @@ def _plain(node: ast.AST) -> bool:
 def _plain_index(place: Place | _Body, node: ast.AST) -> bool:
     if isinstance(node, ast.Slice):
         # Bounds that lie outside select less, and never fail; a step may be no step.
-        return (node.step is None or _plain_index(place, node.step)) and all(
+        return (node.step is None or _is_literal(node.step)) and all(
             bound is None
             or _plain_index(place, bound)
             or (_is_known(place, bound, Scalar, Const) and pure(place, bound))
             for bound in (node.lower, node.upper)
         )
-    if isinstance(node, ast.UnaryOp):
-        return isinstance(node.operand, ast.Constant)
-    return isinstance(node, ast.Constant)
+    # A number that Python knows is in range or not whatever a tensor says; positions that were looked for are there.
+    return _is_literal(node) or (isinstance(node, ast.Name) and _is_in_range(place, node))
+
+
+def _is_literal(node: ast.AST) -> bool:
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
+
+
+def _is_in_range(place: Place | _Body, node: ast.expr) -> bool:
+    value = None if isinstance(place, _Body) else place.event.ask.evaluate(node)
+    if isinstance(value, Tensor):
+        return value.dtype == "i" and bool(value.flags & DATA_SIZED)
+    return (
+        value is not None and value.python_type == "int" and not (isinstance(value, Scalar) and value.source == "data")
+    )
 
 
 def _is_known(place: Place | _Body, node: ast.expr, *kinds: type[Value]) -> bool:

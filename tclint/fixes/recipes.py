@@ -50,7 +50,7 @@ def skip_while_compiling(event: Event, node: ast.AST, what: str) -> Fix | None:
         # `flag and print(x)`, `print(x) if flag else None`
         if not _is_last_said(statement.value, node) or has_effects(statement.value):
             return None
-        rebuilt = _guarded(place, statement, name)
+        rebuilt = guarded(place, statement, name)
         return Fix(title, Applicability.UNSAFE, (*imports, rebuilt), note) if rebuilt is not None else None
     outer = place.chain[-2] if len(place.chain) > 1 else None
     if isinstance(outer, ast.If) and not outer.orelse and all(only_logs(s) for s in outer.body):
@@ -62,7 +62,7 @@ def skip_while_compiling(event: Event, node: ast.AST, what: str) -> Fix | None:
             test = f"({test})"
         edit = place.replace(outer.test, f"not {name}.compiler.is_compiling() and {test}")
         return Fix(title, Applicability.UNSAFE, (*imports, edit), note)
-    rebuilt = _guarded(place, statement, name)
+    rebuilt = guarded(place, statement, name)
     return Fix(title, Applicability.UNSAFE, (*imports, rebuilt), note) if rebuilt is not None else None
 
 
@@ -198,17 +198,18 @@ def compute_once(event: Event, note: str) -> Fix | None:
     return best
 
 
-def skip_unread_store(event: Event, node: ast.AST) -> Fix | None:
+def skip_unread_store(event: Event, node: ast.AST, counted: bool = False) -> Fix | None:
     """`self.stamp = now()`, `self.times.append(now())`, `began = now()`: what is only noted down, where nothing that is
-    compiled reads it, is left out of compiled runs.
+    compiled reads it, is left out of compiled runs. With `counted` only where something is counted beside it, which would
+    make programs anew.
     """
     notes = Notes(event, node)
     place = notes.place
     statements = notes.statements()
     torch = place.importing("torch")
-    if torch is None or not statements:
+    if torch is None or not statements or (counted and not notes.counts):
         return None
-    edits = [_guarded(place, first, torch[0], last) for first, last in runs(place, statements)]
+    edits = [guarded(place, first, torch[0], last) for first, last in runs(place, statements)]
     made = [edit for edit in edits if edit is not None]
     if len(made) < len(edits):
         return None
@@ -218,7 +219,9 @@ def skip_unread_store(event: Event, node: ast.AST) -> Fix | None:
     return Fix("guard it with torch.compiler.is_compiling()", Applicability.UNSAFE, (*torch[1], *made), note)
 
 
-def _guarded(place: Place, first: ast.stmt, torch: str, last: ast.stmt | None = None) -> Edit | None:
+def guarded(place: Place, first: ast.stmt, torch: str, last: ast.stmt | None = None) -> Edit | None:
+    """`if not torch.compiler.is_compiling():` around neighbouring statements."""
+
     def change(statements: list[cst.BaseStatement]) -> Sequence[cst.BaseStatement]:
         import libcst as cst
 

@@ -785,6 +785,66 @@ def test_an_if_on_an_empty_mask_goes_where_no_rows_do_no_harm(value: str, goes: 
     assert ("if mask.any():" not in text) == goes
 
 
+@pytest.mark.parametrize(
+    ("value", "goes"),
+    [("layer(x[rows])", True), ("x[rows].relu() * 2", True), ("x[rows].max()", False), ("y.pop()", False)],
+)
+def test_an_if_on_no_rows_goes_with_the_switch(value: str, goes: bool) -> None:
+    head = (
+        "import torch\n\nlayer = torch.nn.Linear(4, 4)\n\n\n@torch.compile\ndef f(x: torch.Tensor, y: torch.Tensor):\n"
+    )
+    body = f"    rows = (y > 0).nonzero(as_tuple=True)[0]\n    if len(rows) > 0:\n        x[rows] = {value}\n    return x\n"
+    text = result(fixed((head + body).encode(), "TCL105", unsafe=True)).decode()
+    assert ("if len(rows) > 0:" not in text) == goes
+    assert ("capture_dynamic_output_shape_ops = True" in text) == goes
+
+
+@pytest.mark.parametrize(
+    ("turns", "body", "goes"),
+    [
+        ("range(8)", "x = x / 2", True),
+        ("itertools.count()", "x = x / 2", False),
+        ("range(1000)", "x = x / 2", False),
+        ("range(8)", "x = layers.pop()(x)", False),
+        ("range(8)", "seen.append(x)", False),
+        ("range(8)", "self.x = x / 2", False),
+        ("range(8)", "x = torch.cat([x, x])", False),
+        ("range(8)", "y = torch.cat([x, x])\n        x = y", False),
+        ("range(8)", "x = x / 2; y = x", False),
+        ("range(8)", "x = x[1:]", False),
+    ],
+)
+def test_a_loop_that_a_tensor_ends_makes_all_turns_that_do_nothing_else(turns: str, body: str, goes: bool) -> None:
+    source = (
+        "import itertools\n\nimport torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, self, seen, layers):\n"
+        f"    for _ in {turns}:\n        {body}\n        if x.max() < 1:\n            break\n    return x\n"
+    )
+    text = result(fixed(source.encode(), "TCL101", unsafe=True)).decode()
+    assert ("break" not in text) == goes
+
+
+def test_of_two_switches_the_one_that_pays_stays() -> None:
+    """Where one switch is set the other is written right below it: it is the same fix, and was found not to pay."""
+    source = (
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, n: torch.Tensor):\n"
+        "    rows = (x.abs() > 1).nonzero(as_tuple=True)[0]\n    if rows.numel() == 0:\n        return None\n"
+        "    return x[: n.max().item()], rows\n"
+    )
+    text = result(fixed(source.encode(), "TCL103", unsafe=True)).decode()
+    assert "capture_scalar_outputs = True" in text
+    assert "if rows.numel() == 0:" in text
+
+
+@pytest.mark.parametrize("line", ["self.low = 1.0", "super().__init__()\n        self.low = start"])
+def test_a_number_that_cannot_be_a_buffer_stays_one(line: str) -> None:
+    """A module has no buffers before `super().__init__()`, and what a caller gives may be anything."""
+    source = (
+        "import torch\n\n\n@torch.compile\nclass Model(torch.nn.Module):\n    def __init__(self, start):\n"
+        f"        {line}\n\n    def forward(self, x):\n        self.low = self.low + x.min().item()\n        return x * self.low\n"
+    )
+    assert b"register_buffer" not in result(fixed(source.encode(), "TCL103", unsafe=True))
+
+
 def test_what_a_comment_explains_is_not_taken_out() -> None:
     limit = b"torch._dynamo.config.cache_size_limit = 64\n"
     plain = b"import torch\n\n" + limit

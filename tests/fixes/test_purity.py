@@ -54,13 +54,15 @@ class Known:
         ("x[: y.shape[0]]", SIZE, True),
         ("x[1:n]", Tensor(), False),
         ("x[::n]", SIZE, False),
-        ("x[n]", SIZE, False),
+        ("x[n]", SIZE, True),
+        ("x[n]", Tensor(), False),
         ("x.reshape(*y.shape)", Seq("size", None, SIZE), True),
         ("x.reshape(*y)", Tensor(), False),
     ],
 )
 def test_pure_where_the_kind_is_known(text: str, value: Value, is_pure: bool) -> None:
-    """A bound that lies outside selects less; an index or a step that does fails."""
+    """A bound that lies outside selects less; a number that Python knows is in range or not whichever way a tensor decides, and
+    an element that a tensor names may be there only one way."""
     assert pure(Known(value), expression(text)) == is_pure  # type: ignore[arg-type]
 
 
