@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 _PLAIN: Final = {"builtins": builtins, "collections": collections}
 """Where classes come from whose attributes can be looked up."""
 _MAX_CONSTRUCTIONS: Final = 12
-_ASKED_FOR_ALL: Final = "__getattribute__"
 _MAX_BUILDING_DEPTH: Final = 20
 """How deep in compiled code constructors are followed."""
 _ROWS: Final = 16
@@ -190,15 +189,14 @@ class Objects:
 
     def _tell_getattribute(self, frame: Frame, node: ast.AST, order: Sequence[Class]) -> None:
         """Every attribute of an object with `__getattribute__` is asked of it; the graph ends where that asks its base."""
-        own = next((method for each in order if (method := each.methods.get(_ASKED_FOR_ALL)) is not None), None)
+        own = next((method for each in order if (method := each.methods.get("__getattribute__")) is not None), None)
         if own is None or own is frame.function:
             return
         for part in ast.walk(own.node):
-            if isinstance(part, ast.Attribute) and part.attr == _ASKED_FOR_ALL:
-                by = ast.unparse(part.value)  # `object` or `super()`; what else was not asked
+            if isinstance(part, ast.Attribute) and part.attr == "__getattribute__":
                 where = part if own.module is frame.module else node
-                self._emitter.feature(frame, where, f"{_ASKED_FOR_ALL} by {by}")
-                return
+                # By `object` or by `super()`; what else was not asked of torch.
+                return self._emitter.feature(frame, where, f"__getattribute__ by {ast.unparse(part.value)}")
 
     def attribute(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> Value:
         """The value of `instance.name`."""

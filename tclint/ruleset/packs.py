@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from tclint.sources import distributions, trust
+from tclint.sources import trust, wheels
 
 GROUP = "tclint.rules"
 
@@ -38,7 +38,7 @@ def installed(path: Sequence[str] | None = None) -> tuple[Pack, ...]:
     found: dict[str, Pack] = {}
     seen: set[str] = set()
     for folder in path if path is not None else sys.path:
-        for each in distributions.listed(folder or "."):
+        for each in wheels.listed(folder or "."):
             if each.name in seen:
                 continue
             seen.add(each.name)
@@ -94,13 +94,13 @@ def files(pack: Pack) -> list[str]:
 def _entry_points(folder: str) -> tuple[tuple[str, str], ...]:
     path = os.path.join(folder, "entry_points.txt")
     try:
-        return _read(path, distributions.state(path))
+        return _read(path, wheels.state(path))
     except (OSError, UnicodeDecodeError):  # most packages have none
         return ()
 
 
 @lru_cache(maxsize=4096)
-def _read(path: str, state: distributions.State) -> tuple[tuple[str, str], ...]:
+def _read(path: str, state: wheels.State) -> tuple[tuple[str, str], ...]:
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if GROUP not in text:

@@ -12,7 +12,7 @@ from typing import Any
 from tclint.model.errors import ConfigError, did_you_mean
 from tclint.model.globs import posix
 from tclint.model.settings import CACHE_VARIABLE, COMMAND_LINE, Cudagraph, Settings, own_word
-from tclint.sources import distributions, regular, trust
+from tclint.sources import regular, trust, wheels
 from tclint.sources.files import CONFIG_NAMES, project_root, shown
 from tclint.sources.keys import CUDAGRAPH_READERS, READERS, VERIFY_READERS, Wrong, selectors, torch_version
 
@@ -304,7 +304,7 @@ def _with_torch(settings: Settings) -> Settings:
     if find_spec("torch") is None:
         return settings
     try:
-        installed = torch_version(distributions.version("torch") or _version_in_metadata("torch"))
+        installed = torch_version(wheels.version("torch") or _version_in_metadata("torch"))
     except Wrong:
         return settings
     return replace(settings, target_torch=installed, source={**settings.source, "target-torch": "installed torch"})
