@@ -195,8 +195,8 @@ class Objects:
         for part in ast.walk(own.node):
             if isinstance(part, ast.Attribute) and part.attr == "__getattribute__":
                 where = part if own.module is frame.module else node
-                # By `object` or by `super()`; what else was not asked of torch.
-                return self._emitter.feature(frame, where, f"__getattribute__ by {ast.unparse(part.value)}")
+                self._emitter.feature(frame, where, f"__getattribute__ by {ast.unparse(part.value)}")
+                break  # torch was asked of `object` and of `super()`
 
     def attribute(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> Value:
         """The value of `instance.name`."""
