@@ -16,7 +16,7 @@ from tclint.model.finding import Edit, Fix
 from tclint.rules._emptiness import unwrapped
 from tclint.rules._straight import Straight
 from tclint.rules._unbacked import is_sized, is_walked
-from tclint.sources.tree import names_read, within
+from tclint.sources.tree import names_read, position, within
 from tclint.torch_facts import facts
 from tclint.values import External, Instance, Object, Tensor, spoken_of
 
@@ -80,7 +80,7 @@ def _asked_of_mask(place: Place, branch: ast.If, names: set[str]) -> Edit | None
     uses = uses_in(place.function)
     if asks is None or mask is None or not pure(place, mask) or spoken_of(place.event.ask.evaluate(mask)) is None:
         return None
-    if any(_line(store) > _line(place.node) for name in names_read([mask]) for store in uses.stores(name)):
+    if any(position(store)[0] > position(place.node)[0] for name in names_read([mask]) for store in uses.stores(name)):
         return None
     calls = [above[-2:] for name in names for _, above in uses.reads(name) if len(above) > 1]
     if any(isinstance(c, ast.Call) and isinstance(m, ast.Attribute) and m.attr in _FAILS for c, m in calls):
@@ -99,10 +99,6 @@ def _mask(event: Event, node: ast.AST) -> ast.expr | None:
     if event.name.startswith("Tensor."):
         return node.func.value if isinstance(node.func, ast.Attribute) else None
     return node.args[0] if len(node.args) == 1 else None
-
-
-def _line(node: ast.AST) -> int:
-    return getattr(node, "lineno", 0)
 
 
 def _taken_out(place: Place, node: ast.If, names: set[str]) -> Edit | None:

@@ -15,7 +15,7 @@ from tclint.model.finding import Applicability, Edit, Fix
 from tclint.rules._chains import commented
 from tclint.rules._conditions import Tests, bracketed, condition, handed, negated, on_one_line, split
 from tclint.rules._skips import free, is_steady
-from tclint.sources.tree import names_read, same
+from tclint.sources.tree import names_read, position, same
 from tclint.torch_facts import facts
 from tclint.values import Const, External, Scalar, Tensor
 
@@ -254,7 +254,7 @@ class _Ends:
             )
             if own:
                 continue
-            above = [n for n in uses.stores(name) if _line(n) < self.loop.lineno]
+            above = [n for n in uses.stores(name) if position(n)[0] < self.loop.lineno]
             if not above or name in uses.may_be_none or not self._is_kept(name):
                 return None
             found.append(name)
@@ -311,7 +311,7 @@ class _Ends:
         return any(id(read) not in inside for read, _ in uses_in(self.place.function).reads(counter))
 
     def _is_behind(self, node: ast.AST) -> bool:
-        return _line(node) > (self.loop.end_lineno or 0)
+        return position(node)[0] > (self.loop.end_lineno or 0)
 
     def _stored_in(self, body: Sequence[ast.stmt], carried: Sequence[str]) -> list[str]:
         stored = {name for statement in body for name in _bound_by(statement) or ()}
@@ -360,7 +360,7 @@ class _Ends:
         """The names of tensors that are there before the loop."""
         uses = uses_in(self.place.function)
         for name in sorted(names_read([self.loop])):
-            if any(_line(n) < self.loop.lineno for n in uses.stores(name)) and name not in uses.may_be_none:
+            if any(position(n)[0] < self.loop.lineno for n in uses.stores(name)) and name not in uses.may_be_none:
                 yield name
 
     def _device(self, names: Sequence[str] | Iterator[str]) -> str | None:
@@ -494,7 +494,3 @@ def _bound_by(statement: ast.stmt) -> list[str] | None:
 
 def _is_after(read: ast.Name, statement: ast.stmt) -> bool:
     return (read.lineno, read.col_offset) >= (statement.end_lineno or 0, statement.end_col_offset or 0)
-
-
-def _line(node: ast.AST) -> int:
-    return getattr(node, "lineno", 0)

@@ -26,7 +26,7 @@ def without_bool(event: Event, dtype: str) -> Fix | None:
     ):
         return None  # Python still asks, and nobody can select
     value = node.args[0]
-    if isinstance(value, ast.BoolOp) or (isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)):
+    if isinstance(value, ast.BoolOp) or _is_not(value):
         return None  # Python asks each part
     if isinstance(place.parent, ast.Return) and _is_special(place.function):
         return None  # `x in self`, `if self`: Python asks for the truth of what comes back

@@ -1,6 +1,6 @@
 """Rules that come with installed packages: the entry points of the group `tclint.rules`.
 
-Not from `importlib.metadata` (see `distributions`): the few files that matter are read here.
+Not from `importlib.metadata` (see `tclint.sources.wheels`): the few files that matter are read here.
 """
 
 from __future__ import annotations

@@ -256,6 +256,11 @@ WHY = {
 }
 
 
+def fix_with(python: str, *arguments: str) -> int:
+    """`tclint --fix --verify`, the proof by this interpreter."""
+    return main([*arguments, "--fix", "--verify", "--verify-python", python, "--no-cache"])
+
+
 def models(**bodies: Sequence[str]) -> str:
     text = "import torch\nfrom torch import nn\n\n"
     for name, kinds in bodies.items():
@@ -277,9 +282,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory, torch_python: str) -> tupl
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr("tclint.commands.lint.say", said.append)
-        assert (
-            main(["model.py", "--fix", "--verify", "--verify-python", torch_python, "--no-cache", "--allow-rules"]) == 1
-        )
+        assert fix_with(torch_python, "model.py", "--allow-rules") == 1
     lines = source.splitlines()
     told: dict[str, str] = {}
     owner = ""
@@ -332,19 +335,7 @@ def test_what_a_program_gets_from_its_compiled_calls_is_compared(
     for kind in ("good", "values", "gradients"):
         (tmp_path / f"{kind}.py").write_text(PROGRAM.format(kind=kind))
     monkeypatch.chdir(tmp_path)
-    main(
-        [
-            "good.py",
-            "values.py",
-            "gradients.py",
-            "--fix",
-            "--verify",
-            "--verify-python",
-            torch_python,
-            "--no-cache",
-            "--allow-rules",
-        ]
-    )
+    fix_with(torch_python, "good.py", "values.py", "gradients.py", "--allow-rules")
     told = capsys.readouterr().err
     # Three calls, their argument and what they give, in two runs of three of the program, eager and compiled.
     assert ": 72 tensors and 36 gradients equal in eager and compiled" in told
@@ -385,21 +376,7 @@ def test_fix_with_proof(
         model(torch.ones(2, 8))
         """)
     )
-    assert (
-        main(
-            [
-                "net.py",
-                "--fix",
-                "--unsafe-fixes",
-                "--verify",
-                "--verify-python",
-                torch_python,
-                "--isolated",
-                "--no-cache",
-            ]
-        )
-        == 0
-    )
+    assert fix_with(torch_python, "net.py", "--unsafe-fixes", "--isolated") == 0
     err = capsys.readouterr().err
     assert "net.py:11 TCL108: fixed and proven (cpu, torch" in err
     assert "net.py:13 TCL101: fixed and proven" in err
@@ -437,7 +414,7 @@ def test_a_line_above_the_call_that_shows_the_inputs(
         """
     (tmp_path / "net.py").write_text(textwrap.dedent(program))
     monkeypatch.chdir(tmp_path)
-    main(["--fix", "--unsafe-fixes", "--verify", "--verify-python", torch_python, "--isolated", "--no-cache", "net.py"])
+    fix_with(torch_python, "--unsafe-fixes", "--isolated", "net.py")
     told = capsys.readouterr().err
     assert "fixed and proven" in told
     assert "capture_dynamic_output_shape_ops = True" in (tmp_path / "net.py").read_text()

@@ -18,15 +18,10 @@ _OF_NUMBERS: Final = frozenset(facts.named("fails where it is given a number"))
 
 def tell(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
     """A call that raises, whatever else is true, where a `try` is around it."""
-    if (
-        frame.region is not None
-        and len(args) == 1
-        and not keywords
-        and _fails(name, args[0])
-        or frame.region is not None
-        and name == "zip"
-        and _differ(args, keywords)
-    ):
+    if frame.region is None:
+        return
+    alone = len(args) == 1 and not keywords
+    if (alone and _fails(name, args[0])) or (name == "zip" and _differ(args, keywords)):
         exceptions.fails(frame, node, f"{name}() that fails")
 
 

@@ -121,7 +121,7 @@ def module_of(value: Any) -> torch.nn.Module | None:
 def on_device(value: Any, device: str, dtype: torch.dtype | None = None) -> Any:
     """Tensors and modules of a nested value on a device, floating ones in a dtype."""
     if (module := module_of(value)) is not None:
-        module.to(device, dtype) if dtype else module.to(device)
+        module.to(device, dtype)
         return value
     if isinstance(value, torch.Tensor):
         return value.to(device, dtype) if dtype and value.is_floating_point() else value.to(device)
