@@ -10,9 +10,12 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import kept_compiler
+import kept_process
+import kept_tclint
 import kept_torch
 import pytest
 from hypothesis import HealthCheck, settings
@@ -51,8 +54,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if compiler and "CXX" not in os.environ:
         os.environ["CXX"] = compiler
     if sys.platform == "linux":
-        os.environ["TCLINT_TESTS_PYTHON"] = kept_torch.made(Path(folder))
-        config.add_cleanup(lambda: kept_torch.ended(Path(folder)))
+        os.environ["TCLINT_TESTS_PYTHON"] = kept_torch.made(Path(folder, "torch"))
+        os.environ["TCLINT_TESTS_TCLINT"] = kept_tclint.made(Path(folder, "tclint"))
+        for kept in ("torch", "tclint"):
+            config.add_cleanup(partial(kept_process.ended, Path(folder, kept)))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

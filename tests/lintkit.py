@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
 import signal
+import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +38,11 @@ def lint(*paths: str | Path, cwd: Path, **overrides: object) -> Report:
     given.setdefault("no-cache", True)
     names = [str(path) for path in paths] or ["."]
     return Opened.open(names, cwd=str(cwd), isolated=True, overrides=given, around=None).lint()
+
+
+def tclint_command(*args: str) -> list[str]:
+    """The command `tclint`, in a process that is cheap to start; `kept_tclint` says what it is not good for."""
+    return [os.environ.get("TCLINT_TESTS_TCLINT", sys.executable), "-m", "tclint", *args]
 
 
 class Project:

@@ -24,6 +24,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
+
+from lintkit import tclint_command  # noqa: E402
 
 from tclint.commands import index  # noqa: E402
 from tclint.model.settings import check_selectors  # noqa: E402
@@ -95,13 +98,14 @@ class Session:
         ignore = shutil.ignore_patterns("__pycache__", ".tclint_cache")
         shutil.copytree(ROOT / "fixtures" / "demo", self.cwd, ignore=ignore)
         shutil.copytree(ROOT / "fixtures" / "vendor", folder / "vendor", ignore=ignore)
-        _without_kernels(self.cwd / "models" / "config.py")
+        _trained_quickly(self.cwd / "models" / "config.py")
         commands = folder / "bin"
         commands.mkdir()
-        modules = {"tclint": " -m tclint", "pre-commit": " -m pre_commit", "python": "", "python3": ""}
-        for name, arguments in modules.items():
+        python = [sys.executable]
+        modules = {"tclint": tclint_command(), "pre-commit": [*python, "-m", "pre_commit"], "python": python, "python3": python}
+        for name, command in modules.items():
             script = commands / name
-            script.write_text(f'#!/bin/sh\nexec "{sys.executable}"{arguments} "$@"\n')
+            script.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
             script.chmod(0o755)
         left_out = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "VIRTUAL_ENV", "GITHUB_ACTIONS", "TCLINT_DEBUG")
         self.environment = {
@@ -180,11 +184,14 @@ class Session:
                 check_selectors(settings, load_rules())
 
 
-def _without_kernels(configuration: Path) -> None:
-    """What pages show of a training run is what Dynamo did: its 33 kernels would take most of their time."""
+def _trained_quickly(configuration: Path) -> None:
+    """What pages show of a training run is what Dynamo did: its 33 kernels would take most of their time, and so would a
+    second layer, which is compiled as the first one is, and steps after the one whose batch is smaller."""
     text = configuration.read_text(encoding="utf-8")
-    assert text.count('"inductor"') == 1
-    configuration.write_text(text.replace('"inductor"', '"aot_eager"'), encoding="utf-8")
+    for said, instead in (('"inductor"', '"aot_eager"'), ("depth: int = 2", "depth: int = 1"), ("steps: int = 4", "steps: int = 2")):
+        assert text.count(said) == 1
+        text = text.replace(said, instead)
+    configuration.write_text(text, encoding="utf-8")
 
 
 def commands(text: str) -> Iterator[str]:

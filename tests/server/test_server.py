@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from lintkit import ROOT, Project
+from lintkit import ROOT, Project, tclint_command
 
 from tclint import api, cli
 from tclint.commands import server
@@ -169,8 +169,9 @@ def quoted(text: str, where: dict[str, Any]) -> str:
     return units[start["character"] * 2 : end["character"] * 2].decode("utf-16-le")
 
 
-def serve(root: Path, *args: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tclint", "server", "--delay", "0.05", *args]
+def serve(root: Path, *args: str, python: str = "") -> subprocess.Popen[bytes]:
+    command = tclint_command("server", "--delay", "0.05", *args)
+    command[0] = python or command[0]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=root, stdin=pipe, stdout=pipe, stderr=pipe, env=environment())
 
