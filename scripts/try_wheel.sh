@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
-# Install the wheel of a folder in a fresh environment and use it, away from the sources: scripts/try_wheel.sh FOLDER
+# Install the wheel of a folder in a fresh environment and use it, away from the sources: scripts/try_wheel.sh FOLDER [WORK]
+# WORK is kept, with the environment in WORK/env; without it all is gone afterwards.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 wheel=$(ls "${1:?scripts/try_wheel.sh FOLDER}"/*.whl)
 python=${PYTHON:-python3}
 command -v "$python" >/dev/null || python=python
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+if [[ $# -gt 1 ]]; then
+    work=$2
+else
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+fi
 cp -R fixtures/demo fixtures/demo_fixed "$work"
 "$python" -m venv "$work/env"
 bin=$work/env/bin

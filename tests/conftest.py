@@ -36,7 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     anew: twenty seconds. The processor's own word is enough for tests. Headers that are compiled once would lie in a
     folder that all runs share; so the compiler of the tests keeps them, and every library it has built, for this run.
 
-    Bytecode is written: the tests start hundreds of processes, and each would compile tclint anew.
+    Bytecode is written: the tests start hundreds of processes, and each would compile tclint anew. pip writes none for
+    whole packages in environments that the tests make: little of it is used.
 
     One thread each: threads of one process wait for each other by turning, which on busy cores costs more than they do.
     """
@@ -49,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
     os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ |= {"PIP_NO_COMPILE": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     compiler = kept_compiler.made(Path(folder))
     if compiler and "CXX" not in os.environ:

@@ -40,9 +40,10 @@ def forked(folder: Path, holder: Sequence[str], mine: Sequence[str | None], argu
     """The exit code of a fork with these arguments; nothing where a process of one's own must be started.
 
     `holder` is the command that loads and forks, followed by the process that it lives as long as. The first one that
-    asks starts it. `mine` is what is settled by loading: who has it otherwise cannot be a fork of the same process.
+    asks starts it. `mine` is what is settled by loading: who has it otherwise cannot be a fork of the same process, who
+    has none of it can.
     """
-    line = _line(folder, holder, json.dumps(mine))
+    line = _line(folder, holder, mine)
     if line is None:
         return None
     request = json.dumps({"cwd": os.getcwd(), "environment": dict(os.environ), "arguments": arguments}).encode()
@@ -52,7 +53,7 @@ def forked(folder: Path, holder: Sequence[str], mine: Sequence[str | None], argu
     return int(code or b"1")
 
 
-def _line(folder: Path, command: Sequence[str], mine: str) -> socket.socket | None:
+def _line(folder: Path, command: Sequence[str], mine: Sequence[str | None]) -> socket.socket | None:
     """A connection to the process that forks."""
     import fcntl
 
@@ -76,8 +77,9 @@ def _line(folder: Path, command: Sequence[str], mine: str) -> socket.socket | No
                 if holder.poll() is not None:
                     return None  # it cannot be loaded: the real one says why
                 time.sleep(0.02)
-            known.write_text(mine)
-    if known.read_text() != mine:
+            known.write_text(json.dumps(mine))
+    theirs = json.loads(known.read_text())
+    if any(own is not None and own != its for own, its in zip(mine, theirs, strict=True)):
         return None
     line = socket.socket(socket.AF_UNIX)
     try:

@@ -35,7 +35,7 @@ def main(folder: Path, python: str, arguments: list[str]) -> int:
         code = kept_process.forked(folder, [python, __file__, "--hold", str(folder)], mine, arguments[2:])
         if code is not None:
             return code
-    os.execv(python, [python, *arguments])
+    return os.execv(python, [python, *arguments])
 
 
 def hold(folder: Path, owner: int) -> None:
@@ -57,7 +57,9 @@ def hold(folder: Path, owner: int) -> None:
     def become(arguments: list[str]) -> None:
         sys.argv = [os.path.join(os.path.dirname(cli.__file__), "__main__.py"), *arguments]
         for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
-            stream = open(number, mode, encoding="utf-8", errors="backslashreplace" if number == 2 else None, closefd=False)  # noqa: SIM115
+            stream = open(
+                number, mode, encoding="utf-8", errors="backslashreplace" if number == 2 else None, closefd=False
+            )  # noqa: SIM115
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
         cli.run()

@@ -38,7 +38,7 @@ def main(folder: Path, python: str, arguments: list[str]) -> int:
         code = kept_process.forked(folder, [python, __file__, "--hold", str(folder), start], mine, arguments)
         if code is not None:
             return code
-    os.execv(python, [python, *arguments])
+    return os.execv(python, [python, *arguments])
 
 
 def hold(folder: Path, start: str, owner: int) -> None:

@@ -102,7 +102,12 @@ class Session:
         commands = folder / "bin"
         commands.mkdir()
         python = [sys.executable]
-        modules = {"tclint": tclint_command(), "pre-commit": [*python, "-m", "pre_commit"], "python": python, "python3": python}
+        modules = {
+            "tclint": tclint_command(),
+            "pre-commit": [*python, "-m", "pre_commit"],
+            "python": python,
+            "python3": python,
+        }
         for name, command in modules.items():
             script = commands / name
             script.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
@@ -188,7 +193,11 @@ def _trained_quickly(configuration: Path) -> None:
     """What pages show of a training run is what Dynamo did: its 33 kernels would take most of their time, and so would a
     second layer, which is compiled as the first one is, and steps after the one whose batch is smaller."""
     text = configuration.read_text(encoding="utf-8")
-    for said, instead in (('"inductor"', '"aot_eager"'), ("depth: int = 2", "depth: int = 1"), ("steps: int = 4", "steps: int = 2")):
+    for said, instead in (
+        ('"inductor"', '"aot_eager"'),
+        ("depth: int = 2", "depth: int = 1"),
+        ("steps: int = 4", "steps: int = 2"),
+    ):
         assert text.count(said) == 1
         text = text.replace(said, instead)
     configuration.write_text(text, encoding="utf-8")

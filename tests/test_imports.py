@@ -7,9 +7,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-import pytest
 from lintkit import ROOT
 
 PACKAGE = ROOT / "tclint"
@@ -80,8 +80,13 @@ def modules() -> Iterator[tuple[str, Path]]:
         yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
 
 
-def imports(name: str, path: Path) -> Iterator[tuple[int, str, bool]]:
+@cache
+def imports(name: str, path: Path) -> tuple[tuple[int, str, bool], ...]:
     """Every import of a file: line, dotted name, and whether it happens at run time."""
+    return tuple(_imports(name, path))
+
+
+def _imports(name: str, path: Path) -> Iterator[tuple[int, str, bool]]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     typing_only = {
         id(inner)
@@ -127,18 +132,18 @@ def test_every_module_has_a_place() -> None:
     assert homeless in ([], ["tclint.run"])
 
 
-@pytest.mark.parametrize(("name", "path"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
-def test_imports_point_left(name: str, path: Path) -> None:
-    own = rank(name)
-    assert own is not None
+def test_imports_point_left() -> None:
     wrong = []
-    for line, imported, running in imports(name, path):
-        there = rank(imported)
-        if (name, imported) in (FACADE, HANDS_ON):
-            continue
-        # What only the type checker reads creates no dependency at run time.
-        if running and there is not None and there > own:
-            wrong.append(f"{path.relative_to(ROOT)}:{line} imports {imported}")
+    for name, path in modules():
+        own = rank(name)
+        assert own is not None, name
+        for line, imported, running in imports(name, path):
+            there = rank(imported)
+            if (name, imported) in (FACADE, HANDS_ON):
+                continue
+            # What only the type checker reads creates no dependency at run time.
+            if running and there is not None and there > own:
+                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {imported}")
     assert not wrong, "\n".join(wrong)
 
 

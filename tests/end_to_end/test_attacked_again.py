@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from lintkit import ROOT
+from lintkit import ROOT, tclint_command
 
 CODE = "import torch\n\n\n@torch.compile\ndef f(x):\n    print(x)\n    return x\n"
 
 
 def tclint(folder: Path, *args: str, given: bytes = b"", limit: int = 60) -> subprocess.CompletedProcess[bytes]:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "tclint", *args]
-    return subprocess.run(command, cwd=folder, env=env, input=given, capture_output=True, timeout=limit, check=False)
+    return subprocess.run(
+        tclint_command(*args), cwd=folder, env=env, input=given, capture_output=True, timeout=limit, check=False
+    )
 
 
 @pytest.mark.parametrize("name", ["a.py", "pyproject.toml", "link.txt", "book.ipynb"])

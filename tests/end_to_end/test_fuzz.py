@@ -1,4 +1,4 @@
-"""Half a minute of `scripts/fuzz.py`: the same programs every time, as many as the machine manages."""
+"""A little of `scripts/fuzz.py`: the same programs every time."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def fuzz() -> ModuleType:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_programs_that_nobody_wrote(fuzz: ModuleType, seed: int, tmp_path: Path) -> None:
-    done = fuzz.run(seed, tmp_path / "project", seconds=12, keep=tmp_path / "failures")
+    done = fuzz.run(seed, tmp_path / "project", count=16, keep=tmp_path / "failures")
     assert done.failures == []
-    assert done.seen >= 8
+    assert done.seen == 16
     assert done.findings > 0
 
 

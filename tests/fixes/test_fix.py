@@ -671,9 +671,11 @@ def test_suggestions_applied_give_what_fix_gives(path: Path) -> None:
 @pytest.mark.parametrize("family", [*FAMILIES, "demo"])
 def test_all_fixes_of_every_fixture_converge_and_suggestions_give_the_same(family: str) -> None:
     compared = 0
-    for path in everything():
-        if not any(part.startswith(family) for part in path.parts):
-            continue
+    chosen = [path for path in everything() if any(part.startswith(family) for part in path.parts)]
+    clean = [path for path in chosen if path.name.startswith(("good", "near"))]
+    for path in chosen:
+        if path in clean and path not in clean[::4]:
+            continue  # hardly anything is fixed there
         done = remembered(path.read_bytes(), "ALL").fix(unsafe=True, write=False)
         converges(done)
         after = result(done)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -36,11 +37,16 @@ CONFIGURED: dict[str, object] = {
 
 @cache
 def report() -> Report:
-    """Every finding of the fixtures that have one, half of them with a verdict."""
+    """Every finding of two files with hazards and two with fixes of each rule, half of them with a verdict."""
     overrides = {"select": ["ALL"], "min-confidence": "low", "target-torch": TORCH, "no-cache": True, **CONFIGURED}
     folder = str(FIXTURES)
     settings = configuration.load(["."], cwd=folder, isolated=True, overrides=overrides)
     files = [f for f in discover(["."], settings, folder) if not Path(f.path).name.startswith(("good_", "near_miss_"))]
+    beside = Counter[Path]()
+    for file in list(files):
+        beside[Path(file.path).parent] += 1
+        if beside[Path(file.path).parent] > 2:
+            files.remove(file)
     found = engine.lint(files, settings)
     return replace(
         found, findings=tuple(replace(f, verified=VERIFIED) if n % 2 else f for n, f in enumerate(found.findings))

@@ -6,11 +6,10 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from lintkit import ROOT, Project
+from lintkit import ROOT, Project, tclint_command
 
 from tclint.commands.index import load_command, split_command
 from tclint.diagnose.plan import NAMES
@@ -34,7 +33,7 @@ def test_the_command_is_one(command: str, tmp_path: Path, monkeypatch: pytest.Mo
 def test_the_command_runs(command: str, tmp_path: Path) -> None:
     """On the demo. `--verify` is run by the pages about it, and what `diagnose` measures by tests/diagnose."""
     shutil.copytree(ROOT / "fixtures" / "demo", tmp_path / "demo")
-    line = [sys.executable, "-m", "tclint", *shlex.split(command)[1:]]
+    line = tclint_command(*shlex.split(command)[1:])
     done = subprocess.run(line, cwd=tmp_path / "demo", capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     assert "hazard" in done.stdout

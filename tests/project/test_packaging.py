@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import venv
 import zipfile
 from pathlib import Path
 
@@ -35,9 +34,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built as `pip install .` builds it: in isolation, with the setuptools that pyproject.toml asks for."""
+    """With the setuptools that is here; the first command of the README builds in isolation, with one it asks for."""
     out = tmp_path_factory.mktemp("wheel")
-    done = run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--wheel-dir", str(out), str(checkout))
+    done = run(*WHEEL, str(out), str(checkout))
     if done.returncode and re.search(
         r"No matching distribution|Could not find a version|No module named pip", done.stderr
     ):
@@ -49,13 +48,20 @@ def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The scripts folder of a fresh environment with the wheel and what it depends on."""
-    home = tmp_path_factory.mktemp("installed") / "env"
-    venv.create(home)  # our pip can install there; one of its own takes longer to make than all the rest
-    scripts = home / ("Scripts" if os.name == "nt" else "bin")
-    done = run(sys.executable, "-m", "pip", "--python", str(scripts / "python"), "install", "--quiet", str(wheel))
+    """The scripts folder of a fresh environment with the wheel and what it depends on, made as the workflow makes it.
+
+    There the command has told its version, and has found the hazards of the demo and none in its twin.
+    """
+    work = tmp_path_factory.mktemp("installed")
+    done = run("bash", str(ROOT / "scripts" / "try_wheel.sh"), str(wheel.parent), str(work))
+    if done.returncode and re.search(r"No matching distribution|Could not find a version", done.stderr):
+        pytest.skip("no package index in reach: what tclint depends on cannot be had")
     assert done.returncode == 0, done.stdout + done.stderr
-    return scripts
+    assert done.stdout.startswith(f"tclint {tclint.__version__}\n")
+    return work / "env" / ("Scripts" if os.name == "nt" else "bin")
+
+
+WHEEL = (sys.executable, *"-m pip wheel --no-deps --no-build-isolation --quiet --wheel-dir".split())
 
 
 def run(*command: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -104,10 +110,10 @@ def test_the_wheel_holds_every_module(wheel: Path) -> None:
 
 def test_the_source_distribution_builds_the_same_wheel(checkout: Path, wheel: Path, tmp_path: Path) -> None:
     pytest.importorskip("build")
-    done = run(sys.executable, "-m", "build", "--sdist", "--outdir", str(tmp_path), str(checkout))
+    done = run(sys.executable, "-m", "build", "--no-isolation", "--sdist", "--outdir", str(tmp_path), str(checkout))
     assert done.returncode == 0, done.stdout + done.stderr
     (packed,) = tmp_path.glob("*.tar.gz")
-    done = run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--wheel-dir", str(tmp_path), str(packed))
+    done = run(*WHEEL, str(tmp_path), str(packed))
     assert done.returncode == 0, done.stdout + done.stderr
     (again,) = tmp_path.glob("*.whl")
     assert sorted(zipfile.ZipFile(again).namelist()) == sorted(zipfile.ZipFile(wheel).namelist())
@@ -132,12 +138,6 @@ def test_the_wheel_has_the_version_of_the_package(wheel: Path) -> None:
     assert wheel.name.startswith(f"torch_compile_lint-{tclint.__version__}-")
 
 
-def test_the_wheel_is_tried_as_the_workflow_tries_it(wheel: Path) -> None:
-    done = run("bash", str(ROOT / "scripts" / "try_wheel.sh"), str(wheel.parent))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith(f"tclint {tclint.__version__}\n")
-
-
 def test_the_public_names_can_be_imported(installed: Path, tmp_path: Path) -> None:
     done = run(str(installed / "python"), "-c", IMPORTS, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -157,50 +157,35 @@ class Clock(Rule):
 '''
 
 
-def own_rule(tclint_command: Path, folder: Path) -> None:
+def own_rule(tclint: list[str], folder: Path) -> None:
     """Lint a file with a rule of one's own."""
     (folder / "lint").mkdir()
     (folder / "lint" / "clock.py").write_text(OWN_RULE)
     code = "import time, torch\n\n@torch.compile\ndef f(x):\n    time.time()\n    return x\n"
     (folder / "m.py").write_text(code)
     (folder / "tclint.toml").write_text('rules = ["lint"]\n')
-    command = (str(tclint_command), "m.py", "--allow-rules", "--no-cache", "--output-format", "concise")
+    command = (*tclint, "m.py", "--allow-rules", "--no-cache", "--output-format", "concise")
     done = run(*command, cwd=folder)
     assert "m.py:5:5: ACME001" in done.stdout, done.stdout + done.stderr
 
 
 def test_the_installed_command_takes_rules_of_ones_own(installed: Path, tmp_path: Path) -> None:
-    own_rule(installed / "tclint", tmp_path)
+    own_rule([str(installed / "tclint")], tmp_path)
 
 
-def test_an_editable_install(installed: Path, checkout: Path, tmp_path: Path) -> None:
-    home = tmp_path / "env"
-    venv.create(home)
-    scripts = home / ("Scripts" if os.name == "nt" else "bin")
-    done = run(
-        sys.executable, "-m", "pip", "--python", str(scripts / "python"), "install", "--quiet", "-e", str(checkout)
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    where = run(str(scripts / "python"), "-c", "import tclint.rules; print(tclint.rules.__file__)", cwd=tmp_path)
-    assert where.stdout.strip().startswith(str(checkout)), where.stdout + where.stderr
-    (tmp_path / "project").mkdir()
-    own_rule(scripts / "tclint", tmp_path / "project")
+def test_an_editable_install(tmp_path: Path) -> None:
+    """The one that the tests run from: the README has them installed so."""
+    if not any(name.startswith("__editable___torch_compile_lint") for name in sys.modules):
+        pytest.skip("tclint is not installed as editable")
+    where = run(sys.executable, "-c", "import tclint.rules; print(tclint.rules.__file__)", cwd=tmp_path)
+    assert where.stdout.strip().startswith(str(ROOT)), where.stdout + where.stderr
+    own_rule([sys.executable, "-m", "tclint"], tmp_path)
 
 
 def test_the_command_works_without_torch(installed: Path, tmp_path: Path) -> None:
     assert run(str(installed / "python"), "-c", "import torch", cwd=tmp_path).returncode != 0
-    version = run(str(installed / "tclint"), "--version", cwd=tmp_path)
-    assert (version.returncode, version.stdout) == (0, f"tclint {tclint.__version__}\n"), version.stderr
     listed = run(str(installed / "tclint"), "rule", cwd=tmp_path)
     assert "TCL101" in listed.stdout, listed.stderr
-
-
-def test_the_installed_command_lints_the_demo(installed: Path, tmp_path: Path) -> None:
-    for name, code in (("demo", 1), ("demo_fixed", 0)):
-        shutil.copytree(ROOT / "fixtures" / name, tmp_path / name)
-        done = run(str(installed / "tclint"), name, "--no-cache", cwd=tmp_path)
-        assert done.returncode == code, done.stdout + done.stderr
-        assert ("TCL102" in done.stdout) == bool(code)
 
 
 def test_the_first_command_of_the_readme(checkout: Path, wheel: Path) -> None:

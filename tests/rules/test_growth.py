@@ -205,29 +205,29 @@ def _on_one_line(n: int) -> Sources:
 
 
 FAMILIES: list[tuple[Callable[[int], Sources], int, str]] = [
-    (_module_assignments, 4000, "2.13"),
-    (_changed_globals, 150, "2.13"),
-    (_dict_keys, 300, "2.13"),
-    (_captured_lambdas, 100, "2.13"),
-    (_captured_names, 400, "2.13"),
-    (_timed_calls, 150, "2.13"),
-    (_calls_under_modes, 150, "2.13"),
-    (_frozen_layers, 150, "2.13"),
-    (_environment, 40, "2.13"),
-    (_class_attributes, 80, "2.11"),
-    (_branches, 40, "2.13"),
-    (_elif, 20, "2.13"),
-    (_extractions, 150, "2.13"),
-    (_stamps, 40, "2.13"),
-    (_tokens, 150, "2.13"),
-    (_cached_sizes, 80, "2.13"),
-    (_import_words, 2000, "2.13"),
-    (_compiled_lambdas, 40, "2.13"),
-    (_comparisons, 250, "2.13"),
-    (_conditions, 150, "2.13"),
+    (_module_assignments, 2400, "2.13"),
+    (_changed_globals, 90, "2.13"),
+    (_dict_keys, 180, "2.13"),
+    (_captured_lambdas, 60, "2.13"),
+    (_captured_names, 240, "2.13"),
+    (_timed_calls, 90, "2.13"),
+    (_calls_under_modes, 90, "2.13"),
+    (_frozen_layers, 90, "2.13"),
+    (_environment, 24, "2.13"),
+    (_class_attributes, 48, "2.11"),
+    (_branches, 24, "2.13"),
+    (_elif, 12, "2.13"),
+    (_extractions, 90, "2.13"),
+    (_stamps, 24, "2.13"),
+    (_tokens, 90, "2.13"),
+    (_cached_sizes, 48, "2.13"),
+    (_import_words, 1200, "2.13"),
+    (_compiled_lambdas, 24, "2.13"),
+    (_comparisons, 150, "2.13"),
+    (_conditions, 90, "2.13"),
     (_inheritance, 200, "2.13"),
-    (_copies, 300, "2.13"),
-    (_on_one_line, 500, "2.13"),
+    (_copies, 180, "2.13"),
+    (_on_one_line, 300, "2.13"),
 ]
 
 
@@ -246,7 +246,7 @@ def test_the_cost_grows_with_the_program_and_no_faster(
     family: Callable[[int], Sources], size: int, target: str, tmp_path: Path
 ) -> None:
     seconds(tmp_path / "warm", family(2), target)  # libcst, the rules
-    small = min(seconds(tmp_path / f"small{i}", family(size), target) for i in range(2))
+    small = seconds(tmp_path / "small", family(size), target)
     large = seconds(tmp_path / "large", family(4 * size), target)
     print(f"{family.__name__} {size}: {small:.3f} {4 * size}: {large:.3f}  x{large / small:.1f}")
     assert large < MOST * max(small, 0.02)

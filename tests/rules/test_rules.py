@@ -146,7 +146,6 @@ def test_good_example_is_not(rule: Rule, project: Project) -> None:
 # --- the fixtures -----------------------------------------------------------------------------------------------------
 
 
-@cache
 def linted(path: Path) -> tuple[Finding, ...]:
     """The findings of the fixture's own family, at default confidence."""
     code = path.parent.name[:6]
@@ -167,39 +166,25 @@ def wanted(path: Path) -> list[Expectation]:
 
 
 @each_file
-def test_fixture_gets_exactly_the_expected_lines(path: Path) -> None:
-    """Whichever rule of the family speaks."""
-    found, lines = {f.line for f in linted(path)}, {e.line for e in wanted(path)}
-    assert found == lines, f"missed {sorted(lines - found)}, too much {sorted(found - lines)}:\n{told(linted(path))}"
+def test_fixture_gets_what_it_expects(path: Path) -> None:
+    """Its lines and no others, whichever rule of the family speaks; each line its rule, and its words.
 
-
-@each_file
-def test_fixture_lines_get_the_expected_rule(path: Path) -> None:
-    found = {(f.line, f.code) for f in linted(path)}
-    other = [(e.line, e.code) for e in wanted(path) if (e.line, e.code) not in found]
-    other = [(line, code) for line, code in other if any(line == f.line for f in linted(path))]
-    assert not other, f"{other}:\n{told([f for f in linted(path) if f.line in dict(other)])}"
-
-
-@pytest.mark.parametrize(
-    "path", [path for path in FILES if path.parent.name.startswith("TCL2")], ids=lambda path: path.stem
-)
-def test_one_place_is_told_once(path: Path) -> None:
-    """Two rules about recompiles that speak of the same expression say the same thing twice."""
-    places = [(f.line, f.span.column) for f in linted(path)]
-    assert len(places) == len(set(places)), told(linted(path))
-
-
-@each_file
-def test_fixture_findings_name_what_they_are_about(path: Path) -> None:
-    """The words of an expectation are in the message, or are what the finding points at."""
+    Together, so that a fixture is linted once.
+    """
+    findings = linted(path)
+    found, lines = {f.line for f in findings}, {e.line for e in wanted(path)}
+    assert found == lines, f"missed {sorted(lines - found)}, too much {sorted(found - lines)}:\n{told(findings)}"
     source = path.read_text().splitlines()
     for said in wanted(path):
-        here = [f for f in linted(path) if (f.line, f.code) == (said.line, said.code)]
-        if not here or not said.words:
-            continue
+        here = [f for f in findings if (f.line, f.code) == (said.line, said.code)]
+        assert here, f"line {said.line}: {said.code} is not among\n{told([f for f in findings if f.line == said.line])}"
+        # The words of an expectation are in the message, or are what the finding points at.
         texts = [f.message + "\n" + _flagged(source, f) for f in here]
         assert any(said.words in text for text in texts), f"line {said.line}: {said.words!r} not in {texts}"
+    if path.parent.name.startswith("TCL2"):
+        # Two rules about recompiles that speak of the same expression say the same thing twice.
+        places = [(f.line, f.span.column) for f in findings]
+        assert len(places) == len(set(places)), told(findings)
 
 
 def _flagged(source: list[str], finding: Finding) -> str:

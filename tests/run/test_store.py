@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lintkit import ROOT, Project, within
+from lintkit import ROOT, Project, tclint_command, within
 
 from tclint.model.errors import ConfigError
 from tclint.model.report import Report
@@ -95,7 +95,7 @@ def interpreted(monkeypatch: pytest.MonkeyPatch) -> list[Part]:
 
 def command(project: Project, *args: str) -> tuple[int, bytes, bytes]:
     child = subprocess.run(
-        [sys.executable, "-m", "tclint", "--isolated", "--output-format", "json", *args],
+        tclint_command("--isolated", "--output-format", "json", *args),
         cwd=project.root,
         env=environment(),
         capture_output=True,
@@ -292,7 +292,7 @@ def test_random_edits(project: Project) -> None:
         project.write({f"{path.parent.name}/{path.name}": path.read_bytes()})
     dice = random.Random(0)
     names = sorted(p.relative_to(project.root).as_posix() for p in project.root.rglob("*.py"))
-    for _ in range(12):
+    for _ in range(6):
         name = dice.choice(names)
         text = (project.root / name).read_text().splitlines(keepends=True)
         if text and dice.random() < 0.5:
@@ -712,7 +712,7 @@ def test_a_folder_of_others_is_no_cache(clone: Project, sub: str, text: str, arg
     clone.write({"tclint.toml": text, **{f"own/{name}": "mine" for name in ("stats", "runs/notes", "parts/notes")}})
     before = everything(clone.root.parent)
     child = subprocess.run(
-        [sys.executable, "-m", "tclint", *(() if sub == "lint" else (sub,)), *args],
+        tclint_command(*(() if sub == "lint" else (sub,)), *args),
         cwd=clone.root,
         env=environment(),
         capture_output=True,

@@ -6,7 +6,6 @@ import json
 import queue
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
