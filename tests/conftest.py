@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+import kept_bytecode
 import kept_compiler
 import kept_process
 import kept_tclint
@@ -42,7 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
     One thread each: threads of one process wait for each other by turning, which on busy cores costs more than they do.
     """
     if hasattr(config, "workerinput"):
-        return  # it has the environment of the process that started it
+        # It has the environment of the process that started it.
+        mine = config.workerinput
+        kept_bytecode.written(config, int(mine["workerid"].removeprefix("gw")), mine["workercount"])
+        return
     folder = tempfile.mkdtemp(prefix="tclint-tests-inductor-")
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder

@@ -57,11 +57,12 @@ def hold(folder: Path, owner: int) -> None:
     def become(arguments: list[str]) -> None:
         sys.argv = [os.path.join(os.path.dirname(cli.__file__), "__main__.py"), *arguments]
         for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
-            stream = open(
-                number, mode, encoding="utf-8", errors="backslashreplace" if number == 2 else None, closefd=False
-            )  # noqa: SIM115
+            errors = "backslashreplace" if name == "stderr" else None
+            stream = open(number, mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
+        # Who asks torch gets the one that is kept.
+        sys.executable = os.environ.get("TCLINT_TESTS_PYTHON", sys.executable)
         cli.run()
 
     kept_process.hold(folder, owner, become)

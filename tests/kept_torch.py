@@ -21,7 +21,7 @@ if __name__ == "__main__":
 import kept_process  # noqa: E402
 
 _START = ("verify", "child", "start.py")
-_SAME = ("TCLINT_VERIFY_BYTECODE", "TORCHINDUCTOR_COMPILE_THREADS", "CXX", "LD_PRELOAD")
+_SAME = ("TORCHINDUCTOR_COMPILE_THREADS", "CXX", "LD_PRELOAD")
 """What is settled when torch is loaded: who has another environment in these starts a process of their own."""
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from verify_helpers import finding_at, finding_on
 
+from tclint.cli import main
 from tclint.model.finding import Effect, Finding
 from tclint.verify import (
     NotConfirmed,
@@ -288,8 +289,14 @@ def test_the_users_own_program(project: Project, torch_python: str, tmp_path: Pa
     assert "status 0" in report.notes[0]
 
 
-def test_a_program_without_an_optimizer_stops_after_calls(project: Project, torch_python: str, tmp_path: Path) -> None:
-    """Blocks compiled one by one make a step of many calls; the count is of the one that is called most."""
+def test_a_program_without_an_optimizer_stops_after_calls(
+    project: Project,
+    torch_python: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Blocks compiled one by one make a step of many calls; the count is of the one that is called most. By the command."""
     project("model.py", MODEL)
     script = project(
         "serve.py",
@@ -305,11 +312,13 @@ def test_a_program_without_an_optimizer_stops_after_calls(project: Project, torc
         raise SystemExit("the recorder did not stop it")
         """,
     )
-    findings = [finding_at(tmp_path / "model.py", mark) for mark in ("# branch", "# clean")]
-    options = VerifyOptions(root=str(tmp_path), timeout=120)
-    report = verify_program(findings, [torch_python, str(script)], options, steps=3)
-    assert outcomes(report) == ["confirmed", "refuted"], report.verdicts
-    assert "status 0" in report.notes[0]
+    monkeypatch.chdir(tmp_path)
+    given = ("--steps", "3", "--isolated", "--no-cache", "--output-format", "json")
+    assert main(["verify", *given, "--", torch_python, str(script)]) == 1
+    out, err = capsys.readouterr()
+    told = {f["line"]: f["verified"]["outcome"] for f in json.loads(out)["findings"] if f["path"] == "model.py"}
+    assert told[finding_at(tmp_path / "model.py", "# branch").line] == "confirmed", told
+    assert "status 0" in out + err
 
 
 def test_a_trace_from_elsewhere(project: Project, torch_python: str, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ HOSTILE = {
     "changes folder": "os.chdir('/')",
     "writes the protocol": "[_written(n, _LIE) for n in range(1, 64)]",
     "patches torch": "torch.compile = torch._dynamo.explain = torch._dynamo.optimize = lambda *a, **k: None",
-    "prints a gigabyte": "for _ in range(300): os.write(1, b'x' * 10**6); os.write(2, b'y' * 10**6)",
+    "prints without end": "for _ in range(60): os.write(1, b'x' * 10**6); os.write(2, b'y' * 10**6)",
 }
 """What none of it may do: be taken for a verdict, or keep the others from theirs."""
 LIE = """
@@ -219,7 +219,7 @@ def test_nothing_is_left_running(
 ) -> None:
     """However the parent ends, and although the target forks daemons that leave its process group."""
     daemon = "started = os.fork() or (os.setsid(), os.fork() or __import__('time').sleep(1000))"
-    hang = project("hang.py", HEAD + f"            {daemon}\n            while True: pass" + TAIL)
+    hang = project("hang.py", HEAD + f"            {daemon}\n            __import__('time').sleep(1000)" + TAIL)
     script = project(
         "drive.py",
         f"""
