@@ -305,11 +305,14 @@ def command(
 
 
 def _program(arguments: tuple[str, ...]) -> tuple[str, ...]:
-    """What follows `--`: click drops the dashes, so a first word that is no path but a program counts as one."""
-    if arguments and not os.path.exists(arguments[0]) and len(arguments) > 1:
-        import shutil
+    """What follows `--`: click drops the dashes, so a first word that is a program counts as one, be it on the PATH or a
+    file that can be run (`.venv/bin/python`). What can be linted is a path."""
+    if len(arguments) < 2 or os.path.isdir(arguments[0]) or arguments[0].endswith((".py", ".ipynb")):
+        return ()
+    import shutil
 
-        if shutil.which(arguments[0]) is None:
-            raise UserError(f"{arguments[0]}: neither a path nor a program; write tclint verify -- python train.py")
+    if shutil.which(arguments[0]) is not None:
         return arguments
-    return ()
+    if os.path.exists(arguments[0]):
+        return ()
+    raise UserError(f"{arguments[0]}: neither a path nor a program; write tclint verify -- python train.py")

@@ -313,7 +313,7 @@ def test_a_program_without_an_optimizer_stops_after_calls(
         """,
     )
     monkeypatch.chdir(tmp_path)
-    given = ("--steps", "3", "--isolated", "--no-cache", "--output-format", "json")
+    given = ("--steps", "3", "--no-cache", "--output-format", "json")
     assert main(["verify", *given, "--", torch_python, str(script)]) == 1
     out, err = capsys.readouterr()
     told = {f["line"]: f["verified"]["outcome"] for f in json.loads(out)["findings"] if f["path"] == "model.py"}
