@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from lintkit import ROOT, Project
+from lintkit import ROOT, Project, tclint_command
 
 from tclint import cli, output
 from tclint.commands import completion, index
@@ -38,7 +38,7 @@ def on_terminal(cwd: Path, *args: str, **env: str) -> str:
     """What tclint writes where stdout and stderr are a terminal."""
     pty = pytest.importorskip("pty")
     master, slave = pty.openpty()
-    command = [sys.executable, "-m", "tclint", "m.py", "--no-cache", *args]
+    command = tclint_command("m.py", "--no-cache", *args)
     process = subprocess.Popen(command, cwd=cwd, env=environment(**env), stdout=slave, stderr=slave, stdin=slave)
     os.close(slave)
     written = b""
@@ -87,7 +87,7 @@ def test_colours_on_a_terminal(project: Project, args: tuple[str, ...], env: dic
 )
 def test_colours_in_a_pipe(project: Project, args: tuple[str, ...], env: dict[str, str], colored: bool) -> None:
     project.write({"m.py": CODE})
-    command = [sys.executable, "-m", "tclint", "m.py", "--no-cache", *args]
+    command = tclint_command("m.py", "--no-cache", *args)
     done = subprocess.run(command, cwd=project.root, env=environment(**env), capture_output=True, text=True)
     assert done.returncode == 1
     assert ("\x1b[" in done.stdout) is colored

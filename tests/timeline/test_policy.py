@@ -106,7 +106,7 @@ def test_torch_says_the_same() -> None:
     spec.loader.exec_module(module)
     logging.disable(logging.WARNING)
     try:
-        wrong = [answer for answer in module.answers(0, 50) if answer.torch != answer.policy]
+        wrong = [answer for answer in module.answers(0, 25) if answer.torch != answer.policy]
     finally:
         logging.disable(logging.NOTSET)
     assert wrong == []

@@ -51,7 +51,7 @@ def test_every_program_has_an_answer_and_every_id_is_of_the_registry() -> None:
 
 @pytest.mark.dynamo
 def test_torch_says_so() -> None:
-    sample = {name: source for place, (name, source) in enumerate(PROGRAMS.items()) if place % 5 == 0}
+    sample = {name: source for place, (name, source) in enumerate(PROGRAMS.items()) if place % 8 == 0}
     told = _asked(sample)
     for name, answer in told.items():
         id_, _, role = name.partition(" ")
