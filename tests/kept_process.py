@@ -20,11 +20,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 
-def made(folder: Path, program: str) -> str:
-    """An interpreter that a program of this folder stands in for; what it keeps lies in this folder."""
+def made(folder: Path, program: str, settled: Sequence[str]) -> str:
+    """An interpreter that a program of this folder stands in for; what it keeps lies in this folder.
+
+    Who starts it with none of the variables that are settled by loading has them as they are now.
+    """
     folder.mkdir(exist_ok=True)
     script = folder / "python"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -IS "{program}" "{folder}" "{sys.executable}" "$@"\n')
+    now = [f'export {name}="${{{name}-{os.environ[name]}}}"\n' for name in settled if name in os.environ]
+    call = f'exec "{sys.executable}" -IS "{program}" "{folder}" "{sys.executable}" "$@"\n'
+    script.write_text("".join(["#!/bin/sh\n", *now, call]))
     script.chmod(0o755)
     (folder / "owner").write_text(str(os.getpid()))
     return str(script)
@@ -40,8 +45,7 @@ def forked(folder: Path, holder: Sequence[str], mine: Sequence[str | None], argu
     """The exit code of a fork with these arguments; nothing where a process of one's own must be started.
 
     `holder` is the command that loads and forks, followed by the process that it lives as long as. The first one that
-    asks starts it. `mine` is what is settled by loading: who has it otherwise cannot be a fork of the same process, who
-    has none of it can.
+    asks starts it. `mine` is what is settled by loading: who has it otherwise cannot be a fork of the same process.
     """
     line = _line(folder, holder, mine)
     if line is None:
@@ -78,8 +82,7 @@ def _line(folder: Path, command: Sequence[str], mine: Sequence[str | None]) -> s
                     return None  # it cannot be loaded: the real one says why
                 time.sleep(0.02)
             known.write_text(json.dumps(mine))
-    theirs = json.loads(known.read_text())
-    if any(own is not None and own != its for own, its in zip(mine, theirs, strict=True)):
+    if json.loads(known.read_text()) != list(mine):
         return None
     line = socket.socket(socket.AF_UNIX)
     try:

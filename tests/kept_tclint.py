@@ -26,7 +26,7 @@ _SAME = ("PYTHONHASHSEED", "PYTHONWARNINGS", "PYTHONUTF8", "PYTHONDEVMODE", "LD_
 
 def made(folder: Path) -> str:
     """An interpreter whose runs of tclint are forks of one that lies in this folder."""
-    return kept_process.made(folder, __file__)
+    return kept_process.made(folder, __file__, _SAME)
 
 
 def main(folder: Path, python: str, arguments: list[str]) -> int:

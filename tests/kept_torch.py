@@ -27,7 +27,7 @@ _SAME = ("TORCHINDUCTOR_COMPILE_THREADS", "CXX", "LD_PRELOAD")
 
 def made(folder: Path) -> str:
     """An interpreter whose servers are forks of one that lies in this folder."""
-    return kept_process.made(folder, __file__)
+    return kept_process.made(folder, __file__, _SAME)
 
 
 def main(folder: Path, python: str, arguments: list[str]) -> int:
