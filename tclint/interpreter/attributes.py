@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tclint.interpreter import execute, parameters
+from tclint.interpreter import execute, parameters, registries
 from tclint.interpreter.frame import Env, Frame
 from tclint.program import Class, Function
 from tclint.sources.tree import bound_on_self
@@ -44,6 +44,7 @@ class InstanceAttributes:
             init = self._interp.classes.find_method(instance.cls, "__init__")
             if init is not None:
                 self._run_init(instance, init)
+            registries.fill(self._interp, instance, known)
         return known
 
     def later(self, instance: Instance, name: str) -> Value | None:

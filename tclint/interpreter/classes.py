@@ -184,6 +184,8 @@ class Classes:
         if frame.region is not None and self._of_metaclass(cls, name):
             self._interp.emitter.feature(frame, node, "attribute of a metaclass")
             return UNKNOWN
+        if name == "__name__" or name == "__qualname__":
+            return Const(cls.name if name == "__name__" else cls.qualname)
         base = self.external_base(cls)
         if base.startswith("enum."):
             self._interp.emitter.feature(frame, node, f"{name} of an enumeration")

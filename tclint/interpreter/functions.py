@@ -267,7 +267,7 @@ class Functions:
             return False
         known = self._text.sets_attributes.get(function)
         if known is None:
-            known = self._text.sets_attributes[function] = any(
+            known = self._text.sets_attributes[function] = type(function.node) is ast.Lambda or any(
                 (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
                 or (type(n) is ast.Return and n.value is not None)
                 or type(n) in (ast.Yield, ast.YieldFrom)

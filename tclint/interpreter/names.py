@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from tclint.interpreter import hints
+from tclint.interpreter import hints, registries
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.program import Assignment, Class, Definition, Function, Import, Module
@@ -19,6 +19,7 @@ from tclint.values import (
     UNKNOWN,
     ClassValue,
     Const,
+    Dict,
     External,
     ModuleValue,
     Object,
@@ -152,7 +153,11 @@ class Names:
         finally:
             account.paused -= 1
             self._memo.evaluating.discard(key)
-        if type(definition) is Assignment and _closed(module, definition):
+        if (
+            type(definition) is Assignment
+            and _closed(module, definition)
+            and not (isinstance(value, Dict) and registries.is_filled(module, name))
+        ):
             module.constants[name] = value
         self._values(module)[name] = value
         return value
@@ -165,7 +170,8 @@ class Names:
             return self._bound_anew(module, name, self._interp.functions.value(definition))
         if isinstance(definition, Class):
             return ClassValue(definition)
-        return self.assigned(module, definition, generalise=module.rebinds(name))
+        value = self.assigned(module, definition, generalise=module.rebinds(name))
+        return registries.filled(self._interp, module, name, value) if isinstance(value, Dict) else value
 
     def _bound_anew(self, module: Module, name: str, function: Value) -> Value:
         """What a function's name stands for where the file hands it on: `f = torch.compiler.disable(f)` is a decorator, too."""

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import constructors, parameters
+from tclint.interpreter import constructors, parameters, registries
 from tclint.interpreter.bindings import holder_of, owner_of
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.first_use import use_of
@@ -21,7 +21,6 @@ from tclint.interpreter.models import hooks, modules, tokenizers
 from tclint.program import Class, Function
 from tclint.values import (
     ARRAY,
-    BOOL,
     NONE,
     RAW,
     UNKNOWN,
@@ -32,7 +31,6 @@ from tclint.values import (
     External,
     FunctionValue,
     Instance,
-    Method,
     Object,
     Scalar,
     Seq,
@@ -203,7 +201,7 @@ class Objects:
         interp = self._interp
         exact = frame.region is None and instance.identity
         held = interp.heap.read(instance, name) if exact else None
-        if held is not None:
+        if held is not None and not (isinstance(held, Dict) and registries.holds(interp, instance, name)):
             return held
         if instance.fields is not None and name in instance.fields:
             return instance.fields[name]
@@ -239,10 +237,9 @@ class Objects:
                 elif isinstance(held, Object) and held.name == "functools.partialmethod":
                     self._emitter.feature(frame, node, held.name)
                 return held
-        if name == "training":
-            return BOOL
-        if name in modules.MODULE_METHODS:
-            return Method(instance, name)
+        inherited = modules.inherited_attribute(frame, instance, name)
+        if inherited is not None:
+            return inherited
         if name == "__dict__":
             self._emitter.feature(frame, node, "__dict__ of an object")
             return Dict({}, UNKNOWN)

@@ -124,6 +124,11 @@ class Program:
             self.touched = outer
 
     @cached_property
+    def by_path(self) -> dict[str, Module]:
+        """The files by their paths."""
+        return {module.path: module for module in self.modules}
+
+    @cached_property
     def paths(self) -> frozenset[str]:
         """The paths of all files. They tell modules apart; separate projects may use the same dotted name."""
         return frozenset(module.path for module in self.modules)

@@ -265,6 +265,9 @@ def method_of_instance(
         result = receiver
     elif (held := _tensors(frame, node, name)) is not None:
         result = held
+    elif name in ("children", "named_children"):
+        held = _children(frame, receiver).element()
+        result = Seq("list", None, held if name == "children" else Seq("tuple", (STR, held)))
     elif name in facts.named("registers what its module holds") and len(args) >= 2:
         _register(frame, node, receiver, name, args[0], args[1])
         result = NONE
@@ -274,6 +277,36 @@ def method_of_instance(
         result = NONE
     frame.interp.emitter.call(frame, node, f"torch.nn.Module.{name}", args, keywords, receiver, result)
     return result
+
+
+def inherited_attribute(frame: Frame, module: Instance, name: str) -> Value | None:
+    """What every nn.Module has under a name; None for other names. A class that is not known to be one may be."""
+    if name == "training":
+        return BOOL
+    if name in MODULE_METHODS:
+        return Method(module, name)
+    if name == "_modules" and frame.interp.classes.is_nn_module(module.cls):
+        return _children(frame, module)
+    return None
+
+
+def _children(frame: Frame, module: Instance) -> Dict:
+    """The modules that the constructor of a module of the program gave it, by name: what `_modules` holds."""
+    held = frame.interp.instance_attributes.of(module)
+    parts = {name: value for name, value in held.items() if _is_module(frame, value)}
+    unnamed = parts.pop("*", None)
+    return Dict(parts, unnamed if parts or unnamed is not None else UNKNOWN)
+
+
+def _is_module(frame: Frame, value: Value) -> bool:
+    """Whether a value is a module, whatever else it may be beside None."""
+    kinds = [option for option in value.options if option is not NONE]
+    return bool(kinds) and all(
+        frame.interp.classes.is_nn_module(option.cls)
+        if isinstance(option, Instance)
+        else isinstance(option, Object) and option.name.startswith("torch.nn.")
+        for option in kinds
+    )
 
 
 def _tensors(frame: Frame, node: ast.AST, name: str) -> Value | None:

@@ -1,0 +1,335 @@
+"""Registries: tables that a program fills where it defines things, and reads by name where it builds a model.
+
+`TABLE["relu"] = ReLU` at the top of a file, `@register("relu")` above a class, `@NECKS.register_module()`: whoever reads the
+table gets what was put there. A store into a table by a function counts where its value is a parameter of that function;
+who calls the function, or writes it above a definition, is asked of all files.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.frame import Frame
+from tclint.program import Class, Function, Module
+from tclint.sources.tree import nodes, own
+from tclint.values import UNKNOWN, ClassValue, Const, Dict, FunctionValue, Instance, Value, join_all
+
+if TYPE_CHECKING:
+    from tclint.interpreter.machine import Interpreter
+
+_MOST: Final = 32
+"""Entries of a registry from which on reading it says nothing: one of so many, whichever."""
+_AT_TOP: Final = re.compile(rb"^\w+(?:\[[^\n]*\][ \t]*=[^=]|\.update\()", re.MULTILINE)
+_OF_A_NAME: Final = re.compile(rb"^[ \t]+[\w.]+\[[^\n]*\][ \t]*=[ \t]*\w+[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
+"""How stores look, before a file is parsed for them: `TABLE["relu"] = …`, and of a parameter in a function."""
+_DEFINITIONS: Final = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class Filler:
+    """A function that puts what it is given into a table."""
+
+    #: The name of a table of the file, or `self.attribute`.
+    table: str
+    function: str
+    cls: str
+    #: 0: it is given the value itself; 1: it makes a decorator, which is.
+    depth: int
+    #: Where the value stands among the arguments of what is given it, the receiver left out.
+    place: int
+    #: The parameters of the outer and of the inner function, and what they are where a call leaves them out.
+    outer: tuple[tuple[str, ast.expr | None], ...]
+    inner: tuple[tuple[str, ast.expr | None], ...]
+    #: The key under which it stands there; None where a name in it is bound anew before.
+    key: ast.expr | None
+
+
+def filled(interp: Interpreter, module: Module, name: str, table: Dict) -> Dict:
+    """A table at the top level of a file, with what the file and its registering functions put into it."""
+    items, others = dict(table.items), [table.elem] if table.elem is not None else []
+    frame = interp.names.frame(module)
+    for key, value in module.index(_stored).get(name, ()):
+        _put(items, others, evaluate(frame, key), evaluate(frame, value))
+    for filler in module.index(_fillers):
+        if filler.table == name:
+            _put_all(interp, module, filler, None, items, others)
+    return _table(table, items, others)
+
+
+def is_filled(module: Module, name: str) -> bool:
+    """Whether more is put into a table than the statement says that makes it."""
+    return name in module.index(_stored) or any(filler.table == name for filler in module.index(_fillers))
+
+
+def holds(interp: Interpreter, instance: Instance, name: str) -> bool:
+    """Whether an attribute of an object is a table that its methods fill."""
+    return any(
+        filler.table == f"self.{name}" and filler.cls == ancestor.qualname
+        for ancestor in interp.classes.mro(instance.cls)
+        for filler in ancestor.module.index(_fillers)
+    )
+
+
+def fill(interp: Interpreter, instance: Instance, held: dict[str, Value]) -> None:
+    """The same for the tables that an object of the program holds."""
+    for ancestor in interp.classes.mro(instance.cls):
+        for filler in ancestor.module.index(_fillers):
+            name = filler.table.partition(".")[2]
+            table = held.get(name) if filler.cls == ancestor.qualname else None
+            if isinstance(table, Dict):
+                items, others = dict(table.items), [table.elem] if table.elem is not None else []
+                _put_all(interp, ancestor.module, filler, instance, items, others)
+                held[name] = _table(table, items, others)
+
+
+def _table(table: Dict, items: dict[Any, Value], others: list[Value]) -> Dict:
+    if len(items) == len(table.items) and len(others) == (table.elem is not None):
+        return table
+    return Dict(items, join_all(others) if others else None, table.kind)
+
+
+def _put(items: dict[Any, Value], others: list[Value], key: Value, value: Value) -> None:
+    if isinstance(key, Const) and isinstance(key.value, str):
+        items[key.value] = value
+    else:
+        others.append(value)
+
+
+def _put_all(
+    interp: Interpreter,
+    module: Module,
+    filler: Filler,
+    instance: Instance | None,
+    items: dict[Any, Value],
+    others: list[Value],
+) -> None:
+    """Add what a filler was given, wherever in the program."""
+    uses = interp.program.answers(_uses, filler.function)
+    if sum(len(places) for places in uses.values()) > _MOST:
+        others.append(UNKNOWN)
+        return
+    by_path = interp.program.by_path
+    found_in: set[str] = set()
+    entries: list[tuple[Value, Value]] = []
+    for path in sorted(uses):
+        frame = interp.names.frame(by_path[path])
+        for ordinal in uses[path]:
+            found = _given(interp, frame, ordinal, filler)
+            if found is None:
+                continue
+            call, value, asked = found
+            if _is(evaluate(frame, asked), module, filler, instance):
+                found_in.add(ast.unparse(asked).rpartition(".")[0] if instance is not None else "")
+                entries.append((_key(interp, module, frame, filler, call, value), value))
+    if len(found_in) > 1:
+        others.append(UNKNOWN)  # objects of one class, each with a table of its own: whose this is, is not known
+        return
+    for key, value in entries:
+        _put(items, others, key, value)
+
+
+def _given(
+    interp: Interpreter, frame: Frame, ordinal: int, filler: Filler
+) -> tuple[ast.Call | None, Value, ast.expr] | None:
+    """The call of a filler at a place of a file, what it is given there, and the expression that names it."""
+    statement = frame.module.tree.body[ordinal]
+    if isinstance(statement, _DEFINITIONS):
+        marks = [mark for mark in statement.decorator_list if _last_name(mark) == filler.function]
+        defined = frame.module.names.get(statement.name)
+        if not marks or not isinstance(defined, (Class, Function)):
+            return None
+        mark = marks[0]
+        value = ClassValue(defined) if isinstance(defined, Class) else interp.functions.value(defined)
+        if isinstance(mark, ast.Call):
+            return (mark, value, mark.func) if filler.depth == 1 else None
+        return (None, value, mark) if filler.depth == 0 else None
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or len(call.args) <= filler.place:
+        return None
+    if filler.depth == 1:  # register("relu")(ReLU)
+        inner = call.func
+        return (inner, evaluate(frame, call.args[filler.place]), inner.func) if isinstance(inner, ast.Call) else None
+    return call, evaluate(frame, call.args[filler.place]), call.func
+
+
+def _is(found: Value, module: Module, filler: Filler, instance: Instance | None) -> bool:
+    """Whether a value is the filler, of an object where the table is one's."""
+    if not isinstance(found, FunctionValue) or found.function.module is not module:
+        return False
+    owner = f"{filler.cls}.{filler.function}" if filler.cls else filler.function
+    if found.function.qualname != owner:
+        return False
+    return instance is None or found.bound is not None and found.bound.key == instance.key
+
+
+def _key(
+    interp: Interpreter, module: Module, user: Frame, filler: Filler, call: ast.Call | None, value: Value
+) -> Value:
+    """The key under which a filler puts a value."""
+    if filler.key is None:
+        return UNKNOWN
+    home = interp.names.frame(module)
+    given: dict[str, Value] = {}
+    for parameters in (filler.outer, filler.inner):
+        given |= {name: evaluate(home, left) if left is not None else UNKNOWN for name, left in parameters}
+    if call is not None:
+        named = filler.outer if filler.depth == 1 else filler.inner
+        for (name, _), each in zip(named, call.args, strict=False):
+            given[name] = evaluate(user, each)
+        known = {name for name, _ in named}
+        given |= {each.arg: evaluate(user, each.value) for each in call.keywords if each.arg in known}
+    given[filler.inner[filler.place][0]] = value
+    return evaluate(Frame(interp, module, None, given, None), filler.key)
+
+
+# -- what a file says -----------------------------------------------------------------------------------------------
+
+
+def _stored(module: Module) -> Mapping[str, tuple[tuple[ast.expr, ast.expr], ...]]:
+    """By table, the keys and values that statements at the top level of a file put there."""
+    if _AT_TOP.search(module.data) is None:
+        return {}
+    found: dict[str, list[tuple[ast.expr, ast.expr]]] = {}
+    for statement in module.tree.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+            target = statement.targets[0]
+            if isinstance(target.value, ast.Name):
+                found.setdefault(target.value.id, []).append((target.slice, statement.value))
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            call = statement.value
+            if (
+                isinstance(call.func, ast.Attribute)
+                and call.func.attr == "update"
+                and isinstance(call.func.value, ast.Name)
+            ):
+                found.setdefault(call.func.value.id, []).extend(_updates(call))
+    return {name: tuple(pairs) for name, pairs in found.items()}
+
+
+def _updates(call: ast.Call) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The keys and values of `table.update({"a": A}, b=B)`."""
+    for argument in call.args:
+        if isinstance(argument, ast.Dict):
+            yield from ((key, value) for key, value in zip(argument.keys, argument.values, strict=True) if key)
+    for keyword in call.keywords:
+        if keyword.arg is not None:
+            yield ast.copy_location(ast.Constant(keyword.arg), keyword.value), keyword.value
+
+
+def _fillers(module: Module) -> tuple[Filler, ...]:
+    """The functions and methods of a file that put an argument of theirs into a table."""
+    if _OF_A_NAME.search(module.data) is None:
+        return ()
+    defined = [
+        *((node, "") for node in module.tree.body if isinstance(node, ast.FunctionDef)),
+        *(
+            (node, cls.name)
+            for cls in module.tree.body
+            if isinstance(cls, ast.ClassDef)
+            for node in cls.body
+            if isinstance(node, ast.FunctionDef)
+        ),
+    ]
+    direct = tuple(filler for node, cls in defined for filler in _stores_of(node, cls))
+    if not direct:
+        return ()
+    return (*direct, *(filler for node, cls in defined for filler in _hands_on(node, cls, direct)))
+
+
+def _stores_of(node: ast.FunctionDef, cls: str) -> Iterator[Filler]:
+    for inner in (node, *(each for each in nodes(node) if isinstance(each, ast.FunctionDef) and each is not node)):
+        names = [name for name, _ in _parameters(inner, cls if inner is node else "")]
+        for statement in own(inner):
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Subscript):
+                continue
+            table, value = _table_name(target.value, node if cls else None), statement.value
+            if table and isinstance(value, ast.Name) and value.id in names:
+                key = target.slice if not _rebinds(node, inner, target.slice) else None
+                yield _filler(table, node, inner, cls, names.index(value.id), key)
+
+
+def _hands_on(node: ast.FunctionDef, cls: str, direct: Sequence[Filler]) -> Iterator[Filler]:
+    """The functions that hand an argument of theirs to one that stores it: under a key that is not followed."""
+    for inner in (node, *(each for each in nodes(node) if isinstance(each, ast.FunctionDef) and each is not node)):
+        names = [name for name, _ in _parameters(inner, cls if inner is node else "")]
+        for call in own(inner):
+            if not isinstance(call, ast.Call):
+                continue
+            for filler in direct:
+                called = f"self.{filler.function}" if filler.cls else filler.function
+                if filler.depth or filler.cls != cls or _dotted(call.func, node if cls else None) != called:
+                    continue
+                name = filler.inner[filler.place][0]
+                given = [each.value for each in call.keywords if each.arg == name]
+                given += call.args[filler.place : filler.place + 1]
+                if given and isinstance(given[0], ast.Name) and given[0].id in names:
+                    yield _filler(filler.table, node, inner, cls, names.index(given[0].id), None)
+
+
+def _filler(
+    table: str, node: ast.FunctionDef, inner: ast.FunctionDef, cls: str, place: int, key: ast.expr | None
+) -> Filler:
+    outer = _parameters(node, cls)
+    if inner is node:
+        return Filler(table, node.name, cls, 0, place, (), outer, key)
+    return Filler(table, node.name, cls, 1, place, outer, _parameters(inner, ""), key)
+
+
+def _parameters(node: ast.FunctionDef, cls: str) -> tuple[tuple[str, ast.expr | None], ...]:
+    """The parameters of a function and what they are by default; of a method without the receiver."""
+    arguments = [*node.args.posonlyargs, *node.args.args]
+    defaults = [None] * (len(arguments) - len(node.args.defaults)) + list(node.args.defaults)
+    pairs = [(argument.arg, default) for argument, default in zip(arguments, defaults, strict=True)]
+    return (*pairs[1 if cls else 0 :], *zip([a.arg for a in node.args.kwonlyargs], node.args.kw_defaults, strict=True))
+
+
+def _rebinds(node: ast.FunctionDef, inner: ast.FunctionDef, key: ast.expr) -> bool:
+    """Whether a name in a key is bound anew in the functions around it."""
+    read = {each.id for each in nodes(key) if isinstance(each, ast.Name)}
+    return any(
+        isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each.id in read
+        for function in (node, inner)
+        for each in own(function)
+    )
+
+
+def _table_name(node: ast.expr, method: ast.FunctionDef | None) -> str:
+    """`TABLE`, or `self.table` in a method."""
+    dotted = _dotted(node, method)
+    return dotted if "." not in dotted or dotted.startswith("self.") and dotted.count(".") == 1 else ""
+
+
+def _dotted(node: ast.expr, method: ast.FunctionDef | None) -> str:
+    """A dotted name, the receiver of a method as `self`."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        arguments = method.args.args if method is not None else []
+        return f"self.{node.attr}" if arguments and node.value.id == arguments[0].arg else ""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _last_name(node: ast.expr) -> str:
+    """The last part of the name of what is called, or of a decorator."""
+    while isinstance(node, ast.Call):
+        node = node.func
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _uses(module: Module, function: str) -> tuple[int, ...]:
+    """Where in the body of a file a function of this name stands above a definition, or is called for nothing else."""
+    if re.search(rb"^[ \t]*@?[\w.]*\b" + re.escape(function).encode() + rb"\b", module.data, re.MULTILINE) is None:
+        return ()
+    return tuple(
+        place
+        for place, statement in enumerate(module.tree.body)
+        if isinstance(statement, _DEFINITIONS)
+        and any(_last_name(mark) == function for mark in statement.decorator_list)
+        or isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and _last_name(statement.value) == function
+    )
