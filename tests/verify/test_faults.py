@@ -112,7 +112,7 @@ def answers(
 ) -> Answers:
     paths = sources(folder, kinds, siblings)
     before = {name: path.read_bytes() for name, path in paths.items()}
-    options = VerifyOptions(timeout=timeout, memory_mb=3000, jobs=2, python=torch_python, root=str(folder), keep=keep)
+    options = VerifyOptions(timeout=timeout, memory_mb=1500, jobs=2, python=torch_python, root=str(folder), keep=keep)
     report = verify([finding_at(path, "# here") for path in paths.values()], options)
     left = sorted(path.name for path in folder.iterdir())
     after = {name: path.read_bytes() for name, path in paths.items()}
