@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import islice
-from types import GeneratorType, MethodType, ModuleType, SimpleNamespace
+from types import CellType, FunctionType, GeneratorType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -133,7 +133,21 @@ def on_device(value: Any, device: str, dtype: torch.dtype | None = None) -> Any:
         return {key: on_device(item, device, dtype) for key, item in value.items()}
     if type(value) is SimpleNamespace:
         return SimpleNamespace(**on_device(vars(value), device, dtype))
+    if isinstance(value, FunctionType):
+        for cell in value.__closure__ or ():
+            _move_into(cell, device, dtype)
     return value
+
+
+def _move_into(cell: CellType, device: str, dtype: torch.dtype | None) -> None:
+    """The module or tensor that a function of a function works on: no argument holds it."""
+    try:
+        held = cell.cell_contents
+    except ValueError:
+        # A name that is bound later.
+        return
+    if isinstance(held, (torch.nn.Module, torch.Tensor)):
+        cell.cell_contents = on_device(held, device, dtype)
 
 
 def made_on(example: Example, device: str) -> Example:
