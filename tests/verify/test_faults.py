@@ -179,7 +179,9 @@ def test_what_dies_for_one_line_is_asked_for_the_others_alone(
     told: list[Verdict] = []
     options = VerifyOptions(timeout=80, python=torch_python, root=str(path.parent))
     report = verify(asked, options, on_verdict=told.append)
-    assert [verdict.outcome for verdict in report.verdicts] == [Outcome.INCONCLUSIVE, Outcome.CONFIRMED], report.verdicts
+    assert [verdict.outcome for verdict in report.verdicts] == [Outcome.INCONCLUSIVE, Outcome.CONFIRMED], (
+        report.verdicts
+    )
     assert "an abort" in report.verdicts[0].words
     assert sorted(verdict.finding.line for verdict in told) == sorted(finding.line for finding in asked)  # each once
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
+import torch
 import torch.distributed as distributed
 
 SOON = timedelta(seconds=5)
@@ -21,8 +22,13 @@ def found_missing(error: BaseException) -> bool:
     """Whether an error asks for a process group and there was none: there is one afterwards."""
     if not _MISSING.search(str(error)) or not distributed.is_available() or distributed.is_initialized():
         return False
-    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1, timeout=SOON)
+    distributed.init_process_group(_backend(), store=distributed.HashStore(), rank=0, world_size=1, timeout=SOON)
     return True
+
+
+def _backend() -> str:
+    """Gloo cannot send what lies on a GPU: it reads the address as one of the host's."""
+    return "cpu:gloo,cuda:nccl" if torch.cuda.is_available() and distributed.is_nccl_available() else "gloo"
 
 
 @contextmanager
