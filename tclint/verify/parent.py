@@ -28,7 +28,7 @@ from tclint.verify.process import Limits, free_memory_mb, run_job, start_server,
 from tclint.verify.spans import Outline, outline
 from tclint.verify.targets import Target, absolute, relative, targets_of
 from tclint.verify.unflagged import unflagged_targets
-from tclint.verify.verdict import Verdict, VerifyReport
+from tclint.verify.verdict import Outcome, Verdict, VerifyReport
 
 Progress = Callable[[int, int, str], None]
 """Called about once a second and after each target: how many are done, how many there are, which one runs now."""
@@ -38,6 +38,7 @@ CHILD_MB = 8_000
 """Of a GPU's memory that is free, for each of several children: CUDA itself, a small model, the pools of its graphs."""
 STOPPED = "not judged: the run was stopped"
 TICK = 1.0
+_OPEN = (Outcome.NOT_REACHED, Outcome.INCONCLUSIVE)
 
 
 def verify(
@@ -70,7 +71,9 @@ def verify(
         verdicts = verdicts_of(findings_here, heard, outlines)
         again = apart(targets[number], heard, verdicts, options)
         asked_again = {id(finding) for part in again for finding in part.findings}
-        for finding, verdict in zip(findings_here, verdicts, strict=True):
+        for finding, new in zip(findings_here, verdicts, strict=True):
+            # What a part of a target cannot decide, the whole has said better.
+            verdict = by_finding.get(id(finding), new) if new.outcome in _OPEN else new
             by_finding[id(finding)] = verdict
             equalities[id(finding)] = heard.equality
             if on_verdict is not None and id(finding) not in asked_again:

@@ -45,6 +45,8 @@ class Example:
     """Something was put into the calls that nobody says is of the right kind: what happens is real, what does not is not."""
     partial: bool = False
     """A call raises in the end, compiled or not: what it does before that is real all the same."""
+    seen: bool = False
+    """Somebody has seen it run a line that is asked about."""
 
 
 ITEMS = 16

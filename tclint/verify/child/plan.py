@@ -148,9 +148,10 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
         if not unreached(job.places, notes.runs) or used() > job.seconds * ENOUGH:
             break
         _partly(job, candidate, example, _heading(setup, candidate), notes)
+    late = used() > job.seconds * ENOUGH and bool(unreached(job.places, notes.runs))
     _alone(job, setup, notes, lambda: used() < job.seconds * LATE)
     _discover(job, setup, notes)
-    return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes))
+    return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes), late=late)
 
 
 def _heading(setup: Setup, candidate: Candidate) -> Setup:
@@ -241,7 +242,7 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
             owner = candidate.name.split(".")[0]
             notes.hint = f"write @tclint.example({owner}) above a function returning ({owner}(...), [(inputs, ...)])"
             continue
-        if worked and not job.record and not _reaches(example, unreached(job.places, notes.runs), setup):
+        if worked and not (job.record or example.seen or _reaches(example, unreached(job.places, notes.runs), setup)):
             notes.tried.append(f"{candidate.name}: {example.source}: reaches nothing new")
             continue
         try:
