@@ -38,6 +38,11 @@ class Use:
     def line(self) -> int:
         return self.call.lineno
 
+    @property
+    def named(self) -> set[str]:
+        """The parameters that the call gives by name."""
+        return {keyword.arg for keyword in self.call.keywords if keyword.arg}
+
 
 def uses_of(name: str, root: str, nearest: str = "") -> Iterator[Use]:
     """The calls of a name, those that are easiest to repeat first: tests and examples, then `__main__`, then the rest."""

@@ -76,6 +76,8 @@ class _Notes:
     packed: bool = False
     ways: list[tuple[Candidate, Example]] = field(default_factory=list)
     """Those that may be made and called otherwise, for lines that stand behind conditions."""
+    more: list[tuple[Candidate, Example]] = field(default_factory=list)
+    """Others of the same candidates, each of which came to a line that the first one passes by."""
     partial: list[tuple[Candidate, Example]] = field(default_factory=list)
     """Those of which a call raises in the end."""
     halves: dict[str, Example] = field(default_factory=dict)
@@ -143,6 +145,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             break
         # The head of the chain is what the program compiles. Where it leaves lines out, whoever holds one is nearest to it.
         waiting.sort(key=lambda one: not holds_any(one, left))
+    notes.ways += notes.more
     _go_on(job, setup, notes, lambda: used() < job.seconds * ENOUGH)
     for candidate, example in notes.partial:
         if not unreached(job.places, notes.runs) or used() > job.seconds * ENOUGH:
@@ -264,8 +267,8 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
             notes.records.append(made)
             notes.trials += trials
         worked += 1
-        if worked == 1 and example.wrap and not example.given:
-            notes.ways.append((candidate, example))
+        if example.wrap and not example.given:
+            (notes.ways if worked == 1 else notes.more).append((candidate, example))
         if worked == EXAMPLES or not unreached(job.places, notes.runs):
             return
 

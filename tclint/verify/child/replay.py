@@ -25,6 +25,7 @@ from tclint.verify.child.limits import within
 from tclint.verify.child.load import dotted_name, find, load, package_at_fault
 from tclint.verify.child.refusals import as_errors
 from tclint.verify.job import Candidate, Job
+from tclint.verify.preconditions import asked_before
 
 NAME = "tclint_replay"
 """Of the module that the repeated statements run in."""
@@ -174,12 +175,8 @@ def replayed(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exa
     if not isinstance(target, type):
         yield from _function_calls(job, candidate, name, target)
         return
-    count = 0
     only_made: list[Replay] = []
-    for use in usage.uses_of(name, job.root, candidate.path):
-        count += 1
-        if count > USES:
-            break
+    for use in _uses(job, candidate, name):
         followed = False
         for call in usage.calls_after(use):
             asked = call.func.attr if isinstance(call.func, ast.Attribute) else ""
@@ -200,10 +197,15 @@ def replayed(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exa
 
 
 def _function_calls(job: Job, candidate: Candidate, name: str, target: Any) -> Iterator[Example | NoInputs]:
-    for count, use in enumerate(usage.uses_of(name, job.root, candidate.path)):
-        if count >= USES:
-            return
+    for use in _uses(job, candidate, name):
         yield from _tried(use, job.root, use.call)
+
+
+def _uses(job: Job, candidate: Candidate, name: str) -> list[usage.Use]:
+    """The places to repeat: the simplest one, then those that set most of what the conditions before the job's lines ask."""
+    asked = {one.name for place in job.places for one in asked_before(place.path, place.line)}
+    found = list(usage.uses_of(name, job.root, candidate.path))
+    return [*found[:1], *sorted(found[1:], key=lambda use: -len(asked & use.named))][:USES]
 
 
 def _tried(use: usage.Use, root: str, call: ast.Call) -> Iterator[Example | NoInputs]:
