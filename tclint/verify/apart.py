@@ -1,7 +1,7 @@
 """A target that left lines open is asked once more for those lines by themselves.
 
-One that died took every line with it that it had not come to: alone, only what kills it stays open. One whose time was
-over had looked for the others first.
+One that died took every line with it that it had not come to: alone, only what kills it stays open. One that took
+long had to share its searches among them.
 """
 
 from __future__ import annotations

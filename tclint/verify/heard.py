@@ -187,7 +187,7 @@ class Heard:
     died: bool = False
     """The process was not stopped: it died of a signal, or ended itself."""
     late: bool = False
-    """Its time was over before it had looked for every line that it was asked about."""
+    """Much of its time was used before it had looked for every line that it was asked about."""
     bad_factory: str = ""
     """The key of a configured factory that cannot be imported, and why."""
     equality: Equality | None = None

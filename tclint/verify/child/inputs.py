@@ -166,6 +166,27 @@ def made_on(example: Example, device: str) -> Example:
     return replace(example, source=f"{example.source}, made on {device}", build=build, calls=calls)
 
 
+def moved_whole(example: Example, device: str) -> Example:
+    """The example with everything that its modules hold on a device, their plain attributes too."""
+
+    def calls() -> list[Call]:
+        return [Call(_whole(call.args, device), _whole(dict(call.kwargs), device)) for call in example.calls()]
+
+    source = f"{example.source}, moved to {device} with all that it holds"
+    return replace(example, source=source, build=lambda: _whole(example.build(), device), calls=calls)
+
+
+def _whole(value: Any, device: str) -> Any:
+    moved = on_device(value, device)
+    held = list(moved.values()) if isinstance(moved, dict) else moved if isinstance(moved, (list, tuple)) else [moved]
+    for module in filter(None, map(module_of, held)):
+        for part in module.modules():
+            for name, attribute in list(vars(part).items()):
+                if not name.startswith("_") and isinstance(attribute, (torch.Tensor, list, tuple, dict)):
+                    vars(part)[name] = on_device(attribute, device)
+    return moved
+
+
 def _resolve(reference: str) -> Any:
     module, _, name = reference.partition(":")
     found: Any = importlib.import_module(module)

@@ -30,7 +30,7 @@ from tclint.verify.child.experiments import (
 )
 from tclint.verify.child.flagged import flagged, flagged_inside
 from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled, untraced
-from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories, made_on
+from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories, made_on, moved_whole
 from tclint.verify.child.load import load
 from tclint.verify.child.rebinding import rebound
 from tclint.verify.child.repeated import parameters_of, recompile_runs
@@ -48,6 +48,8 @@ ENOUGH = 0.7
 """Of a job's time: when it is over and something ran, nothing new is begun."""
 LATE = 0.9
 """Of a job's time: until then lines are run by themselves, which takes a moment each."""
+LONG = 0.5
+"""Of a job's time: who has used it and left lines out had to share what each search may take among them."""
 WAYS = 3
 """Most calls whose values are taken for one line that is run by itself."""
 SPARE = 0.2
@@ -151,7 +153,7 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
         if not unreached(job.places, notes.runs) or used() > job.seconds * ENOUGH:
             break
         _partly(job, candidate, example, _heading(setup, candidate), notes)
-    late = used() > job.seconds * ENOUGH and bool(unreached(job.places, notes.runs))
+    late = used() > job.seconds * LONG and bool(unreached(job.places, notes.runs))
     _alone(job, setup, notes, lambda: used() < job.seconds * LATE)
     _discover(job, setup, notes)
     return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes), late=late)
@@ -303,13 +305,17 @@ def _reaches(example: Example, places: Sequence[Goal], setup: Setup) -> bool:
 
 def _experiments_there(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
     """The same; where the example does not run once it is moved to the device, with one that is made there: `.to` leaves the
-    tensors behind that a module keeps as plain attributes."""
-    try:
-        _experiments(job, candidate, example, setup, notes)
-    except EagerFailed:
-        if example.given or setup.device == "cpu":
-            raise
-        _experiments(job, candidate, made_on(example, setup.device), setup, notes)
+    tensors behind that a module keeps as plain attributes. What was only kept and is not made again is moved with them."""
+    ways = [example]
+    if not example.given and setup.device != "cpu":
+        ways += [made_on(example, setup.device), moved_whole(example, setup.device)]
+    for way in ways:
+        try:
+            _experiments(job, candidate, way, setup, notes)
+            return
+        except EagerFailed:
+            if way is ways[-1]:
+                raise
 
 
 def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:

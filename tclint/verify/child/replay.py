@@ -31,6 +31,8 @@ NAME = "tclint_replay"
 """Of the module that the repeated statements run in."""
 USES = 6
 """Most places of the program that are repeated for one target."""
+NEAR = 6
+"""Of the names that the conditions before a line ask, those that are looked for at the places."""
 SOON = 0.7
 """Seconds for one eager call: an experiment makes dozens."""
 FIRST = 3
@@ -202,10 +204,13 @@ def _function_calls(job: Job, candidate: Candidate, name: str, target: Any) -> I
 
 
 def _uses(job: Job, candidate: Candidate, name: str) -> list[usage.Use]:
-    """The places to repeat: the simplest one, then those that set most of what the conditions before the job's lines ask."""
-    asked = {one.name for place in job.places for one in asked_before(place.path, place.line)}
+    """The places to repeat: the simplest, then of those that are as easy the ones that set most of what is asked next to the
+    job's lines."""
+    asked = {one.name for place in job.places for one in asked_before(place.path, place.line)[:NEAR]}
     found = list(usage.uses_of(name, job.root, candidate.path))
-    return [*found[:1], *sorted(found[1:], key=lambda use: -len(asked & use.named))][:USES]
+    simplest, rest = found[: USES // 2], found[USES // 2 :]
+    rest.sort(key=lambda use: (not use.is_shown_to_work, -len(asked & use.named)))
+    return [*simplest, *rest][:USES]
 
 
 def _tried(use: usage.Use, root: str, call: ast.Call) -> Iterator[Example | NoInputs]:
