@@ -230,12 +230,13 @@ def test_what_was_kept_is_moved_with_all_that_it_holds() -> None:
 
     from tclint.verify.child.inputs import Call, Example, moved_whole
 
-    def build() -> torch.nn.Module:
-        model = torch.nn.Linear(2, 2)
-        model.table, model.count = [torch.ones(2)], 3  # type: ignore[assignment]
-        return model
+    class Holder(torch.nn.Linear):
+        def __init__(self) -> None:
+            super().__init__(2, 2)
+            self.table = [torch.ones(2)]
+            self.count = 3
 
-    example = moved_whole(Example("here", lambda: build, lambda: [Call((build(),), {"other": torch.ones(1)})]), "meta")
+    example = moved_whole(Example("here", Holder, lambda: [Call((Holder(),), {"other": torch.ones(1)})]), "meta")
     (call,) = example.calls()
     assert call.args[0].weight.is_meta
     assert call.args[0].table[0].is_meta
