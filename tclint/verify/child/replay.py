@@ -204,13 +204,18 @@ def _function_calls(job: Job, candidate: Candidate, name: str, target: Any) -> I
 
 
 def _uses(job: Job, candidate: Candidate, name: str) -> list[usage.Use]:
-    """The places to repeat: the simplest, then of those that are as easy the ones that set most of what is asked next to the
+    """The places to repeat: the simplest, then of those that are as easy the ones that set what is asked nearest to one of the
     job's lines."""
-    asked = {one.name for place in job.places for one in asked_before(place.path, place.line)[:NEAR]}
+    asked: dict[str, int] = {}
+    for place in job.places:
+        for distance, one in enumerate(asked_before(place.path, place.line)[:NEAR]):
+            asked[one.name] = min(distance, asked.get(one.name, NEAR))
+
+    def order(use: usage.Use) -> tuple[bool, int]:
+        return not use.is_shown_to_work, min((asked[word] for word in use.named if word in asked), default=NEAR)
+
     found = list(usage.uses_of(name, job.root, candidate.path))
-    simplest, rest = found[: USES // 2], found[USES // 2 :]
-    rest.sort(key=lambda use: (not use.is_shown_to_work, -len(asked & use.named)))
-    return [*simplest, *rest][:USES]
+    return [*found[: USES // 2], *sorted(found[USES // 2 :], key=order)][:USES]
 
 
 def _tried(use: usage.Use, root: str, call: ast.Call) -> Iterator[Example | NoInputs]:
