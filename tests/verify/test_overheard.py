@@ -294,3 +294,18 @@ def test_a_process_that_is_alone_can_send_to_itself() -> None:
         assert not found_missing(failed.value)  # there is nothing more to find
     finally:
         distributed.destroy_process_group()
+
+
+@pytest.mark.dynamo
+def test_a_call_that_computes_gradients_itself_is_repeated() -> None:
+    import torch
+
+    from tclint.verify.child.inputs import Call
+    from tclint.verify.child.replay import _run_once
+
+    model = torch.nn.Linear(2, 1)
+    _run_once(lambda x: model(x).sum().backward(), Call((torch.ones(1, 2),)))
+    assert model.weight.grad is not None
+    seen = []
+    _run_once(lambda x: seen.append(model(x).requires_grad), Call((torch.ones(1, 2),)))
+    assert seen == [False]  # who does not is spared them

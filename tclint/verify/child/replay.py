@@ -157,14 +157,25 @@ class Replay:
 
 def _run_once(made: Any, call: Call) -> None:
     """Raises TooLong where one call takes so long that the experiments would take minutes."""
-    with torch.no_grad(), uncompiled():
-        begun = time.thread_time()
-        with within(FIRST):
+    with uncompiled():
+        try:
+            with torch.no_grad():
+                _run_soon(made, call)
+        except RuntimeError as error:
+            if "does not require grad" not in str(error):
+                raise
+            # It computes gradients itself.
+            _run_soon(made, call)
+
+
+def _run_soon(made: Any, call: Call) -> None:
+    begun = time.thread_time()
+    with within(FIRST):
+        consumed(made(*call.args, **call.kwargs))
+    if time.thread_time() - begun > SOON:
+        # The first call of a process also pays for what torch sets up.
+        with within(SOON):
             consumed(made(*call.args, **call.kwargs))
-        if time.thread_time() - begun > SOON:
-            # The first call of a process also pays for what torch sets up.
-            with within(SOON):
-                consumed(made(*call.args, **call.kwargs))
 
 
 def replayed(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Example | NoInputs]:
