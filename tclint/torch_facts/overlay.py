@@ -59,16 +59,20 @@ _ON_CUDA: Final[dict[str, tuple[str, ...]]] = {
 _GROUP: Final = "needs a process group; asked on 2.13 with one process, which stands in for the other releases"
 #: Name -> form, for what runs in a process group only.
 _IN_A_GROUP: Final[dict[str, tuple[str, ...]]] = {
-    "torch.distributed.P2POp": ("function,Tf2,int>object !GB1750",),
     "torch.distributed.barrier": (">none !GB0007",),
-    "torch.distributed.batch_isend_irecv": ("list>list !GB9300",),
     "torch.distributed.broadcast": ("Tf2,int>none !GB0007 m:0",),
     "torch.distributed.gather": ("Tf2>none !GB0007",),
-    "torch.distributed.irecv": ("Tf2,int>object !GB2696 m:0",),
-    "torch.distributed.isend": ("Tf2,int>object !GB2696",),
     "torch.distributed.new_group": (">object !GB0007",),
     "torch.distributed.reduce": ("Tf2,int>none !GB0007 m:0",),
     "torch.distributed.scatter": ("Tf2>none !GB0007 m:0",),
+}
+_PEERS: Final = "needs a process group; asked on 2.11 and 2.13 with one process; Dynamo refuses it by name since 2.12"
+#: Name -> the form until 2.11, and the one since 2.12, for what passes between two processes of a group.
+_BETWEEN_PEERS: Final[dict[str, tuple[str, str]]] = {
+    "torch.distributed.P2POp": ("function,Tf2,int>object", "function,Tf2,int>object !GB1750"),
+    "torch.distributed.batch_isend_irecv": ("list>list !GB0156", "list>list !GB9300"),
+    "torch.distributed.irecv": ("Tf2,int>object !GB0156 m:0", "Tf2,int>object !GB2696 m:0"),
+    "torch.distributed.isend": ("Tf2,int>object !GB0156", "Tf2,int>object !GB2696"),
 }
 _MADE: Final = (
     "asked with distributions that came in as arguments; those made in the region or held by it trace, on 2.4 to 2.15"
@@ -92,6 +96,8 @@ ENTRIES: Final[tuple[Entry, ...]] = (
     Entry("torch.distributions.kl_divergence", ("object,object>Tf2",), _MADE),
     *(Entry(key, forms, _CUDA) for key, forms in _ON_CUDA.items()),
     *(Entry(key, forms, _GROUP) for key, forms in _IN_A_GROUP.items()),
+    *(Entry(key, (until,), _PEERS, last=11) for key, (until, _) in _BETWEEN_PEERS.items()),
+    *(Entry(key, (since,), _PEERS, first=12) for key, (_, since) in _BETWEEN_PEERS.items()),
     *(Entry(key, forms, _ALONE) for key, forms in _NOT_CALLED.items()),
 )
 

@@ -43,6 +43,8 @@ class Several:
     kind: str = "tuple"
 
 
+_PEER = r"(from|to|left|right|src|dst|source|dest|peer|prev|next|local|global|node)_rank"
+
 _NUMBERS: tuple[tuple[str, int | float], ...] = (
     (r"dropout|drop_?(rate|path|prob)|^drop|_drop$|^p$|_prob$|pdrop", 0.0),
     (r"eps(ilon)?$", 1e-5),
@@ -73,6 +75,8 @@ _NUMBERS: tuple[tuple[str, int | float], ...] = (
         r"hidden|dim|width|chan|feature|embed|d_model|n_embd|planes?$|units|nf$|ngf|ndf|size$|_c$|^c$|filters|ffn",
         WIDTH,
     ),
+    # Of a process, in a group of one. Any other rank is how many dimensions a factor has.
+    (rf"^{_PEER}$", 0),
     (r"rank", 4),
     (r"time|frames?$", 4),
     (r"num|^n_|count|len", 4),
@@ -146,7 +150,8 @@ _VIDEO = re.compile(r"video|clip")
 _TIME = re.compile(r"^t$|time_?steps?|^time$|sigmas?$|^noise_level$|lengths?$|^lens$|scale$")
 _POSITION = re.compile(r"position_embeddings|rotary|freqs_cis|cos_sin|rope")
 _PLAIN = re.compile(
-    r"^(n|k|h|w|height|width|size|start|start_pos|offset|length|seq_len|step|num_\w+|n_\w+|layer_idx|chunk_size|dim)$"
+    r"^(n|k|h|w|height|width|size|start|start_pos|offset|length|seq_len|step|num_\w+|n_\w+|layer_idx|chunk_size|dim|"
+    rf"{_PEER})$"
 )
 
 

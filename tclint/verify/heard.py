@@ -184,6 +184,10 @@ class Heard:
     """Why there is no answer at all: the process died, hung, or was stopped."""
     stopped: str = ""
     """Why there is no more than this: what ran before the process died, hung, or was stopped still counts."""
+    died: bool = False
+    """The process was not stopped: it died of a signal, or ended itself."""
+    late: bool = False
+    """Much of its time was used before it had looked for every line that it was asked about."""
     bad_factory: str = ""
     """The key of a configured factory that cannot be imported, and why."""
     equality: Equality | None = None

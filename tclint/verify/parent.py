@@ -18,6 +18,7 @@ from tclint.model.finding import Effect, Finding
 from tclint.output.words import plural
 from tclint.sources import regular
 from tclint.verify.answers import Cache
+from tclint.verify.apart import apart
 from tclint.verify.heard import Equality, Heard, with_paths
 from tclint.verify.job import Job
 from tclint.verify.judgement import verdicts_of
@@ -27,7 +28,7 @@ from tclint.verify.process import Limits, free_memory_mb, run_job, start_server,
 from tclint.verify.spans import Outline, outline
 from tclint.verify.targets import Target, absolute, relative, targets_of
 from tclint.verify.unflagged import unflagged_targets
-from tclint.verify.verdict import Verdict, VerifyReport
+from tclint.verify.verdict import Outcome, Verdict, VerifyReport
 
 Progress = Callable[[int, int, str], None]
 """Called about once a second and after each target: how many are done, how many there are, which one runs now."""
@@ -37,6 +38,7 @@ CHILD_MB = 8_000
 """Of a GPU's memory that is free, for each of several children: CUDA itself, a small model, the pools of its graphs."""
 STOPPED = "not judged: the run was stopped"
 TICK = 1.0
+_OPEN = (Outcome.NOT_REACHED, Outcome.INCONCLUSIVE)
 
 
 def verify(
@@ -53,8 +55,8 @@ def verify(
     as they come, so that the next run goes on from there.
     """
     root = os.path.realpath(options.root)
-    targets = targets_of(findings, options)
-    targets += unflagged_targets(also, targets, options)
+    known = targets_of(findings, options)
+    targets = [*known, *unflagged_targets(also, known, options)]
 
     def outlines(path: str) -> Outline:
         return outline(absolute(path, root))
@@ -63,19 +65,29 @@ def verify(
     equalities: dict[int, Equality | None] = {}
     told: dict[int, Heard] = {}
 
-    def hear(number: int, raw: Heard, is_answer: bool = True) -> None:
+    def hear(number: int, raw: Heard) -> tuple[Target, ...]:
         heard = told[number] = with_paths(raw, lambda path: relative(path, root))
         findings_here = targets[number].findings
-        for finding, verdict in zip(findings_here, verdicts_of(findings_here, heard, outlines), strict=True):
+        verdicts = verdicts_of(findings_here, heard, outlines)
+        again = apart(targets[number], heard, verdicts, options)
+        asked_again = {id(finding) for part in again for finding in part.findings}
+        for finding, new in zip(findings_here, verdicts, strict=True):
+            # What a part of a target cannot decide, the whole has said better.
+            verdict = by_finding.get(id(finding), new) if new.outcome in _OPEN else new
             by_finding[id(finding)] = verdict
             equalities[id(finding)] = heard.equality
-            if on_verdict is not None and is_answer:
+            if on_verdict is not None and id(finding) not in asked_again:
                 on_verdict(verdict)
+        return again
 
     notes, stopped = _hear(targets, options, progress, hear)
-    for number in range(len(targets)):
+    for number, target in enumerate(targets):
         if number not in told:
-            hear(number, Heard(device=options.device, trouble=STOPPED), is_answer=False)
+            told[number] = unasked = Heard(device=options.device, trouble=STOPPED)
+            for finding, verdict in zip(target.findings, verdicts_of(target.findings, unasked, outlines), strict=True):
+                # A part of one that died has a verdict already.
+                by_finding.setdefault(id(finding), verdict)
+                equalities.setdefault(id(finding), None)
     if stopped:
         done = sum(heard.trouble != STOPPED for heard in told.values())
         notes = (*notes, f"stopped after {done} of {plural(len(targets), 'target')}: run again to go on from there")
@@ -109,9 +121,13 @@ def warm_up(options: VerifyOptions) -> None:
 
 
 def _hear(
-    targets: Sequence[Target], options: VerifyOptions, progress: Progress | None, hear: Callable[[int, Heard], None]
+    targets: list[Target],
+    options: VerifyOptions,
+    progress: Progress | None,
+    hear: Callable[[int, Heard], tuple[Target, ...]],
 ) -> tuple[tuple[str, ...], bool]:
-    """Hands on the answer to each target as it comes; gives what the user should know besides, and whether it was stopped."""
+    """Hands on the answer to each target as it comes; gives what the user should know besides, and whether it was stopped.
+    The targets that `hear` gives are added to the others."""
     limits = Limits(options.python, options.device, options.timeout, options.memory_mb)
     cache = Cache(options.cache_dir)
     torch = torch_version(options.python) if options.cache_dir else ""
@@ -125,11 +141,17 @@ def _hear(
         if progress is not None:
             progress(done, len(targets), name)
 
+    def ask(number: int) -> Future[Heard]:
+        job = targets[number].job
+        future: Future[Heard] = pool.submit(run_job, job, replace(limits, timeout=job.seconds))
+        asked[future] = number
+        return future
+
     try:
-        for number, target in enumerate(targets):
+        for number, target in enumerate(tuple(targets)):
             answer = _known(target, options) or cache.get(target.job, torch)
             if answer is None:
-                asked[pool.submit(run_job, target.job, limits)] = number
+                ask(number)
             else:
                 done += 1
                 hear(number, answer)
@@ -145,7 +167,9 @@ def _hear(
                     answer = Heard(device=job.device, trouble=words)
                 cache.put(job, torch, answer)
                 done += 1
-                hear(number, answer)
+                for part in hear(number, answer):
+                    targets.append(part)
+                    waiting.add(ask(len(targets) - 1))
                 show(job.candidates[0].name)
             running = next((future for future in asked if future in waiting and future.running()), None)
             if running is not None and not ended:

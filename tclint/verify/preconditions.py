@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -28,6 +29,8 @@ class _Found:
     values: dict[str, list[object]] = field(default_factory=dict)
     """By name, in the order in which they were met: what is asked next to the line comes first."""
     seen: set[tuple[int, str]] = field(default_factory=set)
+    later: deque[tuple[_Place, list[ast.expr]]] = field(default_factory=deque)
+    """What the names that were met are made of: looked at when all that is as near to the line has been."""
 
     def add(self, name: str, values: Iterable[object] = ()) -> None:
         known = self.values.setdefault(name, [])
@@ -61,11 +64,13 @@ def asked_before(path: str, line: int) -> tuple[Asked, ...]:
         above: list[tuple[_Place, int]] = []
         for place, at in level:
             _ask(place, list(_tests(place.function.body, at))[::-1], found)
+            _follow(found)
             for caller, call in _calls(place.function.name, places):
                 if caller.function is not place.function:
                     above.append((caller, call.lineno))
                     given = _given(call, place, found)
                     _ask(caller, given, found)
+                    _follow(found)
         level = above
     return tuple(Asked(name, tuple(values)) for name, values in found.values.items())
 
@@ -132,6 +137,12 @@ def _ask(place: _Place, tests: Sequence[ast.expr], found: _Found) -> None:
                 _attribute(place, attribute, _compared(test, part), found)
 
 
+def _follow(found: _Found) -> None:
+    """What is asked by way of others, the fewer the sooner."""
+    while found.later:
+        _ask(*found.later.popleft(), found)
+
+
 def _name(place: _Place, name: str, values: list[object], found: _Found) -> None:
     if (id(place.function), name) in found.seen or name in ("self", "cls"):
         return
@@ -141,11 +152,19 @@ def _name(place: _Place, name: str, values: list[object], found: _Found) -> None
     for node in ast.walk(place.function):
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            stored = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
-            if name in stored:
-                _ask(place, [node.value], found)
+            found.later.append((place, [_bound_to(t, node.value, name) for t in targets if _binds(t, name)]))
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-            _ask(place, _looped_over(node.target, node.iter, name, place.function), found)
+            found.later.append((place, _looped_over(node.target, node.iter, name, place.function)))
+
+
+def _bound_to(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
+    """What a name is bound to: of several that are bound together, its own."""
+    several = (ast.Tuple, ast.List)
+    if isinstance(target, several) and isinstance(value, several) and len(target.elts) == len(value.elts):
+        pairs = list(zip(target.elts, value.elts, strict=True))
+        if not any(isinstance(part, ast.Starred) for pair in pairs for part in pair):
+            return next(_bound_to(part, own, name) for part, own in pairs if _binds(part, name))
+    return value
 
 
 def _looped_over(target: ast.expr, items: ast.expr, name: str, function: _Function) -> list[ast.expr]:
@@ -194,14 +213,15 @@ def _attribute(place: _Place, name: str, values: list[object], found: _Found) ->
             continue
         inner = _Place(method, place.owner)
         if method.name == name:
-            _ask(inner, [node.value for node in ast.walk(method) if isinstance(node, ast.Return) and node.value], found)
+            given = [node.value for node in ast.walk(method) if isinstance(node, ast.Return) and node.value]
+            found.later.append((inner, given))
         for node in ast.walk(method):
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 if any(_own(target) == name for target in targets):
-                    _ask(inner, [node.value], found)
+                    found.later.append((inner, [node.value]))
             elif isinstance(node, ast.Call) and _registers(node, name):
-                _ask(inner, node.args[1:], found)
+                found.later.append((inner, node.args[1:]))
 
 
 def _registers(call: ast.Call, name: str) -> bool:

@@ -132,6 +132,8 @@ class Answer:
 
     data: Mapping[str, Any] | None = None
     trouble: str = ""
+    died: bool = False
+    """It was not stopped: it died of a signal, or ended itself."""
 
 
 Hears = Callable[[Mapping[str, Any]], None]
@@ -213,9 +215,9 @@ class Server:
         """The answer to one job; where there is none, an empty one that says why."""
         answer = self.ask(codec.encode(job), limits)
         if answer.data is None:
-            return Heard(device=job.device, trouble=answer.trouble)
+            return Heard(device=job.device, trouble=answer.trouble, died=answer.died)
         try:
-            return replace(codec.decode(Heard, answer.data), stopped=answer.trouble)
+            return replace(codec.decode(Heard, answer.data), stopped=answer.trouble, died=answer.died)
         except (ValueError, TypeError, KeyError) as error:
             return Heard(device=job.device, trouble=f"the answer cannot be read ({type(error).__name__}: {error})")
 
@@ -403,10 +405,10 @@ def _outcome(path: Path, code: int, output: _Output, trouble: str) -> Answer:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
-        return Answer(_so_far(path), f"the target's process died of {_SIGNALS.get(name, name)}")
+        return Answer(_so_far(path), f"the target's process died of {_SIGNALS.get(name, name)}", died=True)
     last = next((line for line in reversed(output.tail().splitlines()) if line.strip()), "")
     said = f" (its last words: {last.strip()[:200]})" if last else ""
-    return Answer(_so_far(path), f"the target ended its own process with status {code}{said}")
+    return Answer(_so_far(path), f"the target ended its own process with status {code}{said}", died=True)
 
 
 def _unheard(folder: Path, output: _Output, trouble: str) -> Answer:

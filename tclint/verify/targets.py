@@ -97,6 +97,14 @@ def targets_of(findings: Sequence[Finding], options: VerifyOptions) -> tuple[Tar
     return tuple(_target(members, root, options) for members in groups.values())
 
 
+def _threads(jobs: int) -> int:
+    """For each job: its share of the cores, and no more than the user allows a process. Threads of several jobs that wait for
+    each other on the same cores spin, and take more time than they save."""
+    share = max(1, (os.cpu_count() or 1) // max(1, jobs))
+    allowed = os.environ.get("OMP_NUM_THREADS", "")
+    return min(share, int(allowed)) if allowed.isdigit() and int(allowed) else share
+
+
 def _varies(finding: Finding) -> tuple[str, ...]:
     claim = claim_of(finding)
     return (*claim.names, *sorted(claim.kinds))
@@ -145,7 +153,7 @@ def _target(members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str,
         seed=options.seed,
         seconds=options.timeout,
         factories=factories,
-        threads=max(1, (os.cpu_count() or 1) // max(1, options.jobs)),
+        threads=_threads(options.jobs),
         compiled=_site(members[0][0]),
         sites=_around([finding for finding, _ in members], root),
         record=_record_file(options.record, root, candidates[0], members[0][0]),

@@ -38,6 +38,18 @@ class Use:
     def line(self) -> int:
         return self.call.lineno
 
+    @property
+    def is_shown_to_work(self) -> bool:
+        """In a test, an example or a text that explains: it needs nothing that only the whole program has."""
+        parts = Path(self.path).parts
+        is_test = any("test" in part or "example" in part for part in parts[-3:])
+        return is_test or self.path.endswith(".md") or self.shown
+
+    @property
+    def named(self) -> set[str]:
+        """The parameters that the call gives by name."""
+        return {keyword.arg for keyword in self.call.keywords if keyword.arg}
+
 
 def uses_of(name: str, root: str, nearest: str = "") -> Iterator[Use]:
     """The calls of a name, those that are easiest to repeat first: tests and examples, then `__main__`, then the rest."""
@@ -62,12 +74,9 @@ def _is_own(use: Use, name: str) -> bool:
 
 
 def _rank(use: Use, nearest: str) -> int:
-    parts = Path(use.path).parts
-    is_test = any("test" in part or "example" in part for part in parts[-3:]) or use.path.endswith(".md")
-    is_test = is_test or use.shown
     inner = use.scopes[-1]
     arguments = 0 if isinstance(inner, ast.Module) else len(_required(inner)) * 2
-    return (0 if is_test else 10) + arguments + (0 if use.path == nearest else 1)
+    return (0 if use.is_shown_to_work else 10) + arguments + (0 if use.path == nearest else 1)
 
 
 def _required(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:

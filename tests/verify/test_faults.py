@@ -10,11 +10,13 @@ import textwrap
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from verify_helpers import finding_at
 
+from tclint.model.finding import Step
 from tclint.verify import Outcome, Verdict, VerifyOptions, verify
 
 pytestmark = [pytest.mark.dynamo, pytest.mark.slow]
@@ -145,6 +147,43 @@ def test_a_target_that_turns_on_its_parent_harms_nobody_else(torch_python: str, 
     assert BAD[kind][1] in told.words
     assert [verdicts[name].outcome for name in SIBLINGS] == [Outcome.CONFIRMED] * 2
     assert not changed
+
+
+PARTS = """
+    import os
+    import torch
+    from torch import nn
+
+    class Model(nn.Module):
+        def forward(self, x):
+            return x + 1
+
+        def deadly(self, x: torch.Tensor):
+            os.abort()  # there
+
+        def quiet(self, x: torch.Tensor):
+            print("hello")  # here
+            return x
+"""
+
+
+def test_what_dies_for_one_line_is_asked_for_the_others_alone(
+    project: Callable[[str, str], Path], torch_python: str
+) -> None:
+    path = project("model.py", PARTS)
+    head = (Step("model.py", 1, "Model"),)
+    asked = [
+        replace(finding_at(path, mark), function=f"Model.{name}", chain=head)
+        for mark, name in (("# there", "deadly"), ("# here", "quiet"))
+    ]
+    told: list[Verdict] = []
+    options = VerifyOptions(timeout=80, python=torch_python, root=str(path.parent))
+    report = verify(asked, options, on_verdict=told.append)
+    assert [verdict.outcome for verdict in report.verdicts] == [Outcome.INCONCLUSIVE, Outcome.CONFIRMED], (
+        report.verdicts
+    )
+    assert "an abort" in report.verdicts[0].words
+    assert sorted(verdict.finding.line for verdict in told) == sorted(finding.line for finding in asked)  # each once
 
 
 def test_a_loud_target_is_judged_all_the_same(project: Callable[[str, str], Path], torch_python: str) -> None:

@@ -194,6 +194,7 @@ def test_a_function_in_a_function_is_kept_with_what_it_closes_over() -> None:
     """The optimizer that a step closes over holds the parameters of the model that it closes over."""
     import torch
 
+    from tclint.verify.child.inputs import on_device
     from tclint.verify.child.overheard import _closed_over, _inside, _Keeper, _perform, _restored
     from tclint.verify.job import Goal
 
@@ -220,3 +221,91 @@ def test_a_function_in_a_function_is_kept_with_what_it_closes_over() -> None:
     assert second == pytest.approx(first - 3.0, abs=1e-5)  # the weights of the copy moved, by one each, and its bias
     assert model.weight.grad is None
     assert example.build()(*call.args).item() == first
+    assert on_device(example.build(), "meta").__closure__[0].cell_contents.weight.is_meta  # no argument holds the model
+
+
+@pytest.mark.dynamo
+def test_what_was_kept_is_moved_with_all_that_it_holds() -> None:
+    import torch
+
+    from tclint.verify.child.inputs import Call, Example, moved_whole
+
+    class Holder(torch.nn.Linear):
+        def __init__(self) -> None:
+            super().__init__(2, 2)
+            self.table = [torch.ones(2)]
+            self.count = 3
+
+    example = moved_whole(Example("here", Holder, lambda: [Call((Holder(),), {"other": torch.ones(1)})]), "meta")
+    (call,) = example.calls()
+    assert call.args[0].weight.is_meta
+    assert call.args[0].table[0].is_meta
+    assert call.args[0].count == 3
+    assert call.kwargs["other"].is_meta
+
+
+@pytest.mark.dynamo
+def test_a_place_that_sets_what_is_asked_is_repeated(project: Project, tmp_path: Path) -> None:
+    from tclint.verify.child.replay import USES, _uses
+    from tclint.verify.job import Candidate, Goal, Job
+
+    text = """
+        class Net:
+            def __init__(self, width=1, gated=False):
+                self.gated = gated
+
+            def forward(self, x):
+                if self.gated:
+                    x = x[x > 0]   # gated
+                return x
+    """
+    path = project("net.py", text)
+    calls = [f"Net(width={number})" for number in range(USES)]
+    project("test_net.py", "from net import Net\n" + "\n".join([*calls, "Net(gated=True)"]) + "\n")
+    project("src/app/train.py", "from net import Net\nNet(gated=True)\n")
+    line = finding_at(path, "# gated").line
+    candidate = Candidate(str(path), "Net")
+    uses = _uses(Job(str(tmp_path), (candidate,), (Goal(str(path), line, line, "graph-break"),)), candidate, "Net")
+    # The simplest, then the one of the tests; what only the program does comes after all that is shown to work.
+    assert [use.line for use in uses] == [2, 3, 4, USES + 2, 5, 6]
+    assert {Path(use.path).name for use in uses} == {"test_net.py"}
+
+
+@pytest.mark.dynamo
+def test_a_process_that_is_alone_can_send_to_itself() -> None:
+    import torch
+    from torch import distributed
+
+    from tclint.verify.child.alone import found_missing
+
+    def sent() -> torch.Tensor:
+        got = torch.zeros(2)
+        ways = ((distributed.isend, torch.ones(2)), (distributed.irecv, got))
+        for work in distributed.batch_isend_irecv([distributed.P2POp(way, held, 0) for way, held in ways]):
+            work.wait()
+        return got
+
+    try:
+        assert found_missing(ValueError("Default process group has not been initialized"))
+        with pytest.raises(RuntimeError, match="not connected") as failed:
+            sent()
+        assert found_missing(failed.value)
+        assert sent().shape == (2,)
+        assert not found_missing(failed.value)  # there is nothing more to find
+    finally:
+        distributed.destroy_process_group()
+
+
+@pytest.mark.dynamo
+def test_a_call_that_computes_gradients_itself_is_repeated() -> None:
+    import torch
+
+    from tclint.verify.child.inputs import Call
+    from tclint.verify.child.replay import _run_once
+
+    model = torch.nn.Linear(2, 1)
+    _run_once(lambda x: model(x).sum().backward(), Call((torch.ones(1, 2),)))
+    assert model.weight.grad is not None
+    seen = []
+    _run_once(lambda x: seen.append(model(x).requires_grad), Call((torch.ones(1, 2),)))
+    assert seen == [False]  # who does not is spared them

@@ -101,6 +101,30 @@ def test_a_name_of_a_loop_is_taken_from_its_own_sequence(project: Project) -> No
     assert "other" in asked("# paired")
 
 
+def test_what_is_asked_next_to_a_line_comes_first(project: Project) -> None:
+    path = project(
+        "m.py",
+        """
+        class Wrapped:
+            def __init__(self, net, heads=1, ends=None, weighed=False):
+                self.heads, self.ends, self.weighed = heads, ends, weighed
+
+            def forward(self, x, mask=None, lens=None):
+                size, add_weights = x.shape[1], self.weighed
+                if lens is not None:
+                    mask = lens_to_mask(lens, size)
+                if add_weights:
+                    if mask is not None:
+                        x = x[mask]   # weighed
+                return x
+        """,
+    )
+    asked = [one.name for one in asked_before(str(path), finding_at(path, "# weighed").line)]
+    # The mask itself before what it is made of; of the two that are bound together, only its own.
+    assert asked[:3] == ["mask", "lens", "weighed"]
+    assert "heads" not in asked
+
+
 def test_a_case_is_a_statement_of_its_own() -> None:
     lines = ["def f(x, kind):", "    match kind:", "        case 1:", "            y = x", "        case _:"]
     text = "\n".join([*lines, "            y = x.item()", "    return y", ""])

@@ -73,7 +73,7 @@ class Making:
         if self.arguments is None:
             return
         parameters = parameters_of(self.target)
-        think = _thinker(self.target, self.root, self.rich, time.process_time() + SECONDS)
+        think = _thinker(self.target, self.root, self.rich, time.thread_time() + SECONDS)
         given = {p.name: p.default for p in parameters if p.default is not p.empty} | self.arguments
         seen = {repr(sorted(self.arguments.items()))}
         for arguments in revisions(Failed(error, self.arguments, given, parameters, _some(think))):
@@ -117,9 +117,9 @@ def _thinker(
     too_large = any(type(value) is int and value > LARGE for values in passed.values() for value in values)
 
     def make(wanted: type) -> Iterator[Any]:
-        if depth >= DEPTH or time.process_time() > end:
+        if depth >= DEPTH or time.thread_time() > end:
             return
-        now = time.process_time()
+        now = time.thread_time()
         # Whoever spends all the time on one argument has none left to do without it.
         half = now + (end - now) / 2
         try:
@@ -164,7 +164,7 @@ class _Try:
 def _constructed(
     target: type, depth: int, root: str, rich: bool, end: float = 0.0, channels: int = 0
 ) -> tuple[Any, Arguments]:
-    end = end or time.process_time() + SECONDS
+    end = end or time.thread_time() + SECONDS
     parameters = parameters_of(target)
     hints = hints_of(inspect.getattr_static(target, "__init__"))
     # What is only handed on to the class above is given when it says that it is missing: this one may decide it itself.
@@ -183,7 +183,7 @@ def _constructed(
     seen: set[str] = set()
     directed = 0
     large: Arguments | None = None
-    while first is None or time.process_time() < end:
+    while first is None or time.thread_time() < end:
         if waiting and directed < (DIRECTED if depth == 0 else FEW):
             now = waiting.pop(0)
             directed += 1

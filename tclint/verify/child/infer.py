@@ -200,9 +200,9 @@ def _of_class(job: Job, candidate: Candidate, target: type, method: str, rich: b
     counted = [p for p in parameters_of(target) if p.default is p.empty and guess.is_channels(p.name)]
     for channels in (3, WIDTH) if counted and not rich else ():
         revised.append(Making(target, job.root, rich, channels))
-    end = time.process_time() + SECONDS
+    end = time.thread_time() + SECONDS
     for other in revised:
-        if time.process_time() > end:
+        if time.thread_time() > end:
             break
         try:
             return example_of(other, target, method, _told(source, other), root=job.root, seconds=SOON)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import islice
-from types import GeneratorType, MethodType, ModuleType, SimpleNamespace
+from types import CellType, FunctionType, GeneratorType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -45,6 +45,8 @@ class Example:
     """Something was put into the calls that nobody says is of the right kind: what happens is real, what does not is not."""
     partial: bool = False
     """A call raises in the end, compiled or not: what it does before that is real all the same."""
+    seen: bool = False
+    """Somebody has seen it run a line that is asked about."""
 
 
 ITEMS = 16
@@ -133,7 +135,21 @@ def on_device(value: Any, device: str, dtype: torch.dtype | None = None) -> Any:
         return {key: on_device(item, device, dtype) for key, item in value.items()}
     if type(value) is SimpleNamespace:
         return SimpleNamespace(**on_device(vars(value), device, dtype))
+    if isinstance(value, FunctionType):
+        for cell in value.__closure__ or ():
+            _move_into(cell, device, dtype)
     return value
+
+
+def _move_into(cell: CellType, device: str, dtype: torch.dtype | None) -> None:
+    """The module or tensor that a function of a function works on: no argument holds it."""
+    try:
+        held = cell.cell_contents
+    except ValueError:
+        # A name that is bound later.
+        return
+    if isinstance(held, (torch.nn.Module, torch.Tensor)):
+        cell.cell_contents = on_device(held, device, dtype)
 
 
 def made_on(example: Example, device: str) -> Example:
@@ -148,6 +164,27 @@ def made_on(example: Example, device: str) -> Example:
             return example.calls()
 
     return replace(example, source=f"{example.source}, made on {device}", build=build, calls=calls)
+
+
+def moved_whole(example: Example, device: str) -> Example:
+    """The example with everything that its modules hold on a device, their plain attributes too."""
+
+    def calls() -> list[Call]:
+        return [Call(_whole(call.args, device), _whole(dict(call.kwargs), device)) for call in example.calls()]
+
+    source = f"{example.source}, moved to {device} with all that it holds"
+    return replace(example, source=source, build=lambda: _whole(example.build(), device), calls=calls)
+
+
+def _whole(value: Any, device: str) -> Any:
+    moved = on_device(value, device)
+    held = list(moved.values()) if isinstance(moved, dict) else moved if isinstance(moved, (list, tuple)) else [moved]
+    for module in filter(None, map(module_of, held)):
+        for part in module.modules():
+            for name, attribute in list(vars(part).items()):
+                if not name.startswith("_") and isinstance(attribute, (torch.Tensor, list, tuple, dict)):
+                    vars(part)[name] = on_device(attribute, device)
+    return moved
 
 
 def _resolve(reference: str) -> Any:

@@ -13,7 +13,7 @@ import time
 import unittest
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice, product
 from types import CellType, CodeType, FrameType, FunctionType, ModuleType
@@ -131,7 +131,7 @@ def _listened(
         for act, told in _acts(test, job.root):
             if not left or _left <= 0:
                 return
-            begun = time.process_time()
+            begun = time.thread_time()
             for number in sorted(set(_heard(act, code, left).values())):
                 keeper = _Keeper(code, keep, number)
                 _perform(act, keeper)
@@ -142,11 +142,11 @@ def _listened(
                 reached = _heard(partial(_run, example), code, left)
                 left = [place for place in left if place not in reached]
                 if reached:
-                    _left -= time.process_time() - begun
-                    yield example
+                    _left -= time.thread_time() - begun
+                    yield replace(example, seen=True)
                     # What others do with the example is not part of the search.
-                    begun = time.process_time()
-            _left -= time.process_time() - begun
+                    begun = time.thread_time()
+            _left -= time.thread_time() - begun
 
 
 def _run(example: Example) -> None:

@@ -43,14 +43,14 @@ def in_owners(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Ex
     except LookupError:
         return
     if isinstance(target, type) and issubclass(target, nn.Module) and method in ("", "forward"):
-        yield from _in_owners(job, candidate, target, LEVELS, time.process_time() + SECONDS)
+        yield from _in_owners(job, candidate, target, LEVELS, time.thread_time() + SECONDS)
 
 
 def _in_owners(job: Job, candidate: Candidate, target: type, levels: int, end: float) -> Iterator[Example | NoInputs]:
     for owner in _owners(job, candidate, target):
         place = f"{owner.name} in {owner.path.rpartition('/')[2]}"
         for example in _examples(job, owner, levels, end):
-            if time.process_time() > end:
+            if time.thread_time() > end:
                 return
             if isinstance(example, NoInputs):
                 continue
@@ -87,7 +87,7 @@ def _examples(job: Job, owner: Candidate, levels: int, end: float) -> Iterator[E
             yield made
     except NoInputs as missing:
         yield missing
-    if levels > 1 and time.process_time() < end:
+    if levels > 1 and time.thread_time() < end:
         target, _ = find(module, owner.name)
         assert isinstance(target, type)
         yield from _in_owners(job, owner, target, levels - 1, end)

@@ -30,7 +30,7 @@ from tclint.verify.child.experiments import (
 )
 from tclint.verify.child.flagged import flagged, flagged_inside
 from tclint.verify.child.goals import holds_any, unconfirmed, unreached, unsettled, untraced
-from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories, made_on
+from tclint.verify.child.inputs import BadFactory, Call, Example, NoInputs, check_factories, made_on, moved_whole
 from tclint.verify.child.load import load
 from tclint.verify.child.rebinding import rebound
 from tclint.verify.child.repeated import parameters_of, recompile_runs
@@ -48,6 +48,8 @@ ENOUGH = 0.7
 """Of a job's time: when it is over and something ran, nothing new is begun."""
 LATE = 0.9
 """Of a job's time: until then lines are run by themselves, which takes a moment each."""
+LONG = 0.5
+"""Of a job's time: who has used it and left lines out had to share what each search may take among them."""
 WAYS = 3
 """Most calls whose values are taken for one line that is run by itself."""
 SPARE = 0.2
@@ -76,6 +78,8 @@ class _Notes:
     packed: bool = False
     ways: list[tuple[Candidate, Example]] = field(default_factory=list)
     """Those that may be made and called otherwise, for lines that stand behind conditions."""
+    more: list[tuple[Candidate, Example]] = field(default_factory=list)
+    """Others of the same candidates, each of which came to a line that the first one passes by."""
     partial: list[tuple[Candidate, Example]] = field(default_factory=list)
     """Those of which a call raises in the end."""
     halves: dict[str, Example] = field(default_factory=dict)
@@ -143,14 +147,16 @@ def carry_out(job: Job, save: Callable[[Heard], None] | None = None) -> Heard:
             break
         # The head of the chain is what the program compiles. Where it leaves lines out, whoever holds one is nearest to it.
         waiting.sort(key=lambda one: not holds_any(one, left))
+    notes.ways += notes.more
     _go_on(job, setup, notes, lambda: used() < job.seconds * ENOUGH)
     for candidate, example in notes.partial:
         if not unreached(job.places, notes.runs) or used() > job.seconds * ENOUGH:
             break
         _partly(job, candidate, example, _heading(setup, candidate), notes)
+    late = used() > job.seconds * LONG and bool(unreached(job.places, notes.runs))
     _alone(job, setup, notes, lambda: used() < job.seconds * LATE)
     _discover(job, setup, notes)
-    return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes))
+    return replace(_heard(job, setup, notes), equality=_equality(job, setup, notes), late=late)
 
 
 def _heading(setup: Setup, candidate: Candidate) -> Setup:
@@ -241,7 +247,7 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
             owner = candidate.name.split(".")[0]
             notes.hint = f"write @tclint.example({owner}) above a function returning ({owner}(...), [(inputs, ...)])"
             continue
-        if worked and not job.record and not _reaches(example, unreached(job.places, notes.runs), setup):
+        if worked and not (job.record or example.seen or _reaches(example, unreached(job.places, notes.runs), setup)):
             notes.tried.append(f"{candidate.name}: {example.source}: reaches nothing new")
             continue
         try:
@@ -263,8 +269,8 @@ def _candidate(job: Job, candidate: Candidate, module: ModuleType, setup: Setup,
             notes.records.append(made)
             notes.trials += trials
         worked += 1
-        if worked == 1 and example.wrap and not example.given:
-            notes.ways.append((candidate, example))
+        if example.wrap and not example.given:
+            (notes.ways if worked == 1 else notes.more).append((candidate, example))
         if worked == EXAMPLES or not unreached(job.places, notes.runs):
             return
 
@@ -299,13 +305,17 @@ def _reaches(example: Example, places: Sequence[Goal], setup: Setup) -> bool:
 
 def _experiments_there(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:
     """The same; where the example does not run once it is moved to the device, with one that is made there: `.to` leaves the
-    tensors behind that a module keeps as plain attributes."""
-    try:
-        _experiments(job, candidate, example, setup, notes)
-    except EagerFailed:
-        if example.given or setup.device == "cpu":
-            raise
-        _experiments(job, candidate, made_on(example, setup.device), setup, notes)
+    tensors behind that a module keeps as plain attributes. What was only kept and is not made again is moved with them."""
+    ways = [example]
+    if not example.given and setup.device != "cpu":
+        ways += [made_on(example, setup.device), moved_whole(example, setup.device)]
+    for way in ways:
+        try:
+            _experiments(job, candidate, way, setup, notes)
+            return
+        except EagerFailed:
+            if way is ways[-1]:
+                raise
 
 
 def _experiments(job: Job, candidate: Candidate, example: Example, setup: Setup, notes: _Notes) -> None:

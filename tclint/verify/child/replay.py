@@ -25,11 +25,14 @@ from tclint.verify.child.limits import within
 from tclint.verify.child.load import dotted_name, find, load, package_at_fault
 from tclint.verify.child.refusals import as_errors
 from tclint.verify.job import Candidate, Job
+from tclint.verify.preconditions import asked_before
 
 NAME = "tclint_replay"
 """Of the module that the repeated statements run in."""
 USES = 6
 """Most places of the program that are repeated for one target."""
+NEAR = 6
+"""Of the names that the conditions before a line ask, those that are looked for at the places."""
 SOON = 0.7
 """Seconds for one eager call: an experiment makes dozens."""
 FIRST = 3
@@ -154,14 +157,25 @@ class Replay:
 
 def _run_once(made: Any, call: Call) -> None:
     """Raises TooLong where one call takes so long that the experiments would take minutes."""
-    with torch.no_grad(), uncompiled():
-        begun = time.process_time()
-        with within(FIRST):
+    with uncompiled():
+        try:
+            with torch.no_grad():
+                _run_soon(made, call)
+        except RuntimeError as error:
+            if "does not require grad" not in str(error):
+                raise
+            # It computes gradients itself.
+            _run_soon(made, call)
+
+
+def _run_soon(made: Any, call: Call) -> None:
+    begun = time.thread_time()
+    with within(FIRST):
+        consumed(made(*call.args, **call.kwargs))
+    if time.thread_time() - begun > SOON:
+        # The first call of a process also pays for what torch sets up.
+        with within(SOON):
             consumed(made(*call.args, **call.kwargs))
-        if time.process_time() - begun > SOON:
-            # The first call of a process also pays for what torch sets up.
-            with within(SOON):
-                consumed(made(*call.args, **call.kwargs))
 
 
 def replayed(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Example | NoInputs]:
@@ -174,12 +188,8 @@ def replayed(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exa
     if not isinstance(target, type):
         yield from _function_calls(job, candidate, name, target)
         return
-    count = 0
     only_made: list[Replay] = []
-    for use in usage.uses_of(name, job.root, candidate.path):
-        count += 1
-        if count > USES:
-            break
+    for use in _uses(job, candidate, name):
         followed = False
         for call in usage.calls_after(use):
             asked = call.func.attr if isinstance(call.func, ast.Attribute) else ""
@@ -200,10 +210,23 @@ def replayed(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exa
 
 
 def _function_calls(job: Job, candidate: Candidate, name: str, target: Any) -> Iterator[Example | NoInputs]:
-    for count, use in enumerate(usage.uses_of(name, job.root, candidate.path)):
-        if count >= USES:
-            return
+    for use in _uses(job, candidate, name):
         yield from _tried(use, job.root, use.call)
+
+
+def _uses(job: Job, candidate: Candidate, name: str) -> list[usage.Use]:
+    """The places to repeat: the simplest, then of those that are as easy the ones that set what is asked nearest to one of the
+    job's lines."""
+    asked: dict[str, int] = {}
+    for place in job.places:
+        for distance, one in enumerate(asked_before(place.path, place.line)[:NEAR]):
+            asked[one.name] = min(distance, asked.get(one.name, NEAR))
+
+    def order(use: usage.Use) -> tuple[bool, int]:
+        return not use.is_shown_to_work, min((asked[word] for word in use.named if word in asked), default=NEAR)
+
+    found = list(usage.uses_of(name, job.root, candidate.path))
+    return [*found[: USES // 2], *sorted(found[USES // 2 :], key=order)][:USES]
 
 
 def _tried(use: usage.Use, root: str, call: ast.Call) -> Iterator[Example | NoInputs]:

@@ -86,7 +86,7 @@ def search(
         model.eval()
     real = function_of(model)
     meta = _on_meta(model, function_of)
-    end = time.process_time() + seconds
+    end = time.thread_time() + seconds
     waiting = [_Try(0, dict(start)), *_later(model, start, optional)]
     same = 0
     seen = {repr(sorted(start.items(), key=str))}
@@ -98,12 +98,12 @@ def search(
     while waiting:
         now = waiting.pop(0)
         count += 1
-        if count > TRIES or time.process_time() > end:
+        if count > TRIES or time.thread_time() > end:
             break
         failure = _attempt(meta, now.inputs, "meta") if meta is not None else None
         if failure is None or _only_meta(failure.error) or _DULL.search(str(failure.error)):
             failure = _attempt(real, now.inputs, "cpu")
-        if failure is not None and alone.found_missing(failure.error):
+        while failure is not None and alone.found_missing(failure.error):
             failure = _attempt(real, now.inputs, "cpu")
         if failure is None:
             return now.inputs

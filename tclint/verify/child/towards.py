@@ -53,15 +53,15 @@ class _Change:
 def towards(example: Example, places: Sequence[Goal], setup: Setup) -> Iterator[Example]:
     """Examples that run lines which the given one does not, each found by running it without the compiler. Where none
     runs to its end, one that raises behind the line."""
-    end = time.process_time() + SECONDS
+    end = time.thread_time() + SECONDS
     left = list(places)
-    while left and time.process_time() < end:
+    while left and time.thread_time() < end:
         place = left.pop(0)
         partial: Example | None = None
         # One line that nothing reaches must not take the time of the others.
-        share = time.process_time() + (end - time.process_time()) / (len(left) + 1)
+        share = time.thread_time() + (end - time.thread_time()) / (len(left) + 1)
         for changes in _changes(example, place, setup):
-            if time.process_time() > share:
+            if time.thread_time() > share:
                 break
             other = _changed(example, changes, setup)
             ran, whole = ran_by(other, [place, *left], setup)
@@ -69,10 +69,10 @@ def towards(example: Example, places: Sequence[Goal], setup: Setup) -> Iterator[
                 partial = partial or replace(other, unsure=True, partial=True)
             elif place in ran:
                 left = [goal for goal in left if goal not in ran]
-                begun = time.process_time()
+                begun = time.thread_time()
                 yield other
                 # What others do with the example is not part of the search.
-                end += time.process_time() - begun
+                end += time.thread_time() - begun
                 partial = None
                 break
         if partial is not None:
