@@ -24,10 +24,11 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tclint.fixes.moved import Moved
+
+HERE = Path(__file__).resolve().parent
 
 CHECK = "torch_compilable_check"
 """What most models of transformers call to compare numbers of tokens; its file is imported through a package."""
