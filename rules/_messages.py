@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
+
+_OPEN: Final = " :,;=([{'\"`"
+"""What does not end a sentence."""
 
 
 def balanced(text: str) -> bool:
@@ -31,8 +35,10 @@ def constant_text(node: ast.expr) -> str:
         head, words = _head(text, "…"), " ".join(text.replace("…", " ").split())
         if not head:
             return words
-        # `f"expected {n} rows"`: where most of it stands behind the first value, the place of each value is kept.
-        return head if 2 * len(head) >= len(words) else " ".join(text.replace("…", "...").split())
+        # `f"expected {n} rows"`, `f"must be in [0, {n})"`: where most of it stands behind the first value, or a bracket that
+        # opens before it would end the sentence too early, the place of each value is kept.
+        ends = 2 * len(head) >= len(words) and head == text.partition("…")[0].rstrip(_OPEN)
+        return head if ends else " ".join(text.replace("…", "...").split())
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.Add)):
         return _head(constant_text(node.left), "%")
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
@@ -50,10 +56,10 @@ def has_values(exception: ast.expr | None) -> bool:
 
 def _head(text: str, mark: str) -> str:
     """What stands before the first value, without brackets and quotes that would close after it."""
-    head = text.partition(mark)[0].rstrip(" :,;=([{'\"`")
+    head = text.partition(mark)[0].rstrip(_OPEN)
     while not balanced(head):
         cut = max(head.rfind(bracket) for bracket in "([{")
         if cut < 0:
             break
-        head = head[:cut].rstrip(" :,;=([{'\"`")
+        head = head[:cut].rstrip(_OPEN)
     return head

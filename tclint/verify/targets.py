@@ -7,10 +7,12 @@ import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tclint.model.finding import Compiled, Effect, Finding
 from tclint.verify.claims import claim_of
-from tclint.verify.job import Candidate, Goal, Job
+from tclint.verify.job import PROGRAM, Candidate, Goal, Job
+from tclint.verify.mains import is_program
 from tclint.verify.makers import key_of
 from tclint.verify.options import VerifyOptions
 from tclint.verify.rebound import Rebinding, rebindings
@@ -39,8 +41,8 @@ def relative(path: str, root: str) -> str:
 
 
 def candidates_of(finding: Finding, root: str, factories: Collection[str] = ()) -> tuple[Candidate, ...]:
-    """What to run for a finding, best first: the head of its chain, then what holds the line, then what lies between,
-    the nearest to the line first: what is further out is harder to build.
+    """What to run for a finding, best first: the program that compiles it, the head of its chain, then what holds the line,
+    then what lies between, the nearest to the line first: what is further out is harder to build.
 
     What holds the line comes before the head where `factories` names it: those inputs were written for this very line.
     """
@@ -49,7 +51,7 @@ def candidates_of(finding: Finding, root: str, factories: Collection[str] = ()) 
         text = step.text.strip().removesuffix("()")
         if _NAME.match(text) and step.path and (candidate := _candidate(absolute(step.path, root), text)):
             between.append(candidate)
-    found, between = between[:1], between[1:]
+    found, between = [*_program(finding, root), *between[:1]], between[1:]
     path = absolute(finding.path, root)
     name = finding.function
     if not name and (function := outline(path).function_at(finding.line)) is not None:
@@ -63,6 +65,17 @@ def candidates_of(finding: Finding, root: str, factories: Collection[str] = ()) 
         # Code at module level, or a name that the file does not define: a convention of the file may still run it.
         found.append(Candidate(path, name or "<module>"))
     return tuple(dict.fromkeys([*found, *reversed(between)]))
+
+
+def _program(finding: Finding, root: str) -> tuple[Candidate, ...]:
+    """The program in another file whose compile site leads to the line: it builds what it compiles and has inputs for it."""
+    site = finding.chain[0] if finding.chain else None
+    if site is None or not site.path or site.path == finding.path or finding.eager or finding.assumed:
+        return ()
+    if finding.effect is Effect.CUDAGRAPH or _NAME.match(site.text.strip().removesuffix("()")):
+        return ()
+    path = absolute(site.path, root)
+    return (Candidate(path, PROGRAM),) if is_program(Path(path)) else ()
 
 
 def _candidate(path: str, name: str, inner: bool = False) -> Candidate | None:

@@ -21,6 +21,11 @@ from tclint.rules._messages import has_values, message_of
             True,
         ),
         ('ValueError(f"{n} rows")', "rows", True),
+        (
+            'ValueError(f"the id of a domain must be in [0, {n}), got {ids}")',
+            "the id of a domain must be in [0, ...), got ...",
+            True,
+        ),
         ("ValueError", "", False),
     ],
 )

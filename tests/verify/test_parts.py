@@ -27,7 +27,7 @@ from tclint.verify.complaints import asked, computed
 from tclint.verify.docstrings import kind_in
 from tclint.verify.guess import Several, TensorSpec, from_jaxtyping, number_for, value_for
 from tclint.verify.heard import Heard, Run
-from tclint.verify.job import Candidate, Goal, Job
+from tclint.verify.job import PROGRAM, Candidate, Goal, Job
 from tclint.verify.parent import executor_for
 from tclint.verify.process import Limits, environment, visible_gpus
 from tclint.verify.registered import example, registered
@@ -88,6 +88,24 @@ def test_the_head_of_the_chain_comes_first(project: Callable[[str, str], Path]) 
     chain = (Step("m.py", 1, "torch.compile(model)"), Step("m.py", 2, "Model.forward"), Step("m.py", 11, "helper"))
     finding = replace(finding_on("m.py", 13, function="helper.<locals>.nested"), chain=chain)
     assert [item.name for item in candidates_of(finding, str(path.parent))] == ["Model", "helper"]
+
+
+def test_the_program_that_compiles_a_line_of_another_file_comes_first(project: Callable[[str, str], Path]) -> None:
+    path = project("m.py", SOURCE)
+    site = Step("train.py", 3, "torch.compile(model)")
+    chain = (site, Step("m.py", 2, "Model.forward"), Step("m.py", 11, "helper"))
+    finding = replace(finding_on("m.py", 13, function="helper.<locals>.nested"), chain=chain)
+    project("train.py", "import torch\nfrom m import Model\nmodel = torch.compile(Model())\n")
+    root = str(path.parent)
+    assert [item.name for item in candidates_of(finding, root)] == ["Model", "helper"]
+    project(
+        "train.py", "import torch\nfrom m import Model\nmodel = torch.compile(Model())\nprint(model(torch.ones(2)))\n"
+    )
+    found = candidates_of(finding, root)
+    assert [item.name for item in found] == [PROGRAM, "Model", "helper"]
+    assert found[0].path == os.path.join(os.path.realpath(root), "train.py")
+    for other in (replace(finding, effect=Effect.CUDAGRAPH), replace(finding, assumed=True)):
+        assert [item.name for item in candidates_of(other, root)] == ["Model", "helper"]
 
 
 def test_what_the_configuration_names_for_the_line_comes_before_the_head(project: Callable[[str, str], Path]) -> None:

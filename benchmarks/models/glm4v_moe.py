@@ -1,0 +1,65 @@
+import torch
+from modeling_glm4v_moe import Glm4vMoeForConditionalGeneration
+from transformers import Glm4vMoeConfig
+
+torch.manual_seed(0)
+IMAGE = 90
+config = Glm4vMoeConfig(
+    text_config={
+        "vocab_size": 99,
+        "hidden_size": 32,
+        "intermediate_size": 40,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 128,
+        "pad_token_id": 0,
+        "rope_parameters": {
+            "rope_type": "default",
+            "rope_theta": 1e4,
+            "mrope_section": [2, 1, 1],
+            "partial_rotary_factor": 1.0,
+        },
+        "moe_intermediate_size": 16,
+        "n_routed_experts": 4,
+        "num_experts_per_tok": 2,
+    },
+    vision_config={
+        "depth": 2,
+        "hidden_size": 32,
+        "intermediate_size": 40,
+        "num_heads": 4,
+        "patch_size": 4,
+        "temporal_patch_size": 2,
+        "spatial_merge_size": 2,
+        "out_hidden_size": 32,
+        "image_size": 16,
+    },
+    image_token_id=IMAGE,
+    video_token_id=91,
+    image_start_token_id=92,
+    image_end_token_id=93,
+    video_start_token_id=94,
+    video_end_token_id=95,
+)
+model = Glm4vMoeForConditionalGeneration(config).train()
+step = torch.compile(model, backend="eager")
+
+
+def main():
+    for high, length in ((4, 10), (6, 14)):
+        ids = torch.randint(3, 80, (1, length))
+        ids[0, 1] = 92
+        ids[0, 2 : 2 + high] = IMAGE
+        step(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            mm_token_type_ids=(ids == IMAGE).int(),
+            pixel_values=torch.randn(high * 4, 3 * 2 * 4 * 4),
+            image_grid_thw=torch.tensor([[1, high, 4]]),
+            labels=ids,
+        ).loss.backward()
+
+
+if __name__ == "__main__":
+    main()
