@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import collections
+import inspect
 from collections.abc import Container, Iterator
 from typing import Final
 
@@ -53,6 +56,8 @@ def of_call(event: Call) -> str | None:
         return f"{event.method}() by the text of a tensor"
     if isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Subscript):
         return "builtin class with type arguments" if event.name.startswith("builtins.") else None
+    if _by_class(event):
+        return f"method of {event.name.rpartition('.')[0]} by its class"
     if event.name == f"{_OPERATOR}.__call__":
         return NO_FAKE if _needs_fake(event) else None
     if isinstance(value, ClassValue):
@@ -68,13 +73,34 @@ def of_call(event: Call) -> str | None:
     if event.name == "builtins.vars" and isinstance(value, Object) and value.name.startswith("torch.nn."):
         return "vars() of a module of torch"
     if not isinstance(value, Instance):
-        return _of_form(event, value)
+        return _of_form(event, value) or of_object(event)
     if event.name == "builtins.vars" and not event.ask.is_nn_module(value.cls):
         return "vars() of an object"
     asked = f"__{event.method}__"
     if _has(event, value, asked):
         return asked
-    return "__iter__ by a builtin" if walks(event) and _has(event, value, "__iter__") else None
+    return of_object(event)
+
+
+def of_object(event: Call) -> str | None:
+    """What is asked of an object of the program that something outside it is given: `sum(rows)`, `names.extend(rows)`."""
+    place = next((i for i, each in enumerate(event.args) if isinstance(each, Instance)), None)
+    if place is None:
+        return None
+    value, node = event.args[place], event.node
+    written = isinstance(node, ast.Call) and len(node.args) == len(event.args)
+    given = node.args[place] if isinstance(node, ast.Call) and written else None
+    known = features.table().features
+    who, below = event.ask.walked(value, given), event.ask.below(value, given)
+    for name in (f"{event.name}() of {who}", f"{event.method}() of {below}", f"{_MAKES.get(event.method)} {below}"):
+        if name in known:
+            return name
+    if not walks(event):
+        return None
+    return "__iter__ by a builtin" if who == "an object" else f"walk by a builtin of {below}"
+
+
+_MAKES: Final = {"int": "conversion of", "float": "conversion of"}
 
 
 def _of_form(event: Call, value: Value | None) -> str | None:
@@ -129,6 +155,13 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     if isinstance(event.receiver, Seq) and event.receiver.kind == "generator":
         return f"{event.method}() of a generator"
     return None
+
+
+def _by_class(event: Call) -> bool:
+    """`str.upper(name)`: a method that takes the object as its first argument."""
+    owner, _, method = event.name.removeprefix("builtins.").partition(".")
+    held = getattr(builtins, owner, None) if method and event.name.startswith("builtins.") else None
+    return inspect.ismethoddescriptor(getattr(held, method, None)) and isinstance(held, type)
 
 
 def _is_text_of_tensor(value: Value) -> bool:
@@ -209,6 +242,8 @@ def of_operation(event: Operation) -> str | None:
     for value, other, marks in sides:
         if method and isinstance(value, Instance):
             mark = next((mark for mark in marks if _has(event, value, f"__{mark}{method}__")), None)
+            if mark is not None and isinstance(event.node, ast.Compare):
+                return _of_comparison(event, value, other) or f"__{mark}{method}__"
             if mark is not None:
                 return _WITH_TENSOR[mark] if _meets(event, value, other) else f"__{mark}{method}__"
             if _has(event, value, "__eq__") and _orders_totally(event, value):
@@ -218,7 +253,42 @@ def of_operation(event: Operation) -> str | None:
     if event.operator in ("In", "NotIn") and isinstance(event.right, ClassValue):
         return f"member of an {_ENUM}" if _is_enum(event, event.right) else None
     if event.operator in ("In", "NotIn") and isinstance(event.right, Instance):
-        return next((n for n in ("__contains__", "__iter__") if _has(event, event.right, n)), None)
+        if _has(event, event.right, "__contains__"):
+            return "__contains__"
+        who = event.ask.walked(event.right, _operand(event.node, right=True))
+        return f"member of {who}" if who else None
+    return _of_below(event)
+
+
+def _of_comparison(event: Operation, value: Instance, other: Value | None) -> str:
+    """A comparison of an object that has a method for it: with a number, a tensor, or another object."""
+    what = "order of" if event.operator not in ("Eq", "NotEq") else "comparison of"
+    joined = "and" if what == "order of" else "with"
+    if _meets(event, value, other):
+        return f"{what} an object {joined} a tensor"
+    if isinstance(other, (Const, Scalar)):
+        return f"{what} an object {joined} a number"
+    return f"{what} two objects" if isinstance(other, Instance) else ""
+
+
+def _operand(node: ast.AST, right: bool) -> ast.expr | None:
+    """The expression on one side of an operator."""
+    if isinstance(node, ast.Compare):
+        return node.comparators[0] if right else node.left
+    if isinstance(node, ast.BinOp):
+        return node.right if right else node.left
+    return None
+
+
+def _of_below(event: Operation) -> str | None:
+    """An operator that the class below that of an object answers."""
+    for value, other, right in ((event.left, event.right, False), (event.right, event.left, True)):
+        method = METHODS.get(event.operator, "")
+        who = event.ask.below(value, _operand(event.node, right), f"__{method}__", f"__r{method}__")
+        if who and event.operator in _COMPARES:
+            return f"comparison of {who}"
+        if who and isinstance(event.node, ast.BinOp):
+            return f"operator with a tensor on {who}" if tensor_of(other) is not None else f"operator on {who}"
     return None
 
 
@@ -234,9 +304,9 @@ def _meets(event: Operation, value: Instance, other: Value | None) -> bool:
     tensor = tensor_of(other) if other is not None else None
     if tensor is None or tensor.conf <= NAMED or tensor.flags & ARRAY:
         return False
-    arithmetic = isinstance(event.node, (ast.BinOp, ast.AugAssign))
+    written = isinstance(event.node, (ast.BinOp, ast.AugAssign, ast.Compare))
     # One with a base outside the program may be what that base is; torch itself asks `__torch_function__`.
-    return arithmetic and not event.ask.external_base(value.cls) and not _has(event, value, "__torch_function__")
+    return written and not event.ask.external_base(value.cls) and not _has(event, value, "__torch_function__")
 
 
 def of_comparison(event: Operation) -> str | None:
@@ -305,7 +375,8 @@ def of_loop(event: Loop) -> str | None:
     if isinstance(value, ClassValue):
         return _of_class(event, value, "iter")
     if isinstance(value, Instance):
-        return "__iter__" if _has(event, value, "__iter__") else "__getitem__ in a loop"
+        who = event.ask.walked(value, getattr(event.node, "iter", None))
+        return {"an object": "__iter__", "an object with __getitem__": "__getitem__ in a loop"}.get(who, f"loop over {who}")
     return None
 
 
@@ -323,6 +394,8 @@ def of_key(event: Store | Subscript) -> str | None:
         return f"item of {event.receiver.name}"
     if isinstance(event.receiver, Object):
         return f"item of a {event.receiver.name}"
+    if isinstance(event.receiver, Instance):
+        return _of_item(event)
     if isinstance(event.index, Scalar) and isinstance(event.receiver, Dict):
         read = event.index.origin.node if event.index.source == "data" else None
         listed = isinstance(read, ast.Call) and isinstance(read.func, ast.Attribute) and read.func.attr == "tolist"
@@ -334,6 +407,15 @@ def of_key(event: Store | Subscript) -> str | None:
     if not isinstance(event.receiver, Dict):
         return None
     return _as_key(event, event.index)
+
+
+def _of_item(event: Store | Subscript) -> str | None:
+    """An item of an object whose class leaves that to the one below it."""
+    node, written = event.node, isinstance(event, Store)
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
+    holder = targets[0].value if isinstance(targets[0], ast.Subscript) else None
+    who = event.ask.below(event.receiver, holder, "__setitem__" if written else "__getitem__")
+    return f"{'write of an item of' if written else 'item of'} {who}" if who else None
 
 
 def _as_key(event: Event, value: Instance) -> str | None:
@@ -363,12 +445,22 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
     base = event.ask.external_base(cls)
     if base and not event.ask.is_nn_module(cls):
         yield f"object of a class below {base}"
+        if _overrides(event, event.function, base):
+            yield f"object of a class below {base} that overrides its methods"
     if isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Subscript):
         if isinstance(event.ask.evaluate(event.node.func.value), ClassValue):  # and not a class out of a dict
             yield "class with type arguments"
     meta = _metaclass(event, event.function)
     if meta is not None and _has(event, Instance(meta.cls), "__call__"):
         yield "__call__ of a metaclass"
+
+
+def _overrides(event: Event, value: ClassValue, base: str) -> bool:
+    """Whether a class has a method under a name that the class of Python's own below it has, too."""
+    module, _, name = base.rpartition(".")
+    below = getattr({"builtins": builtins, "collections": collections}.get(module), name, None)
+    own = (method for each in event.ask.mro(value.cls) for method in each.methods)
+    return below is not None and any(method in dir(below) for method in own if method != "__new__")
 
 
 def given_by_method(node: ast.AST, methods: Container[str]) -> str:

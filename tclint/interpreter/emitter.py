@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tclint import events
+from tclint.events import asked
 from tclint.events.broken import seen_from
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.handles import use
@@ -63,6 +64,11 @@ class Emitter:
     def feature(self, frame: Frame, node: ast.AST, name: str) -> None:
         """Something of the language that has no event of its own, by its name in the facts."""
         self.emit(events.Feature, frame, node, name)
+
+    def walk(self, frame: Frame, node: ast.AST, how: str, value: Value, given: ast.AST | None) -> None:
+        """An object of the program is gone through: `how` as the facts say it, and the expression that gave the object."""
+        if frame.region is not None and isinstance(value, Instance) and (who := asked.walked(frame, value, given)):
+            self.feature(frame, node, f"{how} {who}")
 
     def broke(
         self, frame: Frame, node: ast.AST | None, at: events.Break, function: FunctionValue, given: Mapping[str, Value]

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
+from tclint.events import asked
 from tclint.interpreter import constructors, parameters
 from tclint.interpreter.bindings import holder_of, owner_of
 from tclint.interpreter.evaluate import evaluate
@@ -362,7 +363,17 @@ class Objects:
                         self._emitter.feature(*used, "property of super()")
                     return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
                 return self._interp.functions.value(method).bound_to(instance)
+        arguments = frame.function.node.args if frame.function is not None and frame.region is not None else None
+        for own in (*arguments.posonlyargs, *arguments.args)[:1] if arguments is not None else ():
+            if who := asked.below(frame, instance, ast.Name(own.arg)):
+                self._emitter.feature(frame, node, f"super().{name}() of {who}")
         return UNKNOWN
+
+    def tell_method(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> None:
+        """A method is called that no class of the program has: the class below them answers."""
+        given = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+        if who := asked.below(frame, instance, given):
+            self._emitter.feature(frame, node, f"{name}() of {who}")
 
     def dynamic_attribute(self, instance: Instance) -> Value:
         """`getattr(instance, name)` with a name that is not known."""
