@@ -11,6 +11,7 @@ from typing import Final
 
 from tclint.events import Attribute, Call, Event, Format, Loop, Operation, ProgramCall, Store, Subscript
 from tclint.program import Function
+from tclint.rules._scope import of_file
 from tclint.ruleset.rule import span
 from tclint.torch_facts import facts, features
 from tclint.values import (
@@ -76,6 +77,11 @@ def of_call(event: Call) -> str | None:
         return _of_form(event, value) or of_object(event)
     if event.name == "builtins.vars" and not event.ask.is_nn_module(value.cls):
         return "vars() of an object"
+    if event.name == "builtins.hasattr" or event.name == "builtins.getattr" and len(event.args) == 3:
+        how = "hasattr()" if event.method == "hasattr" else "getattr() with a default"
+        return f"{how} of an object with __getattr__" if _has(event, value, "__getattr__") else None
+    if event.name in ("builtins.max", "builtins.min") and len(event.args) > 1 and not event.keywords:
+        return "max() of objects"
     asked = f"__{event.method}__"
     if _has(event, value, asked):
         return asked
@@ -92,6 +98,8 @@ def of_object(event: Call) -> str | None:
     given = node.args[place] if isinstance(node, ast.Call) and written else None
     known = features.table().features
     who, below = event.ask.walked(value, given), event.ask.below(value, given)
+    if event.name == "builtins.dict" and isinstance(value, Instance) and _has(event, value, "keys"):
+        return f"{event.name}() of an object with keys"
     for name in (f"{event.name}() of {who}", f"{event.method}() of {below}", f"{_MAKES.get(event.method)} {below}"):
         if name in known:
             return name
@@ -122,9 +130,19 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     if event.name in facts.named("takes a key") and (key := event.keywords.get("key")):
         if event.method != "sorted" and (part := _part_of_dict(event, event.node)):
             return f"max() of the {part} of a dict with a key"
+        if isinstance(value, Seq) and isinstance(value.element(), Instance):
+            return f"{_EXTREME.get(event.method, event.method)}() of objects with a key"
         what = "tensors" if _holds_tensors(value) else "plain values"
         whose = "" if isinstance(key, FunctionValue) else " that is no function of the program"
         return f"{_EXTREME.get(event.method, event.method)}() of {what} with a key{whose}"
+    if event.name in ("builtins.max", "builtins.min") and isinstance(value, Seq) and many == 1:
+        if isinstance(value.element(), Instance):
+            return "max() of a list of objects"
+    if event.receiver is not None and isinstance(event.receiver, Seq) and event.receiver.kind in ("set", "frozenset"):
+        written = event.node.func if isinstance(event.node, ast.Call) else None
+        holder = written.value if isinstance(written, ast.Attribute) else None
+        if isinstance(holder, ast.Name) and of_file(event, holder.id):
+            return f"{event.method}() of a {event.receiver.kind} that is held"
     if event.name == "builtins.next" and isinstance(value, Seq) and value.kind == "generator":
         if _is_held(event.node) or is_handed_in(value):
             return "next() of a generator that is held"
@@ -231,6 +249,8 @@ def _part_of_dict(event: Event, node: ast.AST) -> str:
 
 def of_operation(event: Operation) -> str | None:
     """What an operator asks an object of the program."""
+    if event.operator == "BitOr" and isinstance(event.left, External) and event.left.name.startswith("builtins."):
+        return "operator on a builtin class"
     for side in (event.left, event.right):
         if isinstance(side, External) and (found := _of_external(event, side)):
             return found
@@ -248,16 +268,23 @@ def of_operation(event: Operation) -> str | None:
                 return _WITH_TENSOR[mark] if _meets(event, value, other) else f"__{mark}{method}__"
             if _has(event, value, "__eq__") and _orders_totally(event, value):
                 return "comparison by functools.total_ordering"
+            if isinstance(other, Instance) and _has(event, other, f"__{_MIRRORED.get(event.operator)}__"):
+                return "order of two objects by the other's method"
     if event.operator in ("key", "member") and isinstance(event.left, Instance):
         return _as_key(event, event.left)
     if event.operator in ("In", "NotIn") and isinstance(event.right, ClassValue):
-        return f"member of an {_ENUM}" if _is_enum(event, event.right) else None
+        return f"member of an {_ENUM}" if _is_enum(event, event.right) else _of_class(event, event.right, "contains")
     if event.operator in ("In", "NotIn") and isinstance(event.right, Instance):
         if _has(event, event.right, "__contains__"):
             return "__contains__"
-        who = event.ask.walked(event.right, _operand(event.node, right=True))
+        given = _operand(event.node, right=True)
+        below = event.ask.external_base(event.right.cls)  # it may have an answer that needs no walk
+        who = event.ask.below(event.right, given) if below else event.ask.walked(event.right, given)
         return f"member of {who}" if who else None
     return _of_below(event)
+
+
+_MIRRORED: Final = {"Lt": "gt", "Gt": "lt", "LtE": "ge", "GtE": "le"}
 
 
 def _of_comparison(event: Operation, value: Instance, other: Value | None) -> str:
@@ -286,7 +313,7 @@ def _of_below(event: Operation) -> str | None:
         method = METHODS.get(event.operator, "")
         who = event.ask.below(value, _operand(event.node, right), f"__{method}__", f"__r{method}__")
         if who and event.operator in _COMPARES:
-            return f"comparison of {who}"
+            return f"{'equality' if event.operator in ('Eq', 'NotEq') else 'order'} of {who}"
         if who and isinstance(event.node, ast.BinOp):
             return f"operator with a tensor on {who}" if tensor_of(other) is not None else f"operator on {who}"
     return None
@@ -376,7 +403,9 @@ def of_loop(event: Loop) -> str | None:
         return _of_class(event, value, "iter")
     if isinstance(value, Instance):
         who = event.ask.walked(value, getattr(event.node, "iter", None))
-        return {"an object": "__iter__", "an object with __getitem__": "__getitem__ in a loop"}.get(who, f"loop over {who}")
+        return {"an object": "__iter__", "an object with __getitem__": "__getitem__ in a loop"}.get(
+            who, f"loop over {who}"
+        )
     return None
 
 
@@ -385,7 +414,8 @@ def of_format(event: Format) -> str | None:
     if not isinstance(value, Instance) or not isinstance(event.node, ast.FormattedValue):
         return None
     names = ("__repr__",) if event.node.conversion == ord("r") else ("__format__", "__str__", "__repr__")
-    return next((f"{name} in an f-string" for name in names if _has(event, value, name)), None)
+    plain = "dataclass in an f-string" if value.fields is not None else "object in an f-string"
+    return next((f"{name} in an f-string" for name in names if _has(event, value, name)), plain)
 
 
 def of_key(event: Store | Subscript) -> str | None:
@@ -475,6 +505,8 @@ def of_decorators(event: ProgramCall, function: Function) -> Iterator[str]:
     for decorator in function.decorators if function.module is event.module else ():
         node = decorator.func if isinstance(decorator, ast.Call) else decorator
         value = event.ask.evaluate(node)
+        if isinstance(value, External) and function.cls is not None:
+            yield f"method under {value.name}"
         if isinstance(value, External):
             yield from _of_decorated(event, value.name)
         elif isinstance(value, ClassValue):

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 def walked(frame: Frame, value: Value, node: ast.AST | None) -> str:
     """Who is gone through: by its `__iter__`, by its `__getitem__`, or by what the class below it does; or nothing."""
-    if not isinstance(value, Instance) or value.fields is not None:
+    if not isinstance(value, Instance):
         return ""
     find = frame.interp.classes.find_method
     if find(value.cls, "__iter__") is not None:
         return "an object"
+    if value.fields is not None:
+        return ""
     if find(value.cls, "__getitem__") is not None and not frame.interp.classes.external_base(value.cls):
         return "an object with __getitem__"
     return below(frame, value, node)
@@ -48,7 +50,7 @@ def is_held(frame: Frame, node: ast.AST) -> bool | None:
         while isinstance(node, ast.Subscript):
             node = node.value
         if isinstance(node, ast.Attribute):
-            return True if node.attr not in _stores(at.function) else None
+            return True if node.attr not in at.function.index(_stores) else None
         if isinstance(node, ast.Call):
             return False
         if not isinstance(node, ast.Name):

@@ -70,6 +70,14 @@ class Emitter:
         if frame.region is not None and isinstance(value, Instance) and (who := asked.walked(frame, value, given)):
             self.feature(frame, node, f"{how} {who}")
 
+    def spread(self, frame: Frame, node: ast.AST, how: str, value: Value) -> None:
+        """An object of the program is unpacked by its keys."""
+        if frame.region is None or not isinstance(value, Instance):
+            return
+        own = frame.interp.classes.find_method(value.cls, "keys") is not None
+        if who := "an object with keys" if own else asked.below(frame, value, node):
+            self.feature(frame, node, f"{how} {who}")
+
     def broke(
         self, frame: Frame, node: ast.AST | None, at: events.Break, function: FunctionValue, given: Mapping[str, Value]
     ) -> None:
@@ -108,6 +116,11 @@ class Emitter:
             frame.interp.results.calls_compiled = True
         if self.quiet:
             return
+        if frame.region is not None and name.startswith(("torch.", "Tensor.")):
+            for place, value in enumerate(args):
+                if type(value) is Instance and isinstance(node, ast.Call) and len(node.args) == len(args):
+                    if who := asked.below(frame, value, node.args[place]):
+                        self.feature(frame, node, f"hand to torch of {who}")
         handlers = self.dispatcher.call_handlers(name, frame.region)
         if handlers:
             self.dispatcher.dispatch(handlers, events.Call(frame, node, name, args, keywords, receiver, result))

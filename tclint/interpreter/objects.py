@@ -237,7 +237,8 @@ class Objects:
                 )
                 if isinstance(held, Instance) and interp.classes.find_method(held.cls, "__get__") is not None:
                     self._emitter.feature(frame, node, "descriptor")
-                elif isinstance(held, Object) and held.name == "functools.partialmethod":
+                self._tell_below(frame, node, instance, "attribute of the class of")
+                if isinstance(held, Object) and held.name == "functools.partialmethod":
                     self._emitter.feature(frame, node, held.name)
                 return held
         if name == "training":
@@ -341,6 +342,7 @@ class Objects:
         if kind == "property":
             if frame.region is not None and self._interp.classes.is_cached(method):
                 self._emitter.feature(frame, node, "cached_property")
+            self._tell_below(frame, node, instance, "property of")
             return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
         decorated = self._interp.functions.value(method)
         if kind == "static":
@@ -368,6 +370,12 @@ class Objects:
             if who := asked.below(frame, instance, ast.Name(own.arg)):
                 self._emitter.feature(frame, node, f"super().{name}() of {who}")
         return UNKNOWN
+
+    def _tell_below(self, frame: Frame, node: ast.AST, instance: Instance, what: str) -> None:
+        """Something of its own is read of an object below a class outside the program."""
+        given = node.value if isinstance(node, ast.Attribute) else None
+        if frame.region is not None and (who := asked.below(frame, instance, given)):
+            self._emitter.feature(frame, node, f"{what} {who}")
 
     def tell_method(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> None:
         """A method is called that no class of the program has: the class below them answers."""

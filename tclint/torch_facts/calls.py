@@ -238,7 +238,9 @@ def breaking_somewhere() -> tuple[str, ...]:
 def _also_known(key: str) -> tuple[str, ...]:
     """A method of a builtin class under the names of the classes that answer like it: `frozenset.union` like `set.union`."""
     owner, method, short = key.partition("#")
-    return tuple(f"{alias}.{short}" for alias, kind in facts.KINDS.items() if method and kind == owner and "." not in alias)
+    return tuple(
+        f"{alias}.{short}" for alias, kind in facts.KINDS.items() if method and kind == owner and "." not in alias
+    )
 
 
 @functools.cache

@@ -40,7 +40,11 @@ def kind_of(value: Value) -> Kind | None:
         if value.kind == "deque":
             return _DEQUE
         inner = kind_of(value.element()) if value.items != () else None
-        return Kind(facts.KINDS.get(value.kind, value.kind), members=(inner,) if inner is not None else (), alike=inner is not None)
+        return Kind(
+            facts.KINDS.get(value.kind, value.kind),
+            members=(inner,) if inner is not None else (),
+            alike=inner is not None,
+        )
     if isinstance(value, Dict):
         return Kind("object", type_name=value.kind) if "." in value.kind else _PLAIN["dict"]
     if isinstance(value, Object):

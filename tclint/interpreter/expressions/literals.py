@@ -107,7 +107,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
             else:
                 if isinstance(value, Object):
                     frame.interp.emitter.feature(frame, value_node, f"** of a {value.name}")
-                frame.interp.emitter.walk(frame, value_node, "** of", value, value_node)
+                frame.interp.emitter.spread(frame, value_node, "** of", value)
                 elem = UNKNOWN
             continue
         name = evaluate(frame, key)
