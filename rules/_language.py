@@ -179,7 +179,7 @@ def _by_class(event: Call) -> bool:
     """`str.upper(name)`: a method that takes the object as its first argument."""
     owner, _, method = event.name.removeprefix("builtins.").partition(".")
     held = getattr(builtins, owner, None) if method and event.name.startswith("builtins.") else None
-    return inspect.ismethoddescriptor(getattr(held, method, None)) and isinstance(held, type)
+    return event.receiver is None and isinstance(held, type) and inspect.ismethoddescriptor(getattr(held, method, None))
 
 
 def _is_text_of_tensor(value: Value) -> bool:
@@ -249,8 +249,6 @@ def _part_of_dict(event: Event, node: ast.AST) -> str:
 
 def of_operation(event: Operation) -> str | None:
     """What an operator asks an object of the program."""
-    if event.operator == "BitOr" and isinstance(event.left, External) and event.left.name.startswith("builtins."):
-        return "operator on a builtin class"
     for side in (event.left, event.right):
         if isinstance(side, External) and (found := _of_external(event, side)):
             return found
@@ -415,6 +413,8 @@ def of_format(event: Format) -> str | None:
         return None
     names = ("__repr__",) if event.node.conversion == ord("r") else ("__format__", "__str__", "__repr__")
     plain = "dataclass in an f-string" if value.fields is not None else "object in an f-string"
+    if event.ask.external_base(value.cls):
+        plain = f"text of {event.ask.below(value, event.node.value)}"
     return next((f"{name} in an f-string" for name in names if _has(event, value, name)), plain)
 
 

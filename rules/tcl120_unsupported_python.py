@@ -166,7 +166,7 @@ class UnsupportedPython(Rule):
         if event.keyword == "not" and isinstance(event.test, Instance) and event.ask.method(event.test.cls, "__bool__"):
             yield from self._of_language(event, "__bool__ in not")
         elif isinstance(event.test, Instance):
-            who = event.ask.below(event.test, getattr(event.node, "test", None), "__bool__", "__len__")
+            who = event.ask.below(event.test, getattr(event.node, "test", event.node), "__bool__", "__len__")
             yield from self._of_language(event, f"truth of {who}")
 
     def on_format(self, event: Format) -> Iterator[Finding]:

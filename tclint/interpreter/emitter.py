@@ -117,10 +117,17 @@ class Emitter:
         if self.quiet:
             return
         if frame.region is not None and name.startswith(("torch.", "Tensor.")):
-            for place, value in enumerate(args):
-                if type(value) is Instance and isinstance(node, ast.Call) and len(node.args) == len(args):
-                    if who := asked.below(frame, value, node.args[place]):
-                        self.feature(frame, node, f"hand to torch of {who}")
+            self._hand_over(frame, node, args, keywords)
         handlers = self.dispatcher.call_handlers(name, frame.region)
         if handlers:
             self.dispatcher.dispatch(handlers, events.Call(frame, node, name, args, keywords, receiver, result))
+
+    def _hand_over(self, frame: Frame, node: ast.AST, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+        """Objects of the program that torch is given: one below a tuple is no tuple to the graph."""
+        if not isinstance(node, ast.Call) or not any(type(each) is Instance for each in (*args, *keywords.values())):
+            return
+        given = [*zip(args, node.args, strict=False)] if len(args) == len(node.args) else []
+        given += [(keywords[k.arg], k.value) for k in node.keywords if k.arg in keywords]
+        for value, written in given:
+            if who := asked.below(frame, value, written):
+                self.feature(frame, node, f"hand to torch of {who}")

@@ -143,6 +143,7 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
             if value.elem is not None:
                 open_ended = True
         else:
+            frame.interp.emitter.spread(frame, keyword.value, "** in a call of", value)
             open_ended = True
     return args, keywords, open_ended
 
