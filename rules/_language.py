@@ -13,7 +13,7 @@ from tclint.events import Attribute, Call, Event, Format, Loop, Operation, Progr
 from tclint.program import Function
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import span
-from tclint.torch_facts import facts, features
+from tclint.torch_facts import dtypes, facts, features
 from tclint.values import (
     ARRAY,
     ENUM,
@@ -116,6 +116,20 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     many = len(event.args)
     if event.name == "ndarray.astype" and many:
         return "astype() of an array to object" if _is_object(event.args[0]) else None
+    if event.name == "numpy.array":
+        return f"{event.name} of texts" if isinstance(value, Seq) and value.element().python_type == "str" else None
+    if event.name == "torch._check":
+        message = event.args[1] if many > 1 else None
+        captures = isinstance(message, FunctionValue) and bool(
+            message.function.free_names() & (message.closure or {}).keys()
+        )
+        return f"{event.name} with a message that captures" if captures else None
+    if event.name == "torch.nn.Module.to":
+        # A module has the default dtype unless it is told another.
+        other = isinstance(value, External) and dtypes.exact(value.name) not in ("", "float32")
+        return "to() of a module with another dtype" if other else None
+    if event.name == "torch.nn.utils.clip_grad_norm_":
+        return f"{event.name} of what has gradients"
     if event.name == "torch.nested.nested_tensor":
         return f"{event.name} of a tensor" if value is not None and tensor_of(value) is not None else None
     if event.receiver is not None and "from" in event.keywords:
@@ -270,6 +284,8 @@ def of_operation(event: Operation) -> str | None:
                 return "order of two objects by the other's method"
     if event.operator in ("key", "member") and isinstance(event.left, Instance):
         return _as_key(event, event.left)
+    if event.operator in ("In", "NotIn") and event.right.python_type == "int":
+        return "member of a flag"  # no other number can be asked
     if event.operator in ("In", "NotIn") and isinstance(event.right, ClassValue):
         return f"member of an {_ENUM}" if _is_enum(event, event.right) else _of_class(event, event.right, "contains")
     if event.operator in ("In", "NotIn") and isinstance(event.right, Instance):

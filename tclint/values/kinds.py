@@ -56,10 +56,14 @@ def kind_of(value: Value) -> Kind | None:
     if isinstance(value, ClassValue):
         return Kind("type")
     if isinstance(value, External):
+        if value.name.startswith(_FUNCTIONS) and value.name.rpartition(".")[2].islower():
+            return Kind("function") if facts.callable_somewhere(value.name) else None
         return Kind("dtype") if value.name in _DTYPES else None
     return None
 
 
+_FUNCTIONS: Final = ("torch.", "math.", "operator.")
+"""Where names in lower case that were seen to be called are functions, not classes."""
 _DTYPES: Final = frozenset({"torch.dtype()"})
 
 
