@@ -78,7 +78,11 @@ class DataDependentBranch(Rule):
             if not isinstance(event.node, ast.Compare):
                 yield self._refused(event, tensor)
                 return
-        if tensor is None and isinstance(event.node, ast.Compare) and self._kept_size(event, event.node):
+        if (
+            isinstance(event.test, Scalar)
+            and isinstance(event.node, ast.Compare)
+            and self._kept_size(event, event.node)
+        ):
             tensor, it = Tensor(PROVEN, origin=event.test.origin), "a size that only the graph knows"
         if tensor is None or (
             isinstance(event.node, (ast.Name, ast.Attribute)) and _asks_whether_there(event.test, tensor)

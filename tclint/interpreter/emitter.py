@@ -127,7 +127,7 @@ class Emitter:
         if not isinstance(node, ast.Call) or not any(type(each) is Instance for each in (*args, *keywords.values())):
             return
         given = [*zip(args, node.args, strict=False)] if len(args) == len(node.args) else []
-        given += [(keywords[k.arg], k.value) for k in node.keywords if k.arg in keywords]
+        given += [(keywords[k.arg], k.value) for k in node.keywords if k.arg is not None and k.arg in keywords]
         for value, written in given:
             if who := asked.below(frame, value, written):
                 self.feature(frame, node, f"hand to torch of {who}")
