@@ -70,7 +70,7 @@ def of_call(event: Call) -> str | None:
     if isinstance(event.node, ast.Call) and event.method == "__call__" and not _makes_what_is_called(event, event.node):
         return f"call of a {event.name.removesuffix('.__call__')} that was made outside"
     if event.name == "dataclasses.replace" and isinstance(event.node, ast.Call) and event.node.args:
-        return f"{event.name} of what was made here" if _made(event, event.node.args[0]) else None
+        return f"{event.name} of what was made here" if event.ask.is_made_here(event.node.args[0]) else None
     if event.name == "builtins.vars" and isinstance(value, Object) and value.name.startswith("torch.nn."):
         return "vars() of a module of torch"
     if not isinstance(value, Instance):
