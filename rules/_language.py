@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import collections
+import inspect
 from collections.abc import Container, Iterator
 from typing import Final
 
 from tclint.events import Attribute, Call, Event, Format, Loop, Operation, ProgramCall, Store, Subscript
 from tclint.program import Function
+from tclint.rules._scope import of_file
 from tclint.ruleset.rule import span
-from tclint.torch_facts import facts, features
+from tclint.torch_facts import dtypes, facts, features
 from tclint.values import (
     ARRAY,
     ENUM,
@@ -53,6 +57,8 @@ def of_call(event: Call) -> str | None:
         return f"{event.method}() by the text of a tensor"
     if isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Subscript):
         return "builtin class with type arguments" if event.name.startswith("builtins.") else None
+    if _by_class(event):
+        return f"method of {event.name.rpartition('.')[0]} by its class"
     if event.name == f"{_OPERATOR}.__call__":
         return NO_FAKE if _needs_fake(event) else None
     if isinstance(value, ClassValue):
@@ -64,17 +70,45 @@ def of_call(event: Call) -> str | None:
     if isinstance(event.node, ast.Call) and event.method == "__call__" and not _makes_what_is_called(event, event.node):
         return f"call of a {event.name.removesuffix('.__call__')} that was made outside"
     if event.name == "dataclasses.replace" and isinstance(event.node, ast.Call) and event.node.args:
-        return f"{event.name} of what was made here" if _made(event, event.node.args[0]) else None
+        return f"{event.name} of what was made here" if event.ask.is_made_here(event.node.args[0]) else None
     if event.name == "builtins.vars" and isinstance(value, Object) and value.name.startswith("torch.nn."):
         return "vars() of a module of torch"
     if not isinstance(value, Instance):
-        return _of_form(event, value)
+        return _of_form(event, value) or of_object(event)
     if event.name == "builtins.vars" and not event.ask.is_nn_module(value.cls):
         return "vars() of an object"
+    if event.name == "builtins.hasattr" or event.name == "builtins.getattr" and len(event.args) == 3:
+        how = "hasattr()" if event.method == "hasattr" else "getattr() with a default"
+        return f"{how} of an object with __getattr__" if _has(event, value, "__getattr__") else None
+    if event.name in ("builtins.max", "builtins.min") and len(event.args) > 1 and not event.keywords:
+        return "max() of objects"
     asked = f"__{event.method}__"
     if _has(event, value, asked):
         return asked
-    return "__iter__ by a builtin" if walks(event) and _has(event, value, "__iter__") else None
+    return of_object(event)
+
+
+def of_object(event: Call) -> str | None:
+    """What is asked of an object of the program that something outside it is given: `sum(rows)`, `names.extend(rows)`."""
+    place = next((i for i, each in enumerate(event.args) if isinstance(each, Instance)), None)
+    if place is None:
+        return None
+    value, node = event.args[place], event.node
+    written = isinstance(node, ast.Call) and len(node.args) == len(event.args)
+    given = node.args[place] if isinstance(node, ast.Call) and written else None
+    known = features.table().features
+    who, below = event.ask.walked(value, given), event.ask.below(value, given)
+    if event.name == "builtins.dict" and isinstance(value, Instance) and _has(event, value, "keys"):
+        return f"{event.name}() of an object with keys"
+    for name in (f"{event.name}() of {who}", f"{event.method}() of {below}", f"{_MAKES.get(event.method)} {below}"):
+        if name in known:
+            return name
+    if not walks(event):
+        return None
+    return "__iter__ by a builtin" if who == "an object" else f"walk by a builtin of {below}"
+
+
+_MAKES: Final = {"int": "conversion of", "float": "conversion of"}
 
 
 def _of_form(event: Call, value: Value | None) -> str | None:
@@ -82,6 +116,20 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     many = len(event.args)
     if event.name == "ndarray.astype" and many:
         return "astype() of an array to object" if _is_object(event.args[0]) else None
+    if event.name == "numpy.array":
+        return f"{event.name} of texts" if isinstance(value, Seq) and value.element().python_type == "str" else None
+    if event.name == "torch._check":
+        message = event.args[1] if many > 1 else None
+        captures = isinstance(message, FunctionValue) and bool(
+            message.function.free_names() & (message.closure or {}).keys()
+        )
+        return f"{event.name} with a message that captures" if captures else None
+    if event.name == "torch.nn.Module.to":
+        # A module has the default dtype unless it is told another.
+        other = isinstance(value, External) and dtypes.exact(value.name) not in ("", "float32")
+        return "to() of a module with another dtype" if other else None
+    if event.name == "torch.nn.utils.clip_grad_norm_":
+        return f"{event.name} of what has gradients"
     if event.name == "torch.nested.nested_tensor":
         return f"{event.name} of a tensor" if value is not None and tensor_of(value) is not None else None
     if event.receiver is not None and "from" in event.keywords:
@@ -96,9 +144,19 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     if event.name in facts.named("takes a key") and (key := event.keywords.get("key")):
         if event.method != "sorted" and (part := _part_of_dict(event, event.node)):
             return f"max() of the {part} of a dict with a key"
+        if isinstance(value, Seq) and isinstance(value.element(), Instance):
+            return f"{_EXTREME.get(event.method, event.method)}() of objects with a key"
         what = "tensors" if _holds_tensors(value) else "plain values"
         whose = "" if isinstance(key, FunctionValue) else " that is no function of the program"
         return f"{_EXTREME.get(event.method, event.method)}() of {what} with a key{whose}"
+    if event.name in ("builtins.max", "builtins.min") and isinstance(value, Seq) and many == 1:
+        if isinstance(value.element(), Instance):
+            return "max() of a list of objects"
+    if event.receiver is not None and isinstance(event.receiver, Seq) and event.receiver.kind in ("set", "frozenset"):
+        written = event.node.func if isinstance(event.node, ast.Call) else None
+        holder = written.value if isinstance(written, ast.Attribute) else None
+        if isinstance(holder, ast.Name) and of_file(event, holder.id):
+            return f"{event.method}() of a {event.receiver.kind} that is held"
     if event.name == "builtins.next" and isinstance(value, Seq) and value.kind == "generator":
         if _is_held(event.node) or is_handed_in(value):
             return "next() of a generator that is held"
@@ -129,6 +187,13 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     if isinstance(event.receiver, Seq) and event.receiver.kind == "generator":
         return f"{event.method}() of a generator"
     return None
+
+
+def _by_class(event: Call) -> bool:
+    """`str.upper(name)`: a method that takes the object as its first argument."""
+    owner, _, method = event.name.removeprefix("builtins.").partition(".")
+    held = getattr(builtins, owner, None) if method and event.name.startswith("builtins.") else None
+    return event.receiver is None and isinstance(held, type) and inspect.ismethoddescriptor(getattr(held, method, None))
 
 
 def _is_text_of_tensor(value: Value) -> bool:
@@ -209,16 +274,62 @@ def of_operation(event: Operation) -> str | None:
     for value, other, marks in sides:
         if method and isinstance(value, Instance):
             mark = next((mark for mark in marks if _has(event, value, f"__{mark}{method}__")), None)
+            if mark is not None and isinstance(event.node, ast.Compare):
+                return _of_comparison(event, value, other) or f"__{mark}{method}__"
             if mark is not None:
                 return _WITH_TENSOR[mark] if _meets(event, value, other) else f"__{mark}{method}__"
             if _has(event, value, "__eq__") and _orders_totally(event, value):
                 return "comparison by functools.total_ordering"
+            if isinstance(other, Instance) and _has(event, other, f"__{_MIRRORED.get(event.operator)}__"):
+                return "order of two objects by the other's method"
     if event.operator in ("key", "member") and isinstance(event.left, Instance):
         return _as_key(event, event.left)
+    if event.operator in ("In", "NotIn") and event.right.python_type == "int":
+        return "member of a flag"  # no other number can be asked
     if event.operator in ("In", "NotIn") and isinstance(event.right, ClassValue):
-        return f"member of an {_ENUM}" if _is_enum(event, event.right) else None
+        return f"member of an {_ENUM}" if _is_enum(event, event.right) else _of_class(event, event.right, "contains")
     if event.operator in ("In", "NotIn") and isinstance(event.right, Instance):
-        return next((n for n in ("__contains__", "__iter__") if _has(event, event.right, n)), None)
+        if _has(event, event.right, "__contains__"):
+            return "__contains__"
+        given = _operand(event.node, right=True)
+        below = event.ask.external_base(event.right.cls)  # it may have an answer that needs no walk
+        who = event.ask.below(event.right, given) if below else event.ask.walked(event.right, given)
+        return f"member of {who}" if who else None
+    return _of_below(event)
+
+
+_MIRRORED: Final = {"Lt": "gt", "Gt": "lt", "LtE": "ge", "GtE": "le"}
+
+
+def _of_comparison(event: Operation, value: Instance, other: Value | None) -> str:
+    """A comparison of an object that has a method for it: with a number, a tensor, or another object."""
+    what = "order of" if event.operator not in ("Eq", "NotEq") else "comparison of"
+    joined = "and" if what == "order of" else "with"
+    if _meets(event, value, other):
+        return f"{what} an object {joined} a tensor"
+    if isinstance(other, (Const, Scalar)):
+        return f"{what} an object {joined} a number"
+    return f"{what} two objects" if isinstance(other, Instance) else ""
+
+
+def _operand(node: ast.AST, right: bool) -> ast.expr | None:
+    """The expression on one side of an operator."""
+    if isinstance(node, ast.Compare):
+        return node.comparators[0] if right else node.left
+    if isinstance(node, ast.BinOp):
+        return node.right if right else node.left
+    return None
+
+
+def _of_below(event: Operation) -> str | None:
+    """An operator that the class below that of an object answers."""
+    for value, other, right in ((event.left, event.right, False), (event.right, event.left, True)):
+        method = METHODS.get(event.operator, "")
+        who = event.ask.below(value, _operand(event.node, right), f"__{method}__", f"__r{method}__")
+        if who and event.operator in _COMPARES:
+            return f"{'equality' if event.operator in ('Eq', 'NotEq') else 'order'} of {who}"
+        if who and isinstance(event.node, ast.BinOp):
+            return f"operator with a tensor on {who}" if tensor_of(other) is not None else f"operator on {who}"
     return None
 
 
@@ -234,9 +345,9 @@ def _meets(event: Operation, value: Instance, other: Value | None) -> bool:
     tensor = tensor_of(other) if other is not None else None
     if tensor is None or tensor.conf <= NAMED or tensor.flags & ARRAY:
         return False
-    arithmetic = isinstance(event.node, (ast.BinOp, ast.AugAssign))
+    written = isinstance(event.node, (ast.BinOp, ast.AugAssign, ast.Compare))
     # One with a base outside the program may be what that base is; torch itself asks `__torch_function__`.
-    return arithmetic and not event.ask.external_base(value.cls) and not _has(event, value, "__torch_function__")
+    return written and not event.ask.external_base(value.cls) and not _has(event, value, "__torch_function__")
 
 
 def of_comparison(event: Operation) -> str | None:
@@ -305,7 +416,10 @@ def of_loop(event: Loop) -> str | None:
     if isinstance(value, ClassValue):
         return _of_class(event, value, "iter")
     if isinstance(value, Instance):
-        return "__iter__" if _has(event, value, "__iter__") else "__getitem__ in a loop"
+        who = event.ask.walked(value, getattr(event.node, "iter", None))
+        return {"an object": "__iter__", "an object with __getitem__": "__getitem__ in a loop"}.get(
+            who, f"loop over {who}"
+        )
     return None
 
 
@@ -314,7 +428,10 @@ def of_format(event: Format) -> str | None:
     if not isinstance(value, Instance) or not isinstance(event.node, ast.FormattedValue):
         return None
     names = ("__repr__",) if event.node.conversion == ord("r") else ("__format__", "__str__", "__repr__")
-    return next((f"{name} in an f-string" for name in names if _has(event, value, name)), None)
+    plain = "dataclass in an f-string" if value.fields is not None else "object in an f-string"
+    if event.ask.external_base(value.cls):
+        plain = f"text of {event.ask.below(value, event.node.value)}"
+    return next((f"{name} in an f-string" for name in names if _has(event, value, name)), plain)
 
 
 def of_key(event: Store | Subscript) -> str | None:
@@ -323,6 +440,8 @@ def of_key(event: Store | Subscript) -> str | None:
         return f"item of {event.receiver.name}"
     if isinstance(event.receiver, Object):
         return f"item of a {event.receiver.name}"
+    if isinstance(event.receiver, Instance):
+        return _of_item(event)
     if isinstance(event.index, Scalar) and isinstance(event.receiver, Dict):
         read = event.index.origin.node if event.index.source == "data" else None
         listed = isinstance(read, ast.Call) and isinstance(read.func, ast.Attribute) and read.func.attr == "tolist"
@@ -334,6 +453,15 @@ def of_key(event: Store | Subscript) -> str | None:
     if not isinstance(event.receiver, Dict):
         return None
     return _as_key(event, event.index)
+
+
+def _of_item(event: Store | Subscript) -> str | None:
+    """An item of an object whose class leaves that to the one below it."""
+    node, written = event.node, isinstance(event, Store)
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
+    holder = targets[0].value if isinstance(targets[0], ast.Subscript) else None
+    who = event.ask.below(event.receiver, holder, "__setitem__" if written else "__getitem__")
+    return f"{'write of an item of' if written else 'item of'} {who}" if who else None
 
 
 def _as_key(event: Event, value: Instance) -> str | None:
@@ -363,12 +491,22 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
     base = event.ask.external_base(cls)
     if base and not event.ask.is_nn_module(cls):
         yield f"object of a class below {base}"
+        if _overrides(event, event.function, base):
+            yield f"object of a class below {base} that overrides its methods"
     if isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Subscript):
         if isinstance(event.ask.evaluate(event.node.func.value), ClassValue):  # and not a class out of a dict
             yield "class with type arguments"
     meta = _metaclass(event, event.function)
     if meta is not None and _has(event, Instance(meta.cls), "__call__"):
         yield "__call__ of a metaclass"
+
+
+def _overrides(event: Event, value: ClassValue, base: str) -> bool:
+    """Whether a class has a method under a name that the class of Python's own below it has, too."""
+    module, _, name = base.rpartition(".")
+    below = getattr({"builtins": builtins, "collections": collections}.get(module), name, None)
+    own = (method for each in event.ask.mro(value.cls) for method in each.methods)
+    return below is not None and any(method in dir(below) for method in own if method != "__new__")
 
 
 def given_by_method(node: ast.AST, methods: Container[str]) -> str:
@@ -383,6 +521,8 @@ def of_decorators(event: ProgramCall, function: Function) -> Iterator[str]:
     for decorator in function.decorators if function.module is event.module else ():
         node = decorator.func if isinstance(decorator, ast.Call) else decorator
         value = event.ask.evaluate(node)
+        if isinstance(value, External) and function.cls is not None:
+            yield f"method under {value.name}"
         if isinstance(value, External):
             yield from _of_decorated(event, value.name)
         elif isinstance(value, ClassValue):

@@ -4,6 +4,7 @@ object written in C, a function that torch was told not to look into."""
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -89,6 +90,8 @@ def _of_question(event: Call, value: Value) -> str | None:
         captured = value.closure or {}
         tensors = any(tensor_of(captured[name]) is not None for name in value.function.free_names() & captured.keys())
         return "repr() of a function with a closure" if tensors else "repr() of a function"
+    if event.method == "hasattr" and isinstance(value, External):
+        return "hasattr() of a module of Python" if value.name in sys.stdlib_module_names else None
     if event.method == "hasattr":
         what = "slice" if isinstance(value, Seq) and value.kind == "slice" else ""
         what = "super()" if isinstance(value, Super) else what

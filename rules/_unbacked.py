@@ -15,7 +15,7 @@ from tclint.fixes.uses import uses_in
 from tclint.program import Import, Module
 from tclint.sources.tree import ancestors, same, within
 from tclint.torch_facts import facts
-from tclint.values import ClassValue, External, FunctionValue, Seq, Tensor, Value
+from tclint.values import DATA_SIZED, ClassValue, External, FunctionValue, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -43,6 +43,25 @@ def is_sized(event: Event, left_out: Sequence[ast.If] = ()) -> bool:
     an `if` asks that is to be left out does not count."""
     place = Place(event)
     return not _Sized(event, place, 0, left_out).is_free(place.node, place.chain)
+
+
+def is_size_of_found(event: Event, node: ast.expr) -> bool:
+    """Whether an expression is the size of a tensor that depends on values: `rows.numel()`, `len(rows)`, `rows.shape[0]`. Its
+    other dimensions are those of the tensor that was there before."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
+        return _depends(event, node.args[0])
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SIZES:
+        first = not node.args or isinstance(node.args[0], ast.Constant) and node.args[0].value == 0
+        return first and _depends(event, node.func.value)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == 0:
+        shape = node.value
+        return isinstance(shape, ast.Attribute) and shape.attr == "shape" and _depends(event, shape.value)
+    return False
+
+
+def _depends(event: Event, node: ast.expr) -> bool:
+    tensor = event.ask.evaluate(node)
+    return isinstance(tensor, Tensor) and bool(tensor.flags & DATA_SIZED)
 
 
 class _Sized:

@@ -13,6 +13,7 @@ from tclint.rules._branches import fix_branch
 from tclint.rules._conditions import DRAWN
 from tclint.rules._numbers import DRAWN_NUMBER
 from tclint.rules._truths import contains_fix, without_bool
+from tclint.rules._unbacked import is_size_of_found
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
 from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, spoken_of
@@ -77,6 +78,12 @@ class DataDependentBranch(Rule):
             if not isinstance(event.node, ast.Compare):
                 yield self._refused(event, tensor)
                 return
+        if (
+            isinstance(event.test, Scalar)
+            and isinstance(event.node, ast.Compare)
+            and self._kept_size(event, event.node)
+        ):
+            tensor, it = Tensor(PROVEN, origin=event.test.origin), "a size that only the graph knows"
         if tensor is None or (
             isinstance(event.node, (ast.Name, ast.Attribute)) and _asks_whether_there(event.test, tensor)
         ):
@@ -98,6 +105,12 @@ class DataDependentBranch(Rule):
         """Whether a number is asked for that was read out of a tensor and stays in the graph."""
         asked = isinstance(event.node, ast.Compare) or test.python_type in ("int", "float")
         return test.source == "data" and asked and self.captured(event, "capture_scalar_outputs")
+
+    def _kept_size(self, event: Branch, node: ast.Compare) -> bool:
+        """Whether it is asked how much `x[mask]` or `nonzero()` found, where that stays in the graph."""
+        if event.test.source != "size" or not self.captured(event, "capture_dynamic_output_shape_ops"):
+            return False
+        return any(is_size_of_found(event, each) for each in (node.left, *node.comparators))
 
     def _refused(self, event: Branch, number: Tensor) -> Finding:
         """`if n:` on such a number: tried on torch 2.13, which does not resume behind it."""

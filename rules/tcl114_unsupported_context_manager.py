@@ -10,6 +10,7 @@ from tclint.events import Call, Event, With
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.program import Function
 from tclint.rules import _language
 from tclint.rules._scope import of_file
 from tclint.rules._spellings import entered_directly
@@ -91,7 +92,10 @@ class UnsupportedContextManager(Rule):
     def _of_class(self, event: With, context: Instance) -> str:
         """An object of a class below one of torch's, in words, where the release does not enter it."""
         base = event.ask.external_base(context.cls)
-        return _language.told(f"with of a class below {base}" if base else "with of an object", self.release)
+        if base:
+            return _language.told(f"with of a class below {base}", self.release)
+        nothing = " that holds nothing" if _holds_nothing(event, context) else ""
+        return _language.told(f"with of an object{nothing}", self.release)
 
     def _entered(self, context: Value) -> bool:
         """Whether the release enters what was made outside, where it is an object of the program."""
@@ -128,6 +132,21 @@ class UnsupportedContextManager(Rule):
             confidence=Confidence.HIGH,
             help="enter it in the eager caller, around the compiled call",
         )
+
+
+def _raises(function: Function) -> bool:
+    return any(isinstance(node, ast.Raise) for node in ast.walk(function.node))
+
+
+def _holds_nothing(event: With, context: Instance) -> bool:
+    """Whether no constructor and neither end of the `with` writes an attribute of the object, and nothing is raised in it."""
+    if "try" in event.blocks or event.enclosing is None or event.ask.of_function(_raises):
+        return False
+    methods = [event.ask.method(context.cls, name) for name in ("__enter__", "__exit__")]
+    writes = (
+        isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) for m in methods if m for n in ast.walk(m.node)
+    )
+    return event.ask.method(context.cls, "__init__") is None and not any(writes)
 
 
 def _enters_once(context: Value) -> bool:

@@ -86,7 +86,7 @@ class UnsupportedPython(Rule):
     code, name = "TCL120", "unsupported-python"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     subjects = {
-        "subscript": (Object, Dict, Seq, External),
+        "subscript": (Object, Dict, Seq, External, Instance),
         "branch": (Instance,),
         "program_call": (ClassValue, FunctionValue),
         "loop": (Seq, Instance, ClassValue, Object),
@@ -165,6 +165,9 @@ class UnsupportedPython(Rule):
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         if event.keyword == "not" and isinstance(event.test, Instance) and event.ask.method(event.test.cls, "__bool__"):
             yield from self._of_language(event, "__bool__ in not")
+        elif isinstance(event.test, Instance):
+            who = event.ask.below(event.test, getattr(event.node, "test", event.node), "__bool__", "__len__")
+            yield from self._of_language(event, f"truth of {who}")
 
     def on_format(self, event: Format) -> Iterator[Finding]:
         if tensor_of(event.value) is not None and getattr(event.node, "conversion", -1) == ord("r"):

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from tclint.events import asked
 from tclint.model.finding import Step
 from tclint.program import Answers, Class, Function, Module, Program
 from tclint.values import CompileSite, Evidence, Instance, Region, Value
@@ -224,6 +225,18 @@ class Queries:
     def external_base(self, cls: Class) -> str:
         """The dotted name of the first ancestor outside the program: `torch.nn.Module`; or nothing."""
         return self._frame.interp.classes.external_base(cls)
+
+    def walked(self, value: Value, node: ast.AST | None) -> str:
+        """Who is gone through where an expression is, as the facts name it; nothing where that is no object of the program."""
+        return asked.walked(self._frame, value, node)
+
+    def below(self, value: Value, node: ast.AST | None, *methods: str) -> str:
+        """Which object below a class outside the program answers for an expression, where it has none of the methods."""
+        return asked.below(self._frame, value, node, *methods)
+
+    def is_made_here(self, node: ast.AST) -> bool:
+        """Whether compiled code makes what an expression names, and nobody hands it in."""
+        return asked.is_held(self._frame, node) is False
 
     def decorated(self, function: Function) -> Value:
         """A function as its decorators leave it."""

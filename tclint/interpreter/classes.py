@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.program import Assignment, Class, Function
-from tclint.values import ENUM, UNKNOWN, ClassValue, Const, External, FunctionValue, Method, Object, Value
+from tclint.values import ENUM, UNKNOWN, ClassValue, Const, External, FunctionValue, Instance, Method, Object, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -180,7 +180,10 @@ class Classes:
             if assigned is not None:
                 if frame.region is not None:
                     self._interp.emitter.feature(frame, node, f"data of a class below {self.external_base(cls)}")
-                return self.assigned(ancestor, assigned, name, frame, node)
+                held = self.assigned(ancestor, assigned, name, frame, node)
+                if frame.region is not None and isinstance(held, Instance) and self.find_method(held.cls, "__get__"):
+                    self._interp.emitter.feature(frame, node, "descriptor of a class")
+                return held
         if frame.region is not None and self._of_metaclass(cls, name):
             self._interp.emitter.feature(frame, node, "attribute of a metaclass")
             return UNKNOWN
@@ -189,6 +192,8 @@ class Classes:
         base = self.external_base(cls)
         if base.startswith("enum."):
             self._interp.emitter.feature(frame, node, f"{name} of an enumeration")
+        elif frame.region is not None and (name[:2] == "__" or name == "mro"):
+            self._interp.emitter.feature(frame, node, f"{name} of a class")
         if name == "apply" and base.startswith("torch.autograd"):
             return Method(Object("torch.autograd.Function", frame.origin(node), "", ClassValue(cls)), "apply")
         return External(f"{base}.{name}") if base else UNKNOWN

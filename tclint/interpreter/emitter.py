@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tclint import events
+from tclint.events import asked
 from tclint.events.broken import seen_from
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.handles import use
@@ -64,6 +65,19 @@ class Emitter:
         """Something of the language that has no event of its own, by its name in the facts."""
         self.emit(events.Feature, frame, node, name)
 
+    def walk(self, frame: Frame, node: ast.AST, how: str, value: Value, given: ast.AST | None) -> None:
+        """An object of the program is gone through: `how` as the facts say it, and the expression that gave the object."""
+        if frame.region is not None and isinstance(value, Instance) and (who := asked.walked(frame, value, given)):
+            self.feature(frame, node, f"{how} {who}")
+
+    def spread(self, frame: Frame, node: ast.AST, how: str, value: Value) -> None:
+        """An object of the program is unpacked by its keys."""
+        if frame.region is None or not isinstance(value, Instance):
+            return
+        own = frame.interp.classes.find_method(value.cls, "keys") is not None
+        if who := "an object with keys" if own else asked.below(frame, value, node):
+            self.feature(frame, node, f"{how} {who}")
+
     def broke(
         self, frame: Frame, node: ast.AST | None, at: events.Break, function: FunctionValue, given: Mapping[str, Value]
     ) -> None:
@@ -102,6 +116,18 @@ class Emitter:
             frame.interp.results.calls_compiled = True
         if self.quiet:
             return
+        if frame.region is not None and name.startswith(("torch.", "Tensor.")):
+            self._hand_over(frame, node, args, keywords)
         handlers = self.dispatcher.call_handlers(name, frame.region)
         if handlers:
             self.dispatcher.dispatch(handlers, events.Call(frame, node, name, args, keywords, receiver, result))
+
+    def _hand_over(self, frame: Frame, node: ast.AST, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+        """Objects of the program that torch is given: one below a tuple is no tuple to the graph."""
+        if not isinstance(node, ast.Call) or not any(type(each) is Instance for each in (*args, *keywords.values())):
+            return
+        given = [*zip(args, node.args, strict=False)] if len(args) == len(node.args) else []
+        given += [(keywords[k.arg], k.value) for k in node.keywords if k.arg is not None and k.arg in keywords]
+        for value, written in given:
+            if who := asked.below(frame, value, written):
+                self.feature(frame, node, f"hand to torch of {who}")

@@ -182,6 +182,14 @@ def _of_class(frame: Frame, node: ast.Raise, value: Value, made: bool) -> Iterat
         yield "raise an object", node
 
 
+def is_awaited(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler reads what a generator returned: it is meant to be reached, with every generator that ends."""
+    if not (isinstance(handler.type, ast.Name) and handler.type.id == "StopIteration" and handler.name):
+        return False
+    found = (node for statement in handler.body for node in nodes(statement) if isinstance(node, ast.Attribute))
+    return any(each.attr == "value" and text(each.value) == handler.name for each in found)
+
+
 def _is_super(node: ast.AST) -> bool:
     """Whether this is `super().__init__`."""
     inner = node.value if isinstance(node, ast.Attribute) and node.attr == "__init__" else None

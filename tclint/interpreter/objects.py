@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
+from tclint.events import asked
 from tclint.interpreter import constructors, parameters, registries
 from tclint.interpreter.bindings import holder_of, owner_of
 from tclint.interpreter.evaluate import evaluate
@@ -234,7 +235,8 @@ class Objects:
                 )
                 if isinstance(held, Instance) and interp.classes.find_method(held.cls, "__get__") is not None:
                     self._emitter.feature(frame, node, "descriptor")
-                elif isinstance(held, Object) and held.name == "functools.partialmethod":
+                self._tell_below(frame, node, instance, "attribute of the class of")
+                if isinstance(held, Object) and held.name == "functools.partialmethod":
                     self._emitter.feature(frame, node, held.name)
                 return held
         inherited = modules.inherited_attribute(frame, instance, name)
@@ -337,6 +339,7 @@ class Objects:
         if kind == "property":
             if frame.region is not None and self._interp.classes.is_cached(method):
                 self._emitter.feature(frame, node, "cached_property")
+            self._tell_below(frame, node, instance, "property of")
             return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
         decorated = self._interp.functions.value(method)
         if kind == "static":
@@ -359,7 +362,23 @@ class Objects:
                         self._emitter.feature(*used, "property of super()")
                     return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
                 return self._interp.functions.value(method).bound_to(instance)
+        arguments = frame.function.node.args if frame.function is not None and frame.region is not None else None
+        for own in (*arguments.posonlyargs, *arguments.args)[:1] if arguments is not None else ():
+            if who := asked.below(frame, instance, ast.Name(own.arg)):
+                self._emitter.feature(frame, node, f"super().{name}() of {who}")
         return UNKNOWN
+
+    def _tell_below(self, frame: Frame, node: ast.AST, instance: Instance, what: str) -> None:
+        """Something of its own is read of an object below a class outside the program."""
+        given = node.value if isinstance(node, ast.Attribute) else None
+        if frame.region is not None and (who := asked.below(frame, instance, given)):
+            self._emitter.feature(frame, node, f"{what} {who}")
+
+    def tell_method(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> None:
+        """A method is called that no class of the program has: the class below them answers."""
+        given = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+        if who := asked.below(frame, instance, given):
+            self._emitter.feature(frame, node, f"{name}() of {who}")
 
     def dynamic_attribute(self, instance: Instance) -> Value:
         """`getattr(instance, name)` with a name that is not known."""

@@ -309,9 +309,9 @@ def _try(frame: Frame, node: ast.Try) -> None:
         frame.env, frame.dead = merged, False
         if handler.name:
             caught = Object("builtins.Exception", frame.origin(handler), exceptions.CAUGHT)
-            frame.env[handler.name] = caught if surely else UNKNOWN
+            frame.env[handler.name] = caught if surely or exceptions.is_awaited(handler) else UNKNOWN
         returns = len(frame.returns)
-        frame.blocks.append(exceptions.HANDLER if surely else "except")
+        frame.blocks.append(exceptions.HANDLER if surely or exceptions.is_awaited(handler) else "except")
         run_block(frame, handler.body)
         frame.blocks.pop()
         if works:

@@ -282,6 +282,7 @@ def _inner_subscript(
 def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, statement: ast.AST, quiet: bool) -> None:
     elements = target.elts
     gathered(frame, statement, value)
+    frame.interp.emitter.walk(frame, statement, "unpacking of", value, getattr(statement, "value", None))
     for element, item in zip(elements, spread(frame, value, elements, statement), strict=True):
         inner = element.value if isinstance(element, ast.Starred) else element
         store(frame, inner, item, statement, quiet=quiet)

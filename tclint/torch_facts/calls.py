@@ -232,7 +232,15 @@ def breaking_somewhere() -> tuple[str, ...]:
     # Read off the text: what is never called need not be parsed.
     keys = [key for key, text in facts.table().names.items() if _BREAKS.search(text) and "@" not in key]
     by_hand = [item.key for item in overlay.ENTRIES if any(map(_BREAKS.search, item.forms))]
-    return tuple(dict.fromkeys(event_name(key) for key in (*keys, *by_hand)))
+    return tuple(dict.fromkeys(name for key in (*keys, *by_hand) for name in (event_name(key), *_also_known(key))))
+
+
+def _also_known(key: str) -> tuple[str, ...]:
+    """A method of a builtin class under the names of the classes that answer like it: `frozenset.union` like `set.union`."""
+    owner, method, short = key.partition("#")
+    return tuple(
+        f"{alias}.{short}" for alias, kind in facts.KINDS.items() if method and kind == owner and "." not in alias
+    )
 
 
 @functools.cache

@@ -97,6 +97,8 @@ class Instance(Value):
         open_ended: bool = False,
     ) -> Value:
         found = frame.interp.objects.attribute(frame, node, self, name)
+        if found is UNKNOWN and frame.region is not None:
+            frame.interp.objects.tell_method(frame, node, self, name)
         if type(found) is Method and found.receiver is self:
             return MODELS.modules.method_of_instance(frame, node, self, name, args, keywords)
         return found.call(frame, node, args, keywords, open_ended)

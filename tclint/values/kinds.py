@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tclint.program import Class
+from tclint.torch_facts import facts
 from tclint.torch_facts.kind import Kind
 from tclint.values.class_value import ClassValue
 from tclint.values.constant import Const
@@ -39,7 +40,11 @@ def kind_of(value: Value) -> Kind | None:
         if value.kind == "deque":
             return _DEQUE
         inner = kind_of(value.element()) if value.items != () else None
-        return Kind(value.kind, members=(inner,) if inner is not None else (), alike=inner is not None)
+        return Kind(
+            facts.KINDS.get(value.kind, value.kind),
+            members=(inner,) if inner is not None else (),
+            alike=inner is not None,
+        )
     if isinstance(value, Dict):
         return Kind("object", type_name=value.kind) if "." in value.kind else _PLAIN["dict"]
     if isinstance(value, Object):
@@ -51,10 +56,14 @@ def kind_of(value: Value) -> Kind | None:
     if isinstance(value, ClassValue):
         return Kind("type")
     if isinstance(value, External):
+        if value.name.startswith(_FUNCTIONS) and value.name.rpartition(".")[2].islower():
+            return Kind("function") if facts.callable_somewhere(value.name) else None
         return Kind("dtype") if value.name in _DTYPES else None
     return None
 
 
+_FUNCTIONS: Final = ("torch.", "math.", "operator.")
+"""Where names in lower case that were seen to be called are functions, not classes."""
 _DTYPES: Final = frozenset({"torch.dtype()"})
 
 

@@ -112,6 +112,7 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
         if type(argument) is ast.Starred:
             value = evaluate(frame, argument.value)
             gathered(frame, argument, value)
+            frame.interp.emitter.walk(frame, argument, "* in a call of", value, argument.value)
             if isinstance(value, Seq) and value.items is not None:
                 args.extend(value.items)
             else:
@@ -142,6 +143,7 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
             if value.elem is not None:
                 open_ended = True
         else:
+            frame.interp.emitter.spread(frame, keyword.value, "** in a call of", value)
             open_ended = True
     return args, keywords, open_ended
 

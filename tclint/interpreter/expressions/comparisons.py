@@ -75,6 +75,9 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         if operator in ("Eq", "NotEq") and _is_word_asked(left, right):
             return BOOL
         strongest = left if left.rank >= right.rank else right
+        if isinstance(right if strongest is left else left, Instance) and not isinstance(strongest, Instance):
+            # The tensor decides what comes out; an object of the program is asked all the same.
+            frame.interp.emitter.operation(frame, node, operator, left, right)
         answer = strongest.compare(frame, node, operator, left, right)
         return answer if answer is not None else _plain(frame, node, left, right)
     if operator in ("Is", "IsNot"):

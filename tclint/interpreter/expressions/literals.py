@@ -66,6 +66,7 @@ def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
         if type(element) is ast.Starred:
             value = evaluate(frame, element.value)
             gathered(frame, element, value)
+            frame.interp.emitter.walk(frame, element, "* of", value, element.value)
             inner = value.known_items(frame) if isinstance(value, (Seq, ClassValue)) else None
             if inner is not None:
                 items.extend(inner)
@@ -106,6 +107,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
             else:
                 if isinstance(value, Object):
                     frame.interp.emitter.feature(frame, value_node, f"** of a {value.name}")
+                frame.interp.emitter.spread(frame, value_node, "** of", value)
                 elem = UNKNOWN
             continue
         name = evaluate(frame, key)

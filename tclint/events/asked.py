@@ -1,0 +1,91 @@
+"""Who is asked when Python itself asks an object of the program, as the facts name it: `an object`, `an object with __getitem__`,
+`an object below builtins.dict that is held`.
+
+What an object below a class of Python's own does depends on where it was made: Dynamo knows one that the region makes, and sees
+one that comes from outside as an object like any other.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tclint.values import Instance, Value
+
+if TYPE_CHECKING:
+    from tclint.events.queries import Frame
+    from tclint.program import Function
+
+
+def walked(frame: Frame, value: Value, node: ast.AST | None) -> str:
+    """Who is gone through: by its `__iter__`, by its `__getitem__`, or by what the class below it does; or nothing."""
+    if not isinstance(value, Instance):
+        return ""
+    find = frame.interp.classes.find_method
+    if find(value.cls, "__iter__") is not None:
+        return "an object"
+    if value.fields is not None:
+        return ""
+    if find(value.cls, "__getitem__") is not None and not frame.interp.classes.external_base(value.cls):
+        return "an object with __getitem__"
+    return below(frame, value, node)
+
+
+def below(frame: Frame, value: Value, node: ast.AST | None, *methods: str) -> str:
+    """Which object below a class outside the program answers, where its own class has none of the methods; or nothing."""
+    if not isinstance(value, Instance) or value.fields is not None or node is None:
+        return ""
+    classes = frame.interp.classes
+    base = classes.external_base(value.cls)
+    if not base or classes.is_nn_module(value.cls) or any(classes.find_method(value.cls, m) for m in methods):
+        return ""
+    held = is_held(frame, node)
+    return "" if held is None else f"an object below {base} that is {'held' if held else 'made here'}"
+
+
+def is_held(frame: Frame, node: ast.AST) -> bool | None:
+    """Whether what an expression names was made before the region is entered; None where that is not to be seen."""
+    at: Frame | None = frame
+    while at is not None and at.function is not None:
+        while isinstance(node, ast.Subscript):
+            node = node.value
+        if isinstance(node, ast.Attribute):
+            return True if node.attr not in at.function.index(_stores) else None
+        if isinstance(node, ast.Call):
+            return False
+        if not isinstance(node, ast.Name):
+            return None
+        if node.id in at.function.stored_names():
+            return False
+        if node.id not in at.function.bound_names():
+            return True if node.id in at.module.names else None
+        parent, call = at.parent, at.call_node
+        if parent is None or parent.region is None or parent.function is None or call is parent.function.node:
+            return True  # whoever calls the region hands it in
+        given = _given(at.function, call, node.id)
+        if given is None:
+            return None
+        at, node = parent, given
+    return None
+
+
+def _given(function: Function, call: ast.AST | None, name: str) -> ast.expr | None:
+    """The expression that a call gives for a parameter: of a method's first one, the object it is asked of."""
+    arguments = function.node.args
+    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    if function.cls is not None and names[:1] == [name]:
+        if isinstance(call, (ast.Attribute, ast.Subscript)):
+            return call.value  # a property, or `__getitem__`
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and function.name[:2] != "__":
+            return call.func.value
+        return None
+    if not isinstance(call, ast.Call) or function.cls is not None or any(isinstance(a, ast.Starred) for a in call.args):
+        return None
+    given = dict(zip(names, call.args, strict=False)) | {k.arg: k.value for k in call.keywords if k.arg is not None}
+    return given.get(name)
+
+
+def _stores(function: Function) -> frozenset[str]:
+    """The attributes that a function writes."""
+    found = (each for each in ast.walk(function.node) if isinstance(each, ast.Attribute))
+    return frozenset(each.attr for each in found if isinstance(each.ctx, ast.Store))
