@@ -17,7 +17,6 @@ from tclint.torch_facts import dtypes, facts, features
 from tclint.values import (
     ARRAY,
     ENUM,
-    NAMED,
     ClassValue,
     Const,
     Dict,
@@ -30,9 +29,8 @@ from tclint.values import (
     Value,
     tensor_of,
 )
-from tclint.values.operators import METHODS
 
-_ENUM: Final = "enumeration"
+ENUMERATION: Final = "enumeration"
 
 
 def told(name: str, release: str) -> str:
@@ -62,11 +60,11 @@ def of_call(event: Call) -> str | None:
     if event.name == f"{_OPERATOR}.__call__":
         return NO_FAKE if _needs_fake(event) else None
     if isinstance(value, ClassValue):
-        return _of_class(event, value, event.method)
+        return of_class(event, value, event.method)
     if event.name == "builtins.dir" and value is not None:
         return "dir() of an object" if isinstance(value, Instance) else None
     if isinstance(event.receiver, Object) and event.receiver.name == ENUM:
-        return f"method of an {_ENUM}"
+        return f"method of an {ENUMERATION}"
     if isinstance(event.node, ast.Call) and event.method == "__call__" and not _makes_what_is_called(event, event.node):
         return f"call of a {event.name.removesuffix('.__call__')} that was made outside"
     if event.name == "dataclasses.replace" and isinstance(event.node, ast.Call) and event.node.args:
@@ -79,11 +77,11 @@ def of_call(event: Call) -> str | None:
         return "vars() of an object"
     if event.name == "builtins.hasattr" or event.name == "builtins.getattr" and len(event.args) == 3:
         how = "hasattr()" if event.method == "hasattr" else "getattr() with a default"
-        return f"{how} of an object with __getattr__" if _has(event, value, "__getattr__") else None
+        return f"{how} of an object with __getattr__" if has(event, value, "__getattr__") else None
     if event.name in ("builtins.max", "builtins.min") and len(event.args) > 1 and not event.keywords:
         return "max() of objects"
     asked = f"__{event.method}__"
-    if _has(event, value, asked):
+    if has(event, value, asked):
         return asked
     return of_object(event)
 
@@ -98,7 +96,7 @@ def of_object(event: Call) -> str | None:
     given = node.args[place] if isinstance(node, ast.Call) and written else None
     known = features.table().features
     who, below = event.ask.walked(value, given), event.ask.below(value, given)
-    if event.name == "builtins.dict" and isinstance(value, Instance) and _has(event, value, "keys"):
+    if event.name == "builtins.dict" and isinstance(value, Instance) and has(event, value, "keys"):
         return f"{event.name}() of an object with keys"
     for name in (f"{event.name}() of {who}", f"{event.method}() of {below}", f"{_MAKES.get(event.method)} {below}"):
         if name in known:
@@ -142,7 +140,7 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         walked = isinstance(value, Seq) and value.kind == "generator"
         return "max() with a default" if walked else None
     if event.name in facts.named("takes a key") and (key := event.keywords.get("key")):
-        if event.method != "sorted" and (part := _part_of_dict(event, event.node)):
+        if event.method != "sorted" and (part := part_of_dict(event, event.node)):
             return f"max() of the {part} of a dict with a key"
         if isinstance(value, Seq) and isinstance(value.element(), Instance):
             return f"{_EXTREME.get(event.method, event.method)}() of objects with a key"
@@ -168,7 +166,7 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         return "dict() of a dict with keywords"
     if event.name == "dict.update" and event.keywords:
         return "update() of a dict with keywords"
-    if event.name in ("builtins.max", "builtins.min") and many == 1 and (part := _part_of_dict(event, event.node)):
+    if event.name in ("builtins.max", "builtins.min") and many == 1 and (part := part_of_dict(event, event.node)):
         return f"max() of the {part} of a dict"
     if event.method in ("_make", "_replace", "_asdict"):
         return "method of a namedtuple"
@@ -252,135 +250,13 @@ def _holds_tensors(value: Value | None) -> bool:
     return element is not None and any(tensor_of(each) is not None for each in (element, *inner))
 
 
-def _part_of_dict(event: Event, node: ast.AST) -> str:
+def part_of_dict(event: Event, node: ast.AST) -> str:
     """`values` where this is `d.values()` of a dict, or a call of it."""
     made = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else node
     function = made.func if isinstance(made, ast.Call) and not made.args else None
     if not isinstance(function, ast.Attribute) or function.attr not in facts.named("gives a view of a dict"):
         return ""
     return function.attr if isinstance(event.ask.evaluate(function.value), Dict) else ""
-
-
-def of_operation(event: Operation) -> str | None:
-    """What an operator asks an object of the program."""
-    for side in (event.left, event.right):
-        if isinstance(side, External) and (found := _of_external(event, side)):
-            return found
-    if isinstance(event.node, (ast.BinOp, ast.Compare)) and (found := _of_view(event, event.node)):
-        return found
-    method = METHODS.get(event.operator, "")
-    written = isinstance(event.node, ast.AugAssign)
-    sides = ((event.left, event.right, ("i", "") if written else ("",)), (event.right, event.left, ("r",)))
-    for value, other, marks in sides:
-        if method and isinstance(value, Instance):
-            mark = next((mark for mark in marks if _has(event, value, f"__{mark}{method}__")), None)
-            if mark is not None and isinstance(event.node, ast.Compare):
-                return _of_comparison(event, value, other) or f"__{mark}{method}__"
-            if mark is not None:
-                return _WITH_TENSOR[mark] if _meets(event, value, other) else f"__{mark}{method}__"
-            if _has(event, value, "__eq__") and _orders_totally(event, value):
-                return "comparison by functools.total_ordering"
-            if isinstance(other, Instance) and _has(event, other, f"__{_MIRRORED.get(event.operator)}__"):
-                return "order of two objects by the other's method"
-    if event.operator in ("key", "member") and isinstance(event.left, Instance):
-        return _as_key(event, event.left)
-    if event.operator in ("In", "NotIn") and event.right.python_type == "int":
-        return "member of a flag"  # no other number can be asked
-    if event.operator in ("In", "NotIn") and isinstance(event.right, ClassValue):
-        return f"member of an {_ENUM}" if _is_enum(event, event.right) else _of_class(event, event.right, "contains")
-    if event.operator in ("In", "NotIn") and isinstance(event.right, Instance):
-        if _has(event, event.right, "__contains__"):
-            return "__contains__"
-        given = _operand(event.node, right=True)
-        below = event.ask.external_base(event.right.cls)  # it may have an answer that needs no walk
-        who = event.ask.below(event.right, given) if below else event.ask.walked(event.right, given)
-        return f"member of {who}" if who else None
-    return _of_below(event)
-
-
-_MIRRORED: Final = {"Lt": "gt", "Gt": "lt", "LtE": "ge", "GtE": "le"}
-
-
-def _of_comparison(event: Operation, value: Instance, other: Value | None) -> str:
-    """A comparison of an object that has a method for it: with a number, a tensor, or another object."""
-    what = "order of" if event.operator not in ("Eq", "NotEq") else "comparison of"
-    joined = "and" if what == "order of" else "with"
-    if _meets(event, value, other):
-        return f"{what} an object {joined} a tensor"
-    if isinstance(other, (Const, Scalar)):
-        return f"{what} an object {joined} a number"
-    return f"{what} two objects" if isinstance(other, Instance) else ""
-
-
-def _operand(node: ast.AST, right: bool) -> ast.expr | None:
-    """The expression on one side of an operator."""
-    if isinstance(node, ast.Compare):
-        return node.comparators[0] if right else node.left
-    if isinstance(node, ast.BinOp):
-        return node.right if right else node.left
-    return None
-
-
-def _of_below(event: Operation) -> str | None:
-    """An operator that the class below that of an object answers."""
-    for value, other, right in ((event.left, event.right, False), (event.right, event.left, True)):
-        method = METHODS.get(event.operator, "")
-        who = event.ask.below(value, _operand(event.node, right), f"__{method}__", f"__r{method}__")
-        if who and event.operator in _COMPARES:
-            return f"{'equality' if event.operator in ('Eq', 'NotEq') else 'order'} of {who}"
-        if who and isinstance(event.node, ast.BinOp):
-            return f"operator with a tensor on {who}" if tensor_of(other) is not None else f"operator on {who}"
-    return None
-
-
-_WITH_TENSOR: Final = {
-    "": "operator with a tensor",
-    "r": "reflected operator with a tensor",
-    "i": "operator in place with a tensor",
-}
-
-
-def _meets(event: Operation, value: Instance, other: Value | None) -> bool:
-    """`object + tensor`: Dynamo takes the operator for the tensor's, and cannot hand the object to the graph."""
-    tensor = tensor_of(other) if other is not None else None
-    if tensor is None or tensor.conf <= NAMED or tensor.flags & ARRAY:
-        return False
-    written = isinstance(event.node, (ast.BinOp, ast.AugAssign, ast.Compare))
-    # One with a base outside the program may be what that base is; torch itself asks `__torch_function__`.
-    return written and not event.ask.external_base(value.cls) and not _has(event, value, "__torch_function__")
-
-
-def of_comparison(event: Operation) -> str | None:
-    """A comparison of an object of a class outside the program, where that was asked of torch."""
-    sides = [side for side in (event.left, event.right) if isinstance(side, Object)]
-    if not sides or not (event.operator in _COMPARES or isinstance(event.node, ast.Compare)):
-        return None
-    name = f"comparison of a {sides[0].name}"
-    return name if event.operator not in ("In", "NotIn") and name in features.table().features else None
-
-
-_COMPARES: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
-
-
-def _of_external(event: Operation, value: External) -> str:
-    """`"PATH" in os.environ`."""
-    return f"member of {value.name}" if event.operator in ("In", "NotIn") and event.right is value else ""
-
-
-def _of_view(event: Operation, node: ast.BinOp | ast.Compare) -> str:
-    """An operator on the keys, values or items of a dict."""
-    if isinstance(node, ast.BinOp):
-        part = _part_of_dict(event, node.left)
-        return f"operator on the {part} of a dict" if part else ""
-    part = _part_of_dict(event, node.comparators[0]) if event.operator in ("In", "NotIn") else ""
-    return f"member of the {part} of a dict" if part else ""
-
-
-def _orders_totally(event: Event, value: Instance) -> bool:
-    made = (
-        (event.ask.evaluate(each) for each in value.cls.node.decorator_list) if value.cls.module is event.module else ()
-    )
-    return any(isinstance(each, External) and each.name == "functools.total_ordering" for each in made)
 
 
 def of_write(event: Store) -> str | None:
@@ -414,7 +290,7 @@ def of_loop(event: Loop) -> str | None:
     if isinstance(value, Seq) and value.kind == "generator" and (_is_held(event.node) or is_handed_in(value)):
         return "loop over a generator that is held"
     if isinstance(value, ClassValue):
-        return _of_class(event, value, "iter")
+        return of_class(event, value, "iter")
     if isinstance(value, Instance):
         who = event.ask.walked(value, getattr(event.node, "iter", None))
         return {"an object": "__iter__", "an object with __getitem__": "__getitem__ in a loop"}.get(
@@ -431,7 +307,7 @@ def of_format(event: Format) -> str | None:
     plain = "dataclass in an f-string" if value.fields is not None else "object in an f-string"
     if event.ask.external_base(value.cls):
         plain = f"text of {event.ask.below(value, event.node.value)}"
-    return next((f"{name} in an f-string" for name in names if _has(event, value, name)), plain)
+    return next((f"{name} in an f-string" for name in names if has(event, value, name)), plain)
 
 
 def of_key(event: Store | Subscript) -> str | None:
@@ -449,10 +325,10 @@ def of_key(event: Store | Subscript) -> str | None:
     if not isinstance(event.index, Instance):
         return None
     if isinstance(event.receiver, Seq):
-        return "__index__" if _has(event, event.index, "__index__") else None
+        return "__index__" if has(event, event.index, "__index__") else None
     if not isinstance(event.receiver, Dict):
         return None
-    return _as_key(event, event.index)
+    return as_key(event, event.index)
 
 
 def _of_item(event: Store | Subscript) -> str | None:
@@ -464,7 +340,7 @@ def _of_item(event: Store | Subscript) -> str | None:
     return f"{'write of an item of' if written else 'item of'} {who}" if who else None
 
 
-def _as_key(event: Event, value: Instance) -> str | None:
+def as_key(event: Event, value: Instance) -> str | None:
     if event.ask.is_nn_module(value.cls):
         return None  # known by its name
     if value.fields is not None:
@@ -472,7 +348,7 @@ def _as_key(event: Event, value: Instance) -> str | None:
     # One object looked up as itself is found by identity: its methods are asked where another one is made for it.
     # Without an `__eq__` of its own it is compared by identity, and the key of a display with nothing as a rule.
     shown = isinstance(event, Operation) and event.operator == "key"
-    own = not shown and all(_has(event, value, name) for name in ("__hash__", "__eq__")) and _made_here(event.node)
+    own = not shown and all(has(event, value, name) for name in ("__hash__", "__eq__")) and _made_here(event.node)
     return "object with __hash__ as a key" if own else "object as a key"
 
 
@@ -497,7 +373,7 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
         if isinstance(event.ask.evaluate(event.node.func.value), ClassValue):  # and not a class out of a dict
             yield "class with type arguments"
     meta = _metaclass(event, event.function)
-    if meta is not None and _has(event, Instance(meta.cls), "__call__"):
+    if meta is not None and has(event, Instance(meta.cls), "__call__"):
         yield "__call__ of a metaclass"
 
 
@@ -568,17 +444,17 @@ def _sort(value: Value) -> str:
     return f"a {value.kind}" if isinstance(value, Seq) and value.kind in ("list", "tuple") else "a tensor"
 
 
-def _of_class(event: Event, value: ClassValue, short: str) -> str | None:
+def of_class(event: Event, value: ClassValue, short: str) -> str | None:
     """What a class is asked: its metaclass answers."""
-    if _is_enum(event, value):
-        return f"{_ENUM} in {short}()" if short != "iter" else f"{_ENUM} in a loop"
+    if is_enum(event, value):
+        return f"{ENUMERATION} in {short}()" if short != "iter" else f"{ENUMERATION} in a loop"
     meta = _metaclass(event, value)
-    if meta is not None and _has(event, Instance(meta.cls), f"__{short}__"):
+    if meta is not None and has(event, Instance(meta.cls), f"__{short}__"):
         return f"__{short}__ of a metaclass"
     return None
 
 
-def _is_enum(event: Event, value: ClassValue) -> bool:
+def is_enum(event: Event, value: ClassValue) -> bool:
     return event.ask.external_base(value.cls).startswith("enum.")
 
 
@@ -588,7 +464,7 @@ def _metaclass(event: Event, value: ClassValue) -> ClassValue | None:
     return found if isinstance(found, ClassValue) else None
 
 
-def _has(event: Event, value: Instance, method: str) -> bool:
+def has(event: Event, value: Instance, method: str) -> bool:
     return event.ask.method(value.cls, method) is not None
 
 

@@ -27,7 +27,7 @@ from tclint.events import (
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules import _hooks, _language, _protocols
+from tclint.rules import _hooks, _language, _operators, _protocols
 from tclint.rules._scope import header
 from tclint.rules._spellings import class_of_file, plain_class, plain_property
 from tclint.ruleset.rule import Rule, whole_frame
@@ -193,13 +193,13 @@ class UnsupportedPython(Rule):
         hashed = event.operator in ("key", "member", "In", "NotIn")
         if _is_compared(event):
             return  # asked for itself: a call of the method that compares
-        compared = _language.of_comparison(event)
+        compared = _operators.of_comparison(event)
         if compared is not None:
             yield from self._of_language(event, compared)
         elif _opaque(event.right) or (_opaque(event.left) and not hashed):
             yield self._finding(event, "an operator on a C object")
         else:
-            yield from self._of_language(event, _language.of_operation(event))
+            yield from self._of_language(event, _operators.of_operation(event))
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name

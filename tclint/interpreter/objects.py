@@ -12,8 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.events import asked
-from tclint.interpreter import constructors, parameters, registries
+from tclint.interpreter import answering, constructors, parameters, registries
 from tclint.interpreter.bindings import holder_of, owner_of
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.first_use import use_of
@@ -186,17 +185,6 @@ class Objects:
 
     # -- attributes ---------------------------------------------------------------------------------------------
 
-    def _tell_getattribute(self, frame: Frame, node: ast.AST, order: Sequence[Class]) -> None:
-        """Every attribute of an object with `__getattribute__` is asked of it; the graph ends where that asks its base."""
-        own = next((method for each in order if (method := each.methods.get("__getattribute__")) is not None), None)
-        if own is None or own is frame.function:
-            return
-        for part in ast.walk(own.node):
-            if isinstance(part, ast.Attribute) and part.attr == "__getattribute__":
-                where = part if own.module is frame.module else node
-                self._emitter.feature(frame, where, f"__getattribute__ by {ast.unparse(part.value)}")
-                break  # torch was asked of `object` and of `super()`
-
     def attribute(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> Value:
         """The value of `instance.name`."""
         interp = self._interp
@@ -209,7 +197,7 @@ class Objects:
         cls = instance.cls
         order = interp.classes.mro(cls)
         if frame.region is not None:
-            self._tell_getattribute(frame, node, order)
+            answering.tell_getattribute(frame, node, order)
         late = self._late(cls, name) if not exact or not interp.heap.untouched(instance, name) else None
         if late is not None:
             return late
@@ -235,7 +223,7 @@ class Objects:
                 )
                 if isinstance(held, Instance) and interp.classes.find_method(held.cls, "__get__") is not None:
                     self._emitter.feature(frame, node, "descriptor")
-                self._tell_below(frame, node, instance, "attribute of the class of")
+                answering.tell_read(frame, node, instance, "attribute of the class of")
                 if isinstance(held, Object) and held.name == "functools.partialmethod":
                     self._emitter.feature(frame, node, held.name)
                 return held
@@ -339,7 +327,7 @@ class Objects:
         if kind == "property":
             if frame.region is not None and self._interp.classes.is_cached(method):
                 self._emitter.feature(frame, node, "cached_property")
-            self._tell_below(frame, node, instance, "property of")
+            answering.tell_read(frame, node, instance, "property of")
             return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
         decorated = self._interp.functions.value(method)
         if kind == "static":
@@ -362,23 +350,10 @@ class Objects:
                         self._emitter.feature(*used, "property of super()")
                     return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
                 return self._interp.functions.value(method).bound_to(instance)
-        arguments = frame.function.node.args if frame.function is not None and frame.region is not None else None
-        for own in (*arguments.posonlyargs, *arguments.args)[:1] if arguments is not None else ():
-            if who := asked.below(frame, instance, ast.Name(own.arg)):
-                self._emitter.feature(frame, node, f"super().{name}() of {who}")
+        answering.tell_super(frame, node, instance, name)
         return UNKNOWN
 
-    def _tell_below(self, frame: Frame, node: ast.AST, instance: Instance, what: str) -> None:
-        """Something of its own is read of an object below a class outside the program."""
-        given = node.value if isinstance(node, ast.Attribute) else None
-        if frame.region is not None and (who := asked.below(frame, instance, given)):
-            self._emitter.feature(frame, node, f"{what} {who}")
-
-    def tell_method(self, frame: Frame, node: ast.AST, instance: Instance, name: str) -> None:
-        """A method is called that no class of the program has: the class below them answers."""
-        given = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-        if who := asked.below(frame, instance, given):
-            self._emitter.feature(frame, node, f"{name}() of {who}")
+    tell_method = staticmethod(answering.tell_method)
 
     def dynamic_attribute(self, instance: Instance) -> Value:
         """`getattr(instance, name)` with a name that is not known."""

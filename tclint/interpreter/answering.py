@@ -1,0 +1,47 @@
+"""Who answers for an object of the program, told to the rules where it is not the object's own class: a class below it that is
+outside the program, or `__getattribute__`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tclint.events import asked
+from tclint.interpreter.frame import Frame
+from tclint.program import Class
+from tclint.values import Instance, Value
+
+
+def tell_read(frame: Frame, node: ast.AST, instance: Instance, what: str) -> None:
+    """Something of its own is read of an object below a class outside the program."""
+    given = node.value if isinstance(node, ast.Attribute) else None
+    if frame.region is not None and (who := asked.below(frame, instance, given)):
+        frame.interp.emitter.feature(frame, node, f"{what} {who}")
+
+
+def tell_method(frame: Frame, node: ast.AST, instance: Instance, name: str) -> None:
+    """A method is called that no class of the program has: the class below them answers."""
+    given = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if who := asked.below(frame, instance, given):
+        frame.interp.emitter.feature(frame, node, f"{name}() of {who}")
+
+
+def tell_super(frame: Frame, node: ast.AST, instance: Value, name: str) -> None:
+    """`super().name` where no class of the program has it."""
+    arguments = frame.function.node.args if frame.function is not None and frame.region is not None else None
+    for own in (*arguments.posonlyargs, *arguments.args)[:1] if arguments is not None else ():
+        if who := asked.below(frame, instance, ast.Name(own.arg)):
+            frame.interp.emitter.feature(frame, node, f"super().{name}() of {who}")
+
+
+def tell_getattribute(frame: Frame, node: ast.AST, order: Sequence[Class]) -> None:
+    """Every attribute of an object with `__getattribute__` is asked of it; the graph ends where that asks its base."""
+    own = next((method for each in order if (method := each.methods.get("__getattribute__")) is not None), None)
+    if own is None or own is frame.function:
+        return
+    for part in ast.walk(own.node):
+        if isinstance(part, ast.Attribute) and part.attr == "__getattribute__":
+            where = part if own.module is frame.module else node
+            frame.interp.emitter.feature(frame, where, f"__getattribute__ by {ast.unparse(part.value)}")
+            break  # torch was asked of `object` and of `super()`
