@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.interpreter.evaluate import evaluate
@@ -26,7 +26,8 @@ _MOST: Final = 32
 """Entries of a registry from which on reading it says nothing: one of so many, whichever."""
 _AT_TOP: Final = re.compile(rb"^\w+(?:\[[^\n]*\][ \t]*=[^=]|\.update\()", re.MULTILINE)
 _OF_A_NAME: Final = re.compile(rb"^[ \t]+[\w.]+\[[^\n]*\][ \t]*=[ \t]*\w+[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
-"""How stores look, before a file is parsed for them: `TABLE["relu"] = …`, and of a parameter in a function."""
+_USED: Final = re.compile(rb"^(?:[ \t]*@[ \t]*(?=\w)|(?=[\w.]+\())([\w.]+)", re.MULTILINE)
+"""How stores look, before a file is parsed for them: `TABLE["relu"] = …`, of a parameter in a function; and uses of a function that stores."""
 _DEFINITIONS: Final = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -235,41 +236,52 @@ def _fillers(module: Module) -> tuple[Filler, ...]:
             if isinstance(node, ast.FunctionDef)
         ),
     ]
-    direct = tuple(filler for node, cls in defined for filler in _stores_of(node, cls))
+    direct = _once(filler for node, cls in defined for filler in _stores_of(node, cls, module.names))
     if not direct:
         return ()
-    return (*direct, *(filler for node, cls in defined for filler in _hands_on(node, cls, direct)))
+    called = {(each.cls, each.function): each for each in direct if not each.depth}
+    return _once((*direct, *(filler for node, cls in defined for filler in _hands_on(node, cls, called))))
 
 
-def _stores_of(node: ast.FunctionDef, cls: str) -> Iterator[Filler]:
+def _once(fillers: Iterable[Filler]) -> tuple[Filler, ...]:
+    """Each function once for a table; under any key where it stores under several."""
+    found: dict[tuple[str, str, str, int, int], Filler] = {}
+    for each in fillers:
+        place = (each.table, each.cls, each.function, each.depth, each.place)
+        found[place] = each if place not in found else replace(each, key=None)
+    return tuple(found.values())
+
+
+def _stores_of(node: ast.FunctionDef, cls: str, tables: Container[str]) -> Iterator[Filler]:
+    bound = _bound(node)
     for inner in (node, *(each for each in nodes(node) if isinstance(each, ast.FunctionDef) and each is not node)):
         names = [name for name, _ in _parameters(inner, cls if inner is node else "")]
+        anew = bound if inner is node else bound | _bound(inner)
         for statement in own(inner):
             target = statement.targets[0] if isinstance(statement, ast.Assign) else None
             if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Subscript):
                 continue
             table, value = _table_name(target.value, node if cls else None), statement.value
-            if table and isinstance(value, ast.Name) and value.id in names:
-                key = target.slice if not _rebinds(node, inner, target.slice) else None
-                yield _filler(table, node, inner, cls, names.index(value.id), key)
+            known = table in tables or table.startswith("self.")
+            if known and isinstance(value, ast.Name) and value.id in names:
+                read = {each.id for each in nodes(target.slice) if isinstance(each, ast.Name)}
+                yield _filler(table, node, inner, cls, names.index(value.id), None if read & anew else target.slice)
 
 
-def _hands_on(node: ast.FunctionDef, cls: str, direct: Sequence[Filler]) -> Iterator[Filler]:
+def _hands_on(node: ast.FunctionDef, cls: str, fillers: Mapping[tuple[str, str], Filler]) -> Iterator[Filler]:
     """The functions that hand an argument of theirs to one that stores it: under a key that is not followed."""
     for inner in (node, *(each for each in nodes(node) if isinstance(each, ast.FunctionDef) and each is not node)):
         names = [name for name, _ in _parameters(inner, cls if inner is node else "")]
         for call in own(inner):
-            if not isinstance(call, ast.Call):
+            called = _dotted(call.func, node if cls else None) if isinstance(call, ast.Call) else ""
+            filler = fillers.get((cls if called.startswith("self.") else "", called.removeprefix("self.")))
+            if not isinstance(call, ast.Call) or filler is None:
                 continue
-            for filler in direct:
-                called = f"self.{filler.function}" if filler.cls else filler.function
-                if filler.depth or filler.cls != cls or _dotted(call.func, node if cls else None) != called:
-                    continue
-                name = filler.inner[filler.place][0]
-                given = [each.value for each in call.keywords if each.arg == name]
-                given += call.args[filler.place : filler.place + 1]
-                if given and isinstance(given[0], ast.Name) and given[0].id in names:
-                    yield _filler(filler.table, node, inner, cls, names.index(given[0].id), None)
+            name = filler.inner[filler.place][0]
+            given = [each.value for each in call.keywords if each.arg == name]
+            given += call.args[filler.place : filler.place + 1]
+            if given and isinstance(given[0], ast.Name) and given[0].id in names:
+                yield _filler(filler.table, node, inner, cls, names.index(given[0].id), None)
 
 
 def _filler(
@@ -289,14 +301,9 @@ def _parameters(node: ast.FunctionDef, cls: str) -> tuple[tuple[str, ast.expr | 
     return (*pairs[1 if cls else 0 :], *zip([a.arg for a in node.args.kwonlyargs], node.args.kw_defaults, strict=True))
 
 
-def _rebinds(node: ast.FunctionDef, inner: ast.FunctionDef, key: ast.expr) -> bool:
-    """Whether a name in a key is bound anew in the functions around it."""
-    read = {each.id for each in nodes(key) if isinstance(each, ast.Name)}
-    return any(
-        isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each.id in read
-        for function in (node, inner)
-        for each in own(function)
-    )
+def _bound(node: ast.FunctionDef) -> frozenset[str]:
+    """The names that a function binds in its body."""
+    return frozenset(each.id for each in own(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
 
 
 def _table_name(node: ast.expr, method: ast.FunctionDef | None) -> str:
@@ -320,9 +327,14 @@ def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
+def _used(module: Module) -> frozenset[bytes]:
+    """The last names of what stands above definitions in a file, or is called by a line of its top level."""
+    return frozenset(name.rpartition(b".")[2] for name in _USED.findall(module.data))
+
+
 def _uses(module: Module, function: str) -> tuple[int, ...]:
     """Where in the body of a file a function of this name stands above a definition, or is called for nothing else."""
-    if re.search(rb"^[ \t]*@?[\w.]*\b" + re.escape(function).encode() + rb"\b", module.data, re.MULTILINE) is None:
+    if function.encode() not in module.index(_used):
         return ()
     return tuple(
         place
