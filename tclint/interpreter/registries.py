@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.program import Class, Function, Module
-from tclint.sources.tree import nodes, own
+from tclint.sources.tree import names_read, nodes, own
 from tclint.values import UNKNOWN, ClassValue, Const, Dict, FunctionValue, Instance, Value, join_all
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def _put_all(
     entries: list[tuple[Value, Value]] = []
     for path in sorted(uses):
         frame = interp.names.frame(by_path[path])
-        for ordinal in uses[path]:
-            found = _given(interp, frame, ordinal, filler)
+        for place in uses[path]:
+            found = _given(interp, frame, place, filler)
             if found is None:
                 continue
             call, value, asked = found
@@ -135,10 +135,10 @@ def _put_all(
 
 
 def _given(
-    interp: Interpreter, frame: Frame, ordinal: int, filler: Filler
+    interp: Interpreter, frame: Frame, place: int, filler: Filler
 ) -> tuple[ast.Call | None, Value, ast.expr] | None:
     """The call of a filler at a place of a file, what it is given there, and the expression that names it."""
-    statement = frame.module.tree.body[ordinal]
+    statement = frame.module.tree.body[place]
     if isinstance(statement, _DEFINITIONS):
         marks = [mark for mark in statement.decorator_list if _last_name(mark) == filler.function]
         defined = frame.module.names.get(statement.name)
@@ -261,11 +261,11 @@ def _stores_of(node: ast.FunctionDef, cls: str, tables: Container[str]) -> Itera
             target = statement.targets[0] if isinstance(statement, ast.Assign) else None
             if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Subscript):
                 continue
-            table, value = _table_name(target.value, node if cls else None), statement.value
+            table, value = _dotted(target.value, node if cls else None), statement.value
             known = table in tables or table.startswith("self.")
             if known and isinstance(value, ast.Name) and value.id in names:
-                read = {each.id for each in nodes(target.slice) if isinstance(each, ast.Name)}
-                yield _filler(table, node, inner, cls, names.index(value.id), None if read & anew else target.slice)
+                key = None if names_read([target.slice]) & anew else target.slice
+                yield _filler(table, node, inner, cls, names.index(value.id), key)
 
 
 def _hands_on(node: ast.FunctionDef, cls: str, fillers: Mapping[tuple[str, str], Filler]) -> Iterator[Filler]:
@@ -306,14 +306,8 @@ def _bound(node: ast.FunctionDef) -> frozenset[str]:
     return frozenset(each.id for each in own(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
 
 
-def _table_name(node: ast.expr, method: ast.FunctionDef | None) -> str:
-    """`TABLE`, or `self.table` in a method."""
-    dotted = _dotted(node, method)
-    return dotted if "." not in dotted or dotted.startswith("self.") and dotted.count(".") == 1 else ""
-
-
 def _dotted(node: ast.expr, method: ast.FunctionDef | None) -> str:
-    """A dotted name, the receiver of a method as `self`."""
+    """`name`, or `self.name` of the receiver of a method; nothing for what is neither."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         arguments = method.args.args if method is not None else []
         return f"self.{node.attr}" if arguments and node.value.id == arguments[0].arg else ""
