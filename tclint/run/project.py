@@ -305,10 +305,22 @@ def _around_files(files: list[InputFile], settings: Settings, cwd: str) -> list[
     for root in filter(None, found):
         files = sources.link(files, root, settings, cwd)
         if len(files) >= _LARGE:
-            from tclint.sources.related import related
-
-            files = related(files, root, roots.import_roots(files, settings.src, settings.root))
+            files = _of_large(files, root, settings, cwd)
     return files
+
+
+def _of_large(files: list[InputFile], root: str, settings: Settings, cwd: str) -> list[InputFile]:
+    """The files without those of the large project at `root` that have nothing to do with the ones that are reported.
+
+    All of them where an earlier run read all: what it found out about its program holds for this one.
+    """
+    from tclint.sources.related import related
+
+    import_roots = roots.import_roots(files, settings.src, settings.root)
+    cache = open_cache(replace(settings, src=import_roots), cwd)
+    if cache is not None and cache.covers(files):
+        return files
+    return related(files, root, import_roots, cache.said if cache is not None else None)
 
 
 def _around_folders(files: list[InputFile], paths: Sequence[str], settings: Settings, cwd: str) -> list[InputFile]:

@@ -87,8 +87,17 @@ class Cache:
     def remember(self, files: Sequence[InputFile], result: Report) -> None:
         """Keep the report of a run, and what its parts gave."""
         self._folder.write(self._run_name(files), marshal.dumps(encode(result)))
+        self._folder.write(self._paths_name(files), marshal.dumps(True))
         self._folder.trim(cachedir.RUNS, _MAX_RUNS)
         self.save()
+
+    def covers(self, files: Sequence[InputFile]) -> bool:
+        """Whether a run over these very files is remembered, whatever they held and whichever were reported."""
+        return self._folder.read(self._paths_name(files)) is not None
+
+    def _paths_name(self, files: Sequence[InputFile]) -> str:
+        key = _digest(repr((self._key, "paths", sorted(file.path for file in files))).encode())
+        return os.path.join(cachedir.RUNS, key)
 
     def _run_name(self, files: Sequence[InputFile]) -> str:
         rows = sorted((file.path, self.hash_of(file), file.report, file.explicit) for file in files)
@@ -110,6 +119,32 @@ class Cache:
         self._folder.write(name, marshal.dumps(frozenset(file.absolute for file in now)))
         self._stats.save()
         return now
+
+    def said(
+        self,
+        question: str,
+        files: Sequence[InputFile],
+        content: Callable[[InputFile], bytes],
+        say: Callable[[bytes], frozenset[str]],
+    ) -> Mapping[str, frozenset[str]]:
+        """By absolute path, what is to be said of each file's bytes: only those that nobody has seen are read."""
+        name = os.path.join(cachedir.RUNS, _digest(repr((self._key, question)).encode()))
+        found = _unpacked(self._folder.read(name))
+        known: dict[str, frozenset[str]] = found if isinstance(found, dict) else {}
+        answers: dict[str, frozenset[str]] = {}
+        used: dict[str, frozenset[str]] = {}
+        for file in files:
+            digest = self.hash_of(file)
+            answer = known.get(digest, used.get(digest))
+            if answer is None:
+                # It is kept for what was read, which may be newer than what was hashed.
+                data = content(file)
+                answer, digest = say(data), _digest(data)
+            answers[file.absolute] = used[digest] = answer
+        if used != known:
+            self._folder.write(name, marshal.dumps(used))
+            self._stats.save()
+        return answers
 
     # -- parts of runs ------------------------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from tclint.sources import regular
@@ -17,6 +18,10 @@ from tclint.sources.files import ENDINGS, InputFile
 
 _MOST: Final = 20_000_000
 """Bytes of a file whose imports are looked for."""
+
+Words = frozenset[str]
+Ask = Callable[[str, Sequence[InputFile], Callable[[InputFile], bytes], Callable[[bytes], Words]], Mapping[str, Words]]
+"""A question, the files it is asked of, how they are read, what is said of their bytes; answered by absolute path."""
 
 # Comments and strings that look like imports join too much, and that only costs time.
 _GAP: Final = rb"(?:[ \t\f]|\\\r?\n)+"
@@ -29,10 +34,13 @@ _IMPORT: Final = re.compile(
 )
 
 
-def related(files: Sequence[InputFile], root: str, import_roots: Iterable[str]) -> list[InputFile]:
+def related(
+    files: Sequence[InputFile], root: str, import_roots: Iterable[str], ask: Ask | None = None
+) -> list[InputFile]:
     """The files without those of the project at `root` that cannot matter for the ones that are reported.
 
-    `import_roots` are the folders that absolute imports may start from beside those above the importing file.
+    `import_roots` are the folders that absolute imports may start from beside those above the importing file. `ask` may
+    know what was said of a file's content before.
     """
     start = os.path.join(root, "")
     if any(file.absolute == f"{start}__init__.py" for file in files):
@@ -42,9 +50,11 @@ def related(files: Sequence[InputFile], root: str, import_roots: Iterable[str]) 
         if part := _part(file.absolute, start):
             by_part.setdefault(part, []).append(file)
     named = _named(by_part, start, import_roots)
+    top = os.path.basename(root)
+    words = (ask or _each)(f"imported {top}", files, content, partial(_imported, top=top))
     joined: dict[str, set[str]] = {part: set() for part in by_part}
     for part, here in by_part.items():
-        for word in set().union(*(_imported(file, os.path.basename(root)) for file in here)):
+        for word in set().union(*(words[file.absolute] for file in here)):
             for other in named.get(word, ()):
                 joined[part].add(other)
                 joined[other].add(part)
@@ -89,17 +99,27 @@ def _stem(name: str) -> str:
     return os.path.splitext(name)[0] if name.endswith(ENDINGS) else name
 
 
-def _imported(file: InputFile, top: str) -> set[str]:
+def content(file: InputFile) -> bytes:
+    """The bytes of a file, none where it cannot be read."""
+    if file.text is not None:
+        return file.text
+    try:
+        return regular.read(os.path.realpath(file.absolute), _MOST) or b""
+    except OSError:
+        return b""  # told where the file is read for good
+
+
+def _each(
+    question: str, files: Sequence[InputFile], content: Callable[[InputFile], bytes], say: Callable[[bytes], Words]
+) -> Mapping[str, Words]:
+    return {file.absolute: say(content(file)) for file in files}
+
+
+def _imported(data: bytes, top: str) -> Words:
     """The first words of what a file imports; of what starts with the folder's own name, the second ones."""
-    data = file.text
-    if data is None:
-        try:
-            data = regular.read(os.path.realpath(file.absolute), _MOST)
-        except OSError:
-            data = None  # told where the file is read for good
-    words = set()
-    for first, second, several in _IMPORT.findall(data or b""):
+    words: set[str] = set()
+    for first, second, several in _IMPORT.findall(data):
         for dotted in several.split(b",") if several else [first + second]:
             parts = dotted.strip(b" \t\\\r\n").split(b" ")[0].decode("utf-8", "replace").split(".")
             words.update(parts[:2] if parts[0] == top else parts[:1])
-    return words
+    return frozenset(words)

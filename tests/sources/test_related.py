@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from lintkit import Project
 
+from tclint.model.settings import Settings
 from tclint.run import project as front
+from tclint.run.parts import PartRunner
 from tclint.run.project import Project as Opened
+from tclint.run.store import open_cache
 from tclint.sources.files import InputFile
 from tclint.sources.related import related
 
+Content = Callable[[InputFile], bytes]
+Say = Callable[[bytes], frozenset[str]]
 NET = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        print(x)\n        return x\n"
 
 
@@ -84,3 +90,58 @@ def test_a_file_in_a_folder_of_many_packages(project: Project, monkeypatch: pyte
     assert len(whole.files) > 80
     assert {file.path.partition("/")[0] for file in bounded.files} == {"p3", "p7"}
     assert bounded.lint().findings == whole.lint().findings != ()
+
+
+def test_a_file_after_a_run_over_all_of_them(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known of the whole program is known to a hook: the sites are not read again, and it says the same."""
+    packages = {f"p{i}/net.py": NET for i in range(8)}
+    packages["p3/train.py"] = "import torch\nfrom p7.net import Net\n\nmodel = torch.compile(Net())\n"
+    project.write({"setup.py": "", **packages, **{f"p{i}/__init__.py": "" for i in range(8)}})
+    monkeypatch.setattr(front, "_LARGE", 10)
+    named = os.path.join("p7", "net.py")
+
+    def opened(path: str, **how: object) -> Opened:
+        return Opened.open([path], cwd=str(project.root), overrides={"cache-dir": ".kept", "jobs": 1, **how})
+
+    before = opened(named)
+    assert {file.path.partition("/")[0] for file in before.files} == {"p3", "p7"}
+    opened(".").lint()
+    again = opened(named)
+    assert len(again.files) == len(opened(".").files) > len(before.files)
+    read: list[object] = []
+    monkeypatch.setattr(PartRunner, "find_sites", lambda runner, eager: read.append(eager))
+    assert [f.line for f in again.lint().findings] == [6]
+    other = os.path.join("p5", "net.py")
+    project.write({other: NET.replace("print(x)", "pass\n        print(x)")})
+    assert [f.line for f in opened(other).lint().findings] == [7]
+    assert read == []
+
+
+def test_imports_are_looked_for_once(tmp_path: Path) -> None:
+    """Of files that did not change, and changed ones by what they hold now."""
+    for name, text in {"a.py": "import b\n", "b.py": "", "c.py": ""}.items():
+        (tmp_path / name).write_text(text)
+    inputs = [
+        InputFile(name, str(tmp_path / name), name == "a.py", name == "a.py") for name in ("a.py", "b.py", "c.py")
+    ]
+    settings = Settings(root=str(tmp_path), cache_dir=str(tmp_path / ".kept"))
+    asked: list[bytes] = []
+
+    def found() -> list[str]:
+        cache = open_cache(settings, str(tmp_path))
+        assert cache is not None
+
+        def said(question: str, files: Sequence[InputFile], content: Content, say: Say) -> Mapping[str, frozenset[str]]:
+            def heard(data: bytes) -> frozenset[str]:
+                asked.append(data)
+                return say(data)
+
+            return cache.said(question, files, content, heard)
+
+        return [file.path for file in related(inputs, str(tmp_path), [], said)]
+
+    assert found() == found() == ["a.py", "b.py"]
+    assert sorted(asked) == [b"", b"import b\n"]
+    (tmp_path / "c.py").write_text("import a, b\n")
+    assert found() == ["a.py", "b.py", "c.py"]
+    assert asked[2:] == [b"import a, b\n"]
