@@ -588,7 +588,7 @@ def test_a_report_that_somebody_else_signed_hides_nothing(
 ) -> None:
     project.write(SOURCES)
     forged(project, monkeypatch, tmp_path / "other")
-    assert [path.parent.name for path in entries(project)].count("runs") == 1
+    assert [path.parent.name for path in entries(project)].count("runs") == 2  # the report, and which files it is about
     found = run(project)
     assert found.findings
     assert found == run(project, cached=False)
@@ -739,7 +739,7 @@ def test_a_folder_that_is_empty_or_half_labelled_becomes_a_cache(project: Projec
         run(project, cache_dir=name)
         assert (project.root / name / "CACHEDIR.TAG").read_text() == cachedir.CACHE_TAG
         assert (project.root / name / ".gitignore").read_text() == "*\n"
-        assert len(list((project.root / name / "runs").iterdir())) == 1
+        assert len(list((project.root / name / "runs").iterdir())) == 2  # the report, and which files it is about
 
 
 # --- what a warm run costs -------------------------------------------------------------------------------------------
