@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tclint.program import Definition, Import, Module, Program
+from tclint.program import Definition, Import, Module
 from tclint.program.index import index_of
 from tclint.sources.outline import outline
 from tclint.sources.text import Unparsable, parse
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
 
 def links_of(module: Module) -> tuple[str, ...]:
-    """The modules that a file names at its top level."""
+    """The paths of the files that one names at its top level."""
     names, stars = _top_level(module)
-    dotted: dict[str, None] = {}
+    dotted = dict.fromkeys(stars)
     for definition in names.values():
         if isinstance(definition, Import):
             dotted[definition.target] = None
             dotted[f"{definition.target}.{definition.attribute}"] = None
-    return (*dotted, *stars)
+    found = (module.program.find(module, name) for name in dotted)
+    return tuple(dict.fromkeys(other.path for other in found if other is not None))
 
 
 def _top_level(module: Module) -> tuple[Mapping[str, Definition], Sequence[str]]:
@@ -58,16 +59,12 @@ def alone(parts: Iterable[Sequence[Module]], chosen: Iterable[Module], glances: 
 class Components:
     """Which files belong together: a site that compiles a model speaks for what is linked with it by imports."""
 
-    def __init__(self, program: Program, links: dict[str, tuple[str, ...]]) -> None:
+    def __init__(self, links: Mapping[str, Sequence[str]]) -> None:
         self._parent: dict[str, str] = {}
-        self._imports: dict[str, set[str]] = {}
-        modules = {m.path: m for m in program.modules}
-        for path, names in links.items():
-            for dotted in names:
-                found = program.find(modules[path], dotted)
-                if found is not None:
-                    self._union(path, found.path)
-                    self._imports.setdefault(path, set()).add(found.path)
+        self._imports = links
+        for path, others in links.items():
+            for other in others:
+                self._union(path, other)
 
     def imported(self, path: str) -> set[str]:
         """A file and those that it imports itself."""

@@ -31,6 +31,8 @@ class Memo:
         # A result names files and modules; where one is called something else, none of it holds.
         self.layout = digest_of(f"{m.path} {m.name}" for m in program.modules)
         self._digests: dict[str, str | None] = {}
+        self._changed: dict[int, tuple[Mapping[str, str], frozenset[str]]] = {}
+        """The hashes of earlier runs, by their identity, each with what changed since."""
         self._numbers: tuple[Sequence[Lesson], Mapping[str, Sequence[int]]] = ((), {})
         """What was learned, and which of it speaks of which file."""
 
@@ -92,21 +94,35 @@ class Memo:
             self._digests[name] = digest(self._asked(name, question)) if question is not None else None
         return self._digests[name]
 
+    def answers(self, scan: Callable[..., Any], *args: Any) -> Answers:
+        """What all files say to a question of the run itself, on which no result depends."""
+        question = Question(scan, args)
+        return self._asked(question.path, question) if self.keeps else self.program.answers(scan, *args)
+
     def _asked(self, name: str, question: Question) -> Answers:
         """What all files say; of those that are as they were when they were last asked, what they said then."""
         assert self.cache is not None
-        hashes = self.hashes
+        key = f"asked {name} {self.layout}"
         known = self.program.answered.get(question)
+        kept = self.cache.get(key)
+        changed = self._changed_since(kept[0]) if kept is not None else None
         if known is None:
-            kept = self.cache.get(f"asked {name} {self.layout}")
-            then, said = kept if kept is not None else (hashes, {})
+            said = kept[1] if kept is not None else {}
             told = {
-                m.path: said.get(m.path) if kept is not None and then.get(m.path) == hashes[m.path] else question.of(m)
+                m.path: question.of(m) if changed is None or m.path in changed else said.get(m.path)
                 for m in self.program.modules
             }
             known = self.program.answered[question] = Answers((path, answer) for path, answer in told.items() if answer)
-        self.cache.put(f"asked {name} {self.layout}", (hashes, dict(known)))
+        if changed is None or changed:
+            self.cache.put(key, (self.hashes, dict(known)))
         return known
+
+    def _changed_since(self, then: Mapping[str, str]) -> frozenset[str]:
+        """The files that held something else. Most questions were last asked in the same run."""
+        if id(then) not in self._changed:
+            changed = frozenset(path for path, now in self.hashes.items() if then.get(path) != now)
+            self._changed[id(then)] = (then, changed)
+        return self._changed[id(then)][1]
 
     def by_content(self, key: str, compute: Callable[[], Any]) -> Any:
         """A plain value that depends on nothing but its key: from the cache, or computed and put there."""

@@ -105,7 +105,7 @@ class Plan:
         if not setters:
             return {}
         linked = {m.path: self._links(m) for m in {*self.chosen, *setters}}
-        components = Components(self.program, linked)
+        components = Components(linked)
         together: dict[str, set[str]] = {}
         # What holds only for a while holds in its file, and in those that may call what sets it.
         nearby: dict[str, set[str]] = {}
@@ -201,7 +201,7 @@ class Plan:
         return self.program.paths if any(path in found for path in self.around) else found
 
     def _leading_to(self, paths: Collection[str]) -> Container[str]:
-        naming = partial(self.program.answers, leading.named)
+        naming = partial(self.memo.answers, leading.named)
         return leading.leading(self.program, paths, naming, self.ties)
 
     # -- what is only assumed to be compiled ---------------------------------------------------------------------
@@ -246,7 +246,7 @@ class Plan:
             return []
         modules = self.chosen
         if setting != "all" and sites.precise:
-            components = Components(self.program, {m.path: self._links(m) for m in self.chosen})
+            components = Components({m.path: self._links(m) for m in self.chosen})
             precise = {components.of(path) for path in sites.precise}
             unresolved = {components.of(path) for path in sites.unresolved}
             within = {path for each in sites.within for path in components.imported(each)}
@@ -259,7 +259,7 @@ class Plan:
         return tested if any(not is_test(path) for path in self.reported) else found
 
     def _links(self, module: Module) -> tuple[str, ...]:
-        links: tuple[str, ...] = self.memo.traced(f"links {module.path}", lambda: links_of(module))
+        links: tuple[str, ...] = self.memo.traced(f"linked {module.path}", lambda: links_of(module))
         return links
 
     def _still_outermost(self, paths: tuple[str, ...], value: Any) -> bool:

@@ -111,13 +111,29 @@ def project_root(path: str) -> str | None:
 
 def link(files: Sequence[InputFile], root: str, settings: Settings, cwd: str) -> list[InputFile]:
     """`files`, plus every other file of the project at `root` as one that is read but not reported."""
-    known = {os.path.realpath(file.absolute) for file in files}
+    real = _Real()
+    known = {real.path(file.absolute) for file in files}
     others = [
         replace(file, report=False, explicit=False)
         for file in discover([root], settings, cwd)
-        if os.path.realpath(file.absolute) not in known
+        if real.path(file.absolute) not in known
     ]
     return sorted([*files, *others], key=lambda file: file.path)
+
+
+class _Real:
+    """Where paths lead through links. Many files lie in one folder, which is looked at once."""
+
+    def __init__(self) -> None:
+        self._folders: dict[str, str] = {}
+
+    def path(self, path: str) -> str:
+        folder, name = os.path.split(path)
+        real = self._folders.get(folder)
+        if real is None:
+            real = self._folders[folder] = os.path.realpath(folder)
+        full = os.path.join(real, name)
+        return os.path.realpath(full) if os.path.islink(full) else full
 
 
 def excluded(absolute: str, settings: Settings, cwd: str) -> bool:
