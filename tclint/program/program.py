@@ -26,7 +26,7 @@ class Program:
         """The files whose content was asked for, and what was asked of all. What a result was read from it depends on."""
         self.by_place: dict[str, Module] = {}
         self._resolved: dict[tuple[str, str], Module | None] = {}
-        self._recent: OrderedDict[str, Module] = OrderedDict()
+        self._recent: OrderedDict[str, tuple[Module, int]] = OrderedDict()
         self._kept = 0
         self._functions: deque[tuple[Function, int]] = deque()
         self._kept_functions = 0
@@ -138,11 +138,13 @@ class Program:
         if module.path in self._recent:
             self._recent.move_to_end(module.path)
             return
-        self._recent[module.path] = module
-        self._kept += module.lines
+        lines = module.lines
+        self._recent[module.path] = (module, lines)
+        self._kept += lines
         while self._kept > _KEPT_LINES and len(self._recent) > 1:
-            _, oldest = self._recent.popitem(last=False)
-            self._kept -= oldest.lines
+            # How long it is was noted: whoever makes room must not come to depend on what had to go.
+            _, (oldest, lines) = self._recent.popitem(last=False)
+            self._kept -= lines
             oldest.forget()
 
     def keep_function(self, function: Function, node: FunctionNode) -> None:

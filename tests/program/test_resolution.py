@@ -91,6 +91,18 @@ def test_what_was_touched_is_known() -> None:
     assert {each.path for each in outer} == {"a.py", "b.py"}
 
 
+def test_who_makes_room_in_memory_touches_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree that is dropped for another is not read from: in a large program everybody would depend on anybody."""
+    monkeypatch.setattr("tclint.program.program._KEPT_LINES", 2)
+    program = build("a.py", "b.py", "c.py")
+    module(program, "a.py").names  # noqa: B018
+    with program.watched() as touched:
+        module(program, "b.py").names  # noqa: B018
+        module(program, "c.py").names  # noqa: B018
+    assert module(program, "a.py")._tree is None
+    assert {each.path for each in touched} == {"b.py", "c.py"}
+
+
 def test_an_import_starts_from_the_roots_too() -> None:
     paths = ("src/pkg/__init__.py", "src/pkg/model.py", "scripts/train.py")
     program = Program.build([(path, f"/p/{path}", b"", True) for path in paths], ["/p/src"])
