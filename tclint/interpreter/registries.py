@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.program import Class, Function, Module
+from tclint.program import Class, Function, Import, Module
 from tclint.sources.tree import names_read, nodes, own
 from tclint.values import UNKNOWN, ClassValue, Const, Dict, FunctionValue, Instance, Value, join_all
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _MOST: Final = 32
 """Entries of a registry from which on reading it says nothing: one of so many, whichever."""
+_STEPS: Final = 3
+"""Imports between an object with a table and the class that has the method which fills it."""
 _AT_TOP: Final = re.compile(rb"^\w+(?:\[[^\n]*\][ \t]*=[^=]|\.update\()", re.MULTILINE)
 _OF_A_NAME: Final = re.compile(rb"^[ \t]+[\w.]+\[[^\n]*\][ \t]*=[ \t]*\w+[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
 _USED: Final = re.compile(rb"^(?:[ \t]*@[ \t]*(?=\w)|(?=[\w.]+\())([\w.]+)", re.MULTILINE)
@@ -186,6 +188,57 @@ def _key(
         given |= {each.arg: evaluate(user, each.value) for each in call.keywords if each.arg in known}
     given[filler.inner[filler.place][0]] = value
     return evaluate(Frame(interp, module, None, given, None), filler.key)
+
+
+# -- whose tables a file fills ---------------------------------------------------------------------------------------
+
+
+def keepers(module: Module) -> tuple[str, ...]:
+    """The paths of the files that may keep something of this one in a table: who reads it there need not import it.
+
+    Told by names alone, and of more files than really do.
+    """
+    found: dict[str, None] = {}
+    for dotted in sorted(set(_USED.findall(module.data))):
+        *head, function = dotted.decode("utf-8", "replace").split(".")
+        homes = [home for home in _homes(module, head[0] if head else function) if home is not module]
+        behind = _imported(homes, f"def {function}".encode()) if head else homes
+        if any(filler.function == function for each in behind for filler in each.index(_fillers)):
+            found.update(dict.fromkeys(home.path for home in homes))
+    return tuple(found)
+
+
+def _homes(module: Module, name: str) -> list[Module]:
+    """The files in which a name of a file is looked up, through the imports that hand it on."""
+    find = module.program.find
+    seen: dict[tuple[Module, str], None] = {}
+    ahead = [(module, name)]
+    while ahead:
+        home, name = ahead.pop()
+        if (home, name) in seen:
+            continue
+        seen[home, name] = None
+        definition = home.names.get(name)
+        if isinstance(definition, Import):
+            dotted = f"{definition.target}.{definition.attribute}".rstrip(".")
+            for target, inner in ((definition.target, definition.attribute), (dotted, "")):
+                if (other := find(home, target)) is not None:
+                    ahead.append((other, inner))
+        elif definition is None and name:
+            ahead += [(other, name) for star in home.stars if (other := find(home, star)) is not None]
+    return list(dict.fromkeys(home for home, _ in seen))
+
+
+def _imported(modules: Iterable[Module], text: bytes) -> list[Module]:
+    """Files and what they import, of a few steps: those that hold a text."""
+    found = dict.fromkeys(modules)
+    last = list(found)
+    for _ in range(_STEPS):
+        names = [(each, d.target) for each in last for d in each.names.values() if isinstance(d, Import)]
+        near = (each.program.find(each, target) for each, target in dict.fromkeys(names))
+        last = [each for each in dict.fromkeys(near) if each is not None and each not in found]
+        found.update(dict.fromkeys(last))
+    return [each for each in found if text in each.data]
 
 
 # -- what a file says -----------------------------------------------------------------------------------------------

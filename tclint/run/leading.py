@@ -1,8 +1,9 @@
 """Which files can lead to the ones that are reported: what a run about a few files need not interpret.
 
-A file leads to another where its text imports it, where it binds a package and reads an attribute of the other's name, or where
-the compile sites put something of the other into what it holds. That is more than really lead there (`imports` sees some in
-comments too), and so nothing is left out that could say something about the files asked for.
+A file leads to another where its text imports it, where it binds a package and reads an attribute of the other's name, where
+the compile sites put something of the other into what it holds, or where it has a table that the other fills. That is more
+than really lead there (`imports` sees some in comments too), and so nothing is left out that could say something about the
+files asked for.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ Tie = tuple[str, str]
 """A file, and one of which it was given something."""
 Named = Callable[[str], Mapping[str, Sequence[str]]]
 """For a word, the files that may mean one of this name, with the dotted names by which they do (see `named`)."""
+Keeping = Callable[[Module], Iterable[str]]
+"""The files with a table that one puts something into."""
 
 _MOST: Final = 64
 """Files from which on nearly everything leads there: asking who leads to them costs more than it saves."""
@@ -33,7 +36,9 @@ _OF_PACKAGE: Final = "*"
 """What a dotted name ends with that is bound in a file which reads an attribute of the name asked for."""
 
 
-def leading(program: Program, wanted: Collection[str], naming: Named, ties: Iterable[Tie]) -> Container[str]:
+def leading(
+    program: Program, wanted: Collection[str], naming: Named, keeping: Keeping, ties: Iterable[Tie]
+) -> Container[str]:
     """The files that can lead to the `wanted` ones, these included."""
     modules = {module.path: module for module in program.modules}
     if len(wanted) > _MOST:
@@ -45,7 +50,7 @@ def leading(program: Program, wanted: Collection[str], naming: Named, ties: Iter
     ahead = [*wanted]
     while ahead:
         module = modules[ahead.pop()]
-        new = set(given.get(module.path, ()))
+        new = {*given.get(module.path, ()), *keeping(module)}
         for path, dotted in naming(_word(module)).items():
             if any(_means(program, modules[path], each, module) for each in dotted):
                 new.add(path)

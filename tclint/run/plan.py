@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from tclint.interpreter import registries
 from tclint.model.report import Problem
 from tclint.program import FunctionPlace, Module, Question, dynamo_config
 from tclint.run import leading, taught
@@ -202,7 +203,11 @@ class Plan:
 
     def _leading_to(self, paths: Collection[str]) -> Container[str]:
         naming = partial(self.memo.answers, leading.named)
-        return leading.leading(self.program, paths, naming, self.ties)
+        return leading.leading(self.program, paths, naming, self._keepers, self.ties)
+
+    def _keepers(self, module: Module) -> tuple[str, ...]:
+        found: tuple[str, ...] = self.memo.traced(f"keepers {module.path}", lambda: registries.keepers(module))
+        return found
 
     # -- what is only assumed to be compiled ---------------------------------------------------------------------
 

@@ -159,7 +159,7 @@ def test_what_runs_about_other_files_kept(
 
 
 def test_the_programs_can_tell(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leading, "leading", lambda program, wanted, naming, ties: wanted)
+    monkeypatch.setattr(leading, "leading", lambda program, wanted, *_: wanted)
     assert any(differences(project, seed) for seed in range(3))
 
 
@@ -265,6 +265,62 @@ def test_what_was_told_in_another_file_is_told_there(project: Project) -> None:
     assert [(f.path, f.code) for f in whole.reporting("gen.py").lint().findings] == [("gen.py", "TCL301")]
 
 
+REGISTRY = """
+class Registry:
+    def __init__(self):
+        self.table = {}
+
+    def put(self, name):
+        def inner(what):
+            self.table[name] = what
+            return what
+
+        return inner
+
+    def get(self, name):
+        return self.table[name]
+
+
+TABLE = {}
+
+
+def register(name):
+    def inner(what):
+        TABLE[name] = what
+        return what
+
+    return inner
+"""
+USER = "import torch\n{0}\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return {1}(x) + 1\n"
+KEPT = "{0}\n\n@{1}('loud')\ndef loud(x):\n    print('loud')\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("user", "kept"),
+    [
+        (("from kit.tables import TABLE", "TABLE['loud']"), ("from kit.tables import register", "register")),
+        (("from kit.tables import TABLE", "TABLE['loud']"), ("from kit import register", "register")),
+        (("from kit import tables", "tables.TABLE['loud']"), ("import kit.tables as t", "t.register")),
+        (("from kit.objects import ACTS", "ACTS.get('loud')"), ("from kit.objects import ACTS", "ACTS.put")),
+    ],
+)
+def test_who_reads_a_table_leads_to_what_is_kept_there(
+    project: Project, user: tuple[str, str], kept: tuple[str, str]
+) -> None:
+    """A model takes from a table what another file put there, and imports nothing of that file."""
+    project.write({"kit/__init__.py": "from .tables import *\n", "kit/tables.py": REGISTRY, "other.py": "x = 1\n"})
+    project.write({"kit/objects.py": "from .tables import Registry\nACTS = Registry()\n"})
+    project.write({"net.py": USER.format(*user), "acts.py": KEPT.format(*kept)})
+    whole = opened(project.root)
+    found = whole.lint().findings
+    assert [(f.path, f.line) for f in found] == [("acts.py", 5)]
+    assert whole.reporting("acts.py").lint().findings == found
+
+
+def nothing(module: Module) -> tuple[str, ...]:
+    return ()
+
+
 def test_more_than_a_few_files_are_not_asked_for() -> None:
     files = {f"m{i}.py": f"import m{i - 1}\n".encode() for i in range(1, 200)} | {"m0.py": b""}
     program = Program.build([(path, f"/p/{path}", data, True) for path, data in files.items()])
@@ -274,16 +330,18 @@ def test_more_than_a_few_files_are_not_asked_for() -> None:
         asked.append(word)
         return dict(program.answers(leading.named, word))
 
-    assert len(set(leading.leading(program, {"m0.py"}, naming, []))) == len(files)  # type: ignore[call-overload]
+    assert len(set(leading.leading(program, {"m0.py"}, naming, nothing, []))) == len(files)  # type: ignore[call-overload]
     assert len(asked) < 70
-    assert leading.leading(program, {"m190.py"}, naming, []) == {f"m{i}.py" for i in range(190, 200)}
+    assert leading.leading(program, {"m190.py"}, naming, nothing, []) == {f"m{i}.py" for i in range(190, 200)}
 
 
 def test_what_sites_put_into_a_file_leads_on() -> None:
     files = dict.fromkeys(("a.py", "b.py", "c.py"), b"")
     program = Program.build([(path, f"/p/{path}", data, True) for path, data in files.items()])
-    assert leading.leading(program, {"a.py"}, lambda word: {}, [("b.py", "a.py"), ("c.py", "b.py")]) == set(files)
-    assert leading.leading(program, {"b.py"}, lambda word: {}, [("b.py", "a.py")]) == {"b.py"}
+    assert leading.leading(program, {"a.py"}, lambda word: {}, nothing, [("b.py", "a.py"), ("c.py", "b.py")]) == set(
+        files
+    )
+    assert leading.leading(program, {"b.py"}, lambda word: {}, nothing, [("b.py", "a.py")]) == {"b.py"}
 
 
 STATEMENTS = [
