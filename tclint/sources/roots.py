@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MOST: Final = 1_000_000
 """Bytes of a file that says how a project is installed."""
 
+_INIT: Final = os.sep + "__init__.py"
 _NO_PACKAGES: Final = frozenset(
     {
         "benchmark",
@@ -44,10 +45,15 @@ def import_roots(files: Sequence[InputFile], declared: Sequence[str] = (), top: 
     `declared` are those that the user named; `top` is the folder above which nobody looks.
     """
     folders = {os.path.dirname(file.absolute) for file in files}
-    packages = {os.path.dirname(f.absolute) for f in files if os.path.basename(f.absolute) == "__init__.py"}
-    above = sorted({up for folder in folders for up in _upwards(folder, top)})
+    packages = {os.path.dirname(f.absolute) for f in files if f.absolute.endswith(_INIT)}
+    above: set[str] = set()
+    for folder in folders:
+        for up in _upwards(folder, top):
+            if up in above:
+                break  # and with it all that lie above it
+            above.add(up)
     roots = dict.fromkeys(declared)
-    for folder in above:
+    for folder in sorted(above):
         if os.path.basename(folder) == "src" and folder not in packages:
             roots[folder] = None
         said = list(_said(folder))
