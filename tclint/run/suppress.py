@@ -49,7 +49,7 @@ def apply(
     for path, text in texts.items():
         here = by_path.pop(path, [])
         # Most files hold no such comment, and tokenize is slow: ask the text first.
-        comments = _Comments(text) if _speaks(text) else None
+        comments = _Comments(text) if _speaks(text, here) else None
         if comments is None:
             kept += here
             continue
@@ -62,11 +62,32 @@ def apply(
     return Suppressed(tuple(sorted([*kept, *unused], key=lambda f: f.sort_key)), gone, tuple(unused))
 
 
-def _speaks(text: str) -> bool:
-    """Whether a text may hold a comment for us: a noqa for codes of other linters is none."""
-    if "noqa" in text.lower() and any(not m["codes"] or "TCL" in m["codes"].upper() for m in _NOQA.finditer(text)):
+def _speaks(text: str, findings: Sequence[Finding]) -> bool:
+    """Whether a text may hold a comment for us: a noqa for codes of other linters is none.
+
+    Nor is a bare one above all findings: it silences what stands on its line or below, and nobody complains of it.
+    """
+    if _MARKER.search(text) is not None:
         return True
-    return _MARKER.search(text) is not None
+    if "noqa" not in text.lower():
+        return False
+    bare: list[int] = []
+    for match in _NOQA.finditer(text):
+        if not match["codes"]:
+            bare.append(match.start())
+        elif "TCL" in match["codes"].upper():
+            return True
+    if not bare or not findings:
+        return False
+    return text.count("\n", 0, bare[-1]) + 1 >= _first_line(text, min(finding.span.line for finding in findings))
+
+
+def _first_line(text: str, line: int) -> int:
+    """The first line whose comment can speak of what begins on a line: lines of comments above it do."""
+    lines = text.split("\n", line)
+    while 1 < line <= len(lines) + 1 and lines[line - 2].lstrip().startswith("#"):
+        line -= 1
+    return line
 
 
 def activity(

@@ -99,6 +99,24 @@ def test_end_at_the_start_of_the_next_line_is_not_that_line() -> None:
     assert "TCL101" in codes(run("a = 1\nb = 2  # tclint: ignore[TCL101]\n", one))
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("# noqa\n# why\nif x:\n    pass\n", 3), ('x = 1\nf("""\n""")  # noqa\n', 2), ("if x:  # noqa\n    pass\n", 1)],
+)
+def test_a_bare_noqa_near_a_finding(text: str, line: int) -> None:
+    assert run(text, finding(line)).kept == ()
+
+
+def test_a_bare_noqa_above_all_findings_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules begin with imports that another linter is told to leave alone."""
+    monkeypatch.delattr(suppress, "_Comments")
+    text = "from a import *  # noqa\n\nif x:\n    pass\n"
+    assert codes(run(text, finding(3), finding(4))) == ["TCL101", "TCL101"]
+    assert run(text).kept == ()
+    with pytest.raises(NameError):
+        run(text, finding(1))
+
+
 def test_whole_file() -> None:
     text = "import x\n# tclint: ignore-file[TCL1]\ny = 1\n"
     result = run(text, finding(3), finding(1, "TCL201", "r"))
