@@ -234,6 +234,8 @@ def _out_of_range(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, An
     for name, spec in tensors(inputs):
         if spec.dtype == "int64" and spec.high > 1:
             yield _change(inputs, name, replace(spec, high=1))
+    # Numbers that become indices on the way.
+    yield from together.units(inputs)
 
 
 def _number_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -435,7 +437,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
         _integers,
     ),
     (
-        r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast",
+        r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast|Promotion of int",
         _floats,
     ),
     (r"\b[Dd]ouble\b|float64", lambda m, i: together.doubles(i)),

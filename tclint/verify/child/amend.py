@@ -24,6 +24,8 @@ Alternatives = Callable[[Parameter, int], list[Any]]
 """So many values that are thought of for an argument, the likeliest first."""
 
 LENGTHS = (1, 2, 3, 4, 5)
+FEW = 4
+"""Values that are looked at for each argument, where all of them are suspected alike."""
 MANY = 8
 """Most values that are looked at for one of another kind."""
 _NETWORK = ("URLError", "ConnectionError", "OfflineMode", "LocalEntryNotFound", "Max retries", "load weights")
@@ -75,6 +77,20 @@ def revisions(failed: Failed) -> Iterator[Arguments]:
         yield from ({**attempt, name: other} for other in others if other != value)
     yield from _by_blame(failed)
     yield from _by_words(failed)
+
+
+def variations(attempt: Arguments, parameters: list[Parameter], think: Alternatives) -> Iterator[Arguments]:
+    """One argument changed at a time: what is switched on or off by default the other way; lists longer and shorter; the
+    next values that are thought of, one of every argument before the next of any."""
+    for parameter in [p for p in parameters if type(p.default) is bool and p.name not in attempt]:
+        yield {**attempt, parameter.name: not parameter.default}
+    for name, value in attempt.items():
+        if type(value) in (list, tuple) and value:
+            yield from ({**attempt, name: type(value)([value[0]] * length)} for length in (1, 3) if length != len(value))
+    given = [p for p in parameters if p.name in attempt]
+    for number in range(1, FEW):
+        for parameter in given:
+            yield from ({**attempt, parameter.name: value} for value in think(parameter, number + 1)[number:])
 
 
 def _by_signature(failed: Failed) -> Iterator[Arguments]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import torch
 
 from tclint.verify import guess, usage
 from tclint.verify.child import alone
-from tclint.verify.child.amend import Arguments, Failed, amendments, revisions
+from tclint.verify.child.amend import Arguments, Failed, amendments, revisions, variations
 from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.blame import reached
 from tclint.verify.child.inputs import NoInputs
@@ -22,7 +21,7 @@ from tclint.verify.child.limits import within
 from tclint.verify.child.shrink import PARAMETERS
 from tclint.verify.child.shrink import parameters_of as sizes_of
 from tclint.verify.child.shrunk import is_config, shrunk
-from tclint.verify.child.signatures import Parameter, hints_of, own_parameters, parameters_of
+from tclint.verify.child.signatures import Parameter, hints_of, maker_of, own_parameters, parameters_of
 
 DEPTH = 3
 """How deep an argument may be an instance that has to be made itself."""
@@ -73,10 +72,19 @@ class Making:
         if self.arguments is None:
             return
         parameters = parameters_of(self.target)
-        think = _thinker(self.target, self.root, self.rich, time.thread_time() + SECONDS)
         given = {p.name: p.default for p in parameters if p.default is not p.empty} | self.arguments
-        seen = {repr(sorted(self.arguments.items()))}
-        for arguments in revisions(Failed(error, self.arguments, given, parameters, _some(think))):
+        think = _thinker(self.target, self.root, self.rich, time.thread_time() + SECONDS)
+        yield from self._others(revisions(Failed(error, self.arguments, given, parameters, _some(think))))
+
+    def varied(self) -> Iterator[Making]:
+        """Others, with one argument otherwise: where no error says which of them is at fault, each in its turn."""
+        if self.arguments is not None:
+            think = _thinker(self.target, self.root, self.rich, time.thread_time() + SECONDS)
+            yield from self._others(variations(self.arguments, parameters_of(self.target), _some(think)))
+
+    def _others(self, changed: Iterable[Arguments]) -> Iterator[Making]:
+        seen = {repr(sorted((self.arguments or {}).items()))}
+        for arguments in changed:
             other = Making(self.target, self.root, self.rich, self.channels)
             other.arguments = arguments
             key = repr(sorted(arguments.items()))
@@ -111,7 +119,7 @@ def _thinker(
     target: type, root: str, rich: bool, end: float, depth: int = 0, channels: int = 0
 ) -> Callable[[Parameter], _Choices]:
     """What thinks of values for an argument of a constructor."""
-    hints = hints_of(inspect.getattr_static(target, "__init__"))
+    hints = hints_of(maker_of(target))
     names = [p.name for p in parameters_of(target)]
     passed = usage.literals_of(target.__name__, names, root) if root else {}
     too_large = any(type(value) is int and value > LARGE for values in passed.values() for value in values)
@@ -166,7 +174,7 @@ def _constructed(
 ) -> tuple[Any, Arguments]:
     end = end or time.thread_time() + SECONDS
     parameters = parameters_of(target)
-    hints = hints_of(inspect.getattr_static(target, "__init__"))
+    hints = hints_of(maker_of(target))
     # What is only handed on to the class above is given when it says that it is missing: this one may decide it itself.
     own_names = own_parameters(target)
     required = [p for p in parameters if p.default is p.empty and p.name in own_names]

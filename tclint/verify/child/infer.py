@@ -8,7 +8,7 @@ import inspect
 import re
 import time
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import ModuleType
 from typing import Any
@@ -200,16 +200,35 @@ def _of_class(job: Job, candidate: Candidate, target: type, method: str, rich: b
     counted = [p for p in parameters_of(target) if p.default is p.empty and guess.is_channels(p.name)]
     for channels in (3, WIDTH) if counted and not rich else ():
         revised.append(Making(target, job.root, rich, channels))
+    # The inputs that got furthest are near those that run what differs in one argument.
+    near = first.nearest[0] if first.nearest else None
+    found = _that_runs(revised, job, target, method, source) or _that_runs(
+        making.varied() if not rich else (), job, target, method, source, near
+    )
+    if found is None:
+        raise first
+    return found
+
+
+def _that_runs(
+    makings: Iterable[Making],
+    job: Job,
+    target: type,
+    method: str,
+    source: str,
+    start: Mapping[str, Any] | None = None,
+) -> Example | None:
+    """The first of these for which inputs are found, in the time there is for all of them."""
     end = time.thread_time() + SECONDS
-    for other in revised:
+    for making in makings:
         if time.thread_time() > end:
             break
         try:
-            return example_of(other, target, method, _told(source, other), root=job.root, seconds=SOON)
+            return example_of(making, target, method, _told(source, making), start, root=job.root, seconds=SOON)
         except Exception:
             # What the first attempt said is told in the end.
             continue
-    raise first
+    return None
 
 
 def _told(source: str, making: Making) -> str:

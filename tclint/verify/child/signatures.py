@@ -75,10 +75,20 @@ def parameters_of(target: type) -> list[Parameter]:
                 found.setdefault(parameter.name, parameter)
         if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in given) or base is torch.nn.Module:
             break
+    maker = target.__new__
+    if not found and inspect.isfunction(maker):
+        # A tuple with names is made before it could be initialised.
+        found = {p.name: p for p in signature_of(maker)[1:]}
     return list(found.values())
+
+
+def maker_of(target: type) -> Any:
+    """The function that says what a class is made with."""
+    maker = inspect.getattr_static(target, "__init__")
+    return maker if inspect.isfunction(maker) or not inspect.isfunction(target.__new__) else target.__new__
 
 
 def own_parameters(target: type) -> frozenset[str]:
     """The names that the nearest constructor takes itself."""
-    maker = next((vars(base)["__init__"] for base in target.__mro__ if "__init__" in vars(base)), None)
+    maker = maker_of(target)
     return frozenset(inspect.signature(maker).parameters) if inspect.isfunction(maker) else frozenset()
