@@ -84,9 +84,11 @@ def variations(attempt: Arguments, parameters: list[Parameter], think: Alternati
     next values that are thought of, one of every argument before the next of any."""
     for parameter in [p for p in parameters if type(p.default) is bool and p.name not in attempt]:
         yield {**attempt, parameter.name: not parameter.default}
-    for name, value in attempt.items():
-        if type(value) in (list, tuple) and value:
-            yield from ({**attempt, name: type(value)([value[0]] * length)} for length in (1, 3) if length != len(value))
+    lists = {name: value for name, value in attempt.items() if type(value) in (list, tuple) and value}
+    if len(lists) > 1:
+        yield {**attempt, **{name: value[:1] for name, value in lists.items()}}
+    for name, value in lists.items():
+        yield from ({**attempt, name: type(value)([value[0]] * length)} for length in (1, 3) if length != len(value))
     given = [p for p in parameters if p.name in attempt]
     for number in range(1, FEW):
         for parameter in given:
@@ -202,6 +204,10 @@ def _of_kind(text: str, value: Any, thought: list[Any]) -> list[Any]:
         return [*(other for other in thought if isinstance(other, (list, tuple)))][:3] + made
     if _MAPPED.search(text):
         return [other for other in thought if isinstance(other, Mapping)][:2] or [{}]
+    if "ndarray" in text:
+        import numpy as np
+
+        return [np.linspace(0.0, 1.0, guess.WIDTH, dtype=np.float32)]
     if "not callable" in text:
         return [other for other in thought if callable(other)][:3]
     if wanted := re.search(r"object has no attribute '(\w+)'", text):

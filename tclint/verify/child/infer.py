@@ -387,10 +387,11 @@ def example_of(
     required |= dict(start or optional_start(required, optional))
     if not required and (rest := rest_of(signed)):
         required[f"*{rest}"] = Several((first or guess.tensor_for("x", width),))
+    spare = [p.name for p in parameters if p.name in required and need_of(signed, p.name, model).may_be_none]
     function_of = (lambda made: getattr(made, method)) if method else (lambda made: made)
     making = (lambda: getattr(build(), method)) if method else build
     try:
-        inputs = search(build, function_of, required, optional, seconds)
+        inputs = search(build, function_of, required, optional, seconds, spare)
     except NoInputs as missing:
         missing.partial = tuple(_called(source, making, near, partial=True) for near in missing.nearest)
         raise

@@ -46,6 +46,8 @@ class Need:
     """Elements that it must have at least."""
     layers: list[Any] = field(default_factory=list)
     """Torch's own modules that it is handed to as it is, in the order in which they come."""
+    may_be_none: bool = False
+    """Somebody asks whether it is None, and goes on."""
     element: Need | None = None
     """What is done with each of its elements, where it has them and something is."""
 
@@ -232,6 +234,8 @@ def _comparison(node: ast.expr, compare: ast.Compare, place: _Place, need: Need)
             key = _constant(left, place)
             if isinstance(key, str):
                 need.keys[key] = None
+        elif isinstance(operator, (ast.Is, ast.IsNot)):
+            need.may_be_none |= isinstance(other, ast.Constant) and other.value is None
         elif isinstance(operator, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
             need.is_number = True
 

@@ -11,7 +11,7 @@ import math
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -77,8 +77,12 @@ def search(
     start: Mapping[str, Any],
     optional: Mapping[str, Any],
     seconds: float = SECONDS,
+    spare: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Arguments by name with which the target runs. Raises NoInputs with the last error where none were found."""
+    """Arguments by name with which the target runs. Raises NoInputs with the last error where none were found.
+
+    `spare` names those of `start` that the target asks whether they are None.
+    """
     model = build()
     if isinstance(model, nn.Module):
         if sum(parameter.numel() for parameter in model.parameters()) > PARAMETERS:
@@ -87,7 +91,7 @@ def search(
     real = function_of(model)
     meta = _on_meta(model, function_of)
     end = time.thread_time() + seconds
-    waiting = [_Try(0, dict(start)), *_later(model, start, optional)]
+    waiting = [_Try(0, dict(start)), *_later(model, start, optional, spare)]
     same = 0
     seen = {repr(sorted(start.items(), key=str))}
     count = 0
@@ -134,10 +138,14 @@ def search(
     )
 
 
-def _later(model: Any, start: Mapping[str, Any], optional: Mapping[str, Any]) -> list[_Try]:
-    """What is tried when errors lead nowhere: what kinds of modules take, optional tensors that no error asks for by name,
-    square matrices for functions, which often want them all alike."""
-    found = [_Try(KINDS + index // 6, item) for index, item in enumerate(families(start, widths_of(model)))]
+def _later(
+    model: Any, start: Mapping[str, Any], optional: Mapping[str, Any], absent: Sequence[str] = ()
+) -> list[_Try]:
+    """What is tried when errors lead nowhere: nothing, where that is asked for; what kinds of modules take, optional tensors
+    that no error asks for by name, square matrices for functions, which often want them all alike."""
+    found = [_Try(1, {**start, **dict.fromkeys(absent)})] if absent else []
+    found += [_Try(2, {**start, name: None}) for name in absent if len(absent) > 1]
+    found += [_Try(KINDS + index // 6, item) for index, item in enumerate(families(start, widths_of(model)))]
     spare = [name for name, value in optional.items() if isinstance(value, TensorSpec) and name not in start]
     found += [_Try(5, {**start, name: optional[name]}) for name in spare[:4]]
     if not isinstance(model, nn.Module):
