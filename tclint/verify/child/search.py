@@ -23,7 +23,7 @@ from tclint.verify.child.blame import blamed, reached
 from tclint.verify.child.inputs import NoInputs, consumed
 from tclint.verify.child.nested import call_of, parts_of
 from tclint.verify.child.wishes import Wish, wishes
-from tclint.verify.complaints import replaced
+from tclint.verify.complaints import replaced, scaled
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.guess import WIDTH, Several, TensorSpec
 from tclint.verify.otherwise import families, otherwise
@@ -245,6 +245,7 @@ def _wished(wish: Wish, inputs: dict[str, Any], guilty: list[str]) -> Iterator[d
             yield {**inputs, name: wish.want}
     if type(wish.had) is int:
         yield from replaced(inputs, wish.had, wish.want)
+        yield from scaled(inputs, wish.had, wish.want)
 
 
 def _complaint(error: Exception) -> str:
