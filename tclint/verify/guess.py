@@ -238,21 +238,54 @@ def from_jaxtyping(annotation: Any, width: int = WIDTH) -> TensorSpec | None:
 
 
 _DESCRIBED = r"^\s*(?:Args:\s*)?`{0,2}%s`{0,2}\b[^\n(]*?(?:\([^()\n]*(?:Tensor|optional)[^()\n]*\))?[^\n(]*?[:#][^\n(\[]*?[(\[]([^()\[\]\n]*)[)\]](.*)"
+_ENTRY = (
+    r"^(?P<margin>[ \t]*)(?:[-*#]+[ \t]*)?(?::param[ \t]+(?:[\w.]+[ \t]+)?)?[`*]*%s[`*]*[ \t]*(?=[:(=,-])"
+    r"(?P<text>[^\n]*(?:\n(?P=margin)[ \t]+[^\n]+){0,3})"
+)
+"""What a docstring says of one argument: the line that begins with its name, and those that are indented below it."""
+_INPUT = r"^[ \t]*[-*]?[ \t]*[`*]*[Ii]nputs?[`*]*[ \t]*:(?P<text>[^\n]*)"
+"""`Input: (N, C, H, W)`, as torch's own docstrings have it."""
+_SHAPE = re.compile(r"[(\[]((?:[^()\[\]]){1,60})[)\]]|\b([A-Z]\w*(?:[ ]?[x×][ ]?[A-Z0-9]\w*)+)\b")
+_NO_AXES = frozenset(
+    {"tensor", "int", "float", "bool", "str", "optional", "list", "tuple", "default", "none", "batch_first"}
+)
 
 
 def from_description(source: str, name: str, width: int = WIDTH) -> TensorSpec | None:
     """The tensor that a docstring or a comment beside the parameter describes: `x: (B, T, C) float`, `# (12, 768)`."""
     found = re.search(_DESCRIBED % re.escape(name), source, re.MULTILINE)
-    if found is None:
-        return None
-    axes = [axis.strip(" `*") for axis in found[1].split(",") if axis.strip(" `*")]
+    if found is not None and (spec := _spec_of(found[1], found[2][:60], name, width)) is not None:
+        return spec
+    for entry in re.finditer(_ENTRY % re.escape(name), source, re.MULTILINE):
+        if (spec := _told_in(entry["text"], name, width)) is not None:
+            return spec
+    return None
+
+
+def from_input(source: str, name: str, width: int = WIDTH) -> TensorSpec | None:
+    """The tensor that a docstring describes as the input, where there is one."""
+    found = re.search(_INPUT, source, re.MULTILINE)
+    return _told_in(found["text"], name, width) if found is not None else None
+
+
+def _told_in(text: str, name: str, width: int) -> TensorSpec | None:
+    for shape in _SHAPE.finditer(text):
+        axes = shape[1] or ",".join(re.split(r" ?[x×] ?", shape[2]))
+        if (spec := _spec_of(axes, text[:80], name, width)) is not None:
+            return spec
+    return None
+
+
+def _spec_of(written: str, said: str, name: str, width: int) -> TensorSpec | None:
+    """The tensor of axes that are written with commas between them."""
+    axes = [axis.strip(" `*\n\t") for axis in written.split(",") if axis.strip(" `*\n\t")]
     if not axes or not all(re.match(r"^[A-Za-z0-9_]+(?:\s*[+*]\s*[A-Za-z0-9_]+)*$", axis) for axis in axes):
         return None
-    if any(axis.lower() in ("tensor", "int", "float", "bool", "str", "optional") or len(axis) > 24 for axis in axes):
+    if any(axis.lower() in _NO_AXES or len(axis) > 24 for axis in axes) or len(axes) > 6:
         return None
     shape = tuple(_described_size(axis, len(axes), width) for axis in axes)
-    rest = found[2][:60].lower()
-    dtype = "bool" if "bool" in rest else "int64" if re.search(r"\b(int|long|ids?|indices)\b", rest) else ""
+    rest = said.lower()
+    dtype = "bool" if "bool" in rest else "int64" if re.search(r"\b(int|long|ids?|indices|longtensor)\b", rest) else ""
     return TensorSpec(shape, dtype or tensor_for(name, width).dtype)
 
 

@@ -335,7 +335,7 @@ def example_of(
     signed = function or getattr(target, method or ("__call__" if _calls_itself(target) else "forward"))
     parameters = signature_of(signed)
     hints = hints_of(signed)
-    described = _source(signed)
+    described = "\n".join([_source(signed), *(inspect.cleandoc(d) for d in _docs_above(target))])
     # A module is called by the names of its instances: what is passed to functions named `forward` says nothing of it.
     named = function is not None or method
     passed = (
@@ -345,15 +345,16 @@ def example_of(
     width = next(iter(widths_of(model)), WIDTH)
     required: dict[str, Any] = {}
     optional: dict[str, Any] = {}
+    said: set[str] = set()
     for parameter in parameters:
         annotation = hints.get(parameter.name, parameter.annotation)
         value = _argument(parameter, annotation, width)
         if isinstance(value, TensorSpec) and guess.from_jaxtyping(parameter.annotation) is None:
-            value = (
-                guess.from_description(described, parameter.name, width)
-                or _layer_spec(signed, parameter, model)
-                or value
-            )
+            told = guess.from_description(described, parameter.name, width)
+            if told is None and parameter is parameters[0]:
+                told = guess.from_input(described, parameter.name, width)
+            said |= {parameter.name} if told is not None else set()
+            value = told or _layer_spec(signed, parameter, model) or value
         if isinstance(value, TensorSpec) and guess.is_mask(parameter.name) and _chooses(signed, parameter.name):
             value = dataclasses.replace(value, dtype="bool")
         own = [item for item in passed.get(parameter.name, ()) if item is not None and _suits(item, annotation)]
@@ -367,6 +368,7 @@ def example_of(
         elif isinstance(value, (TensorSpec, Several)) or parameter.default is None:
             optional[parameter.name] = value
     first = _first_spec(model)
+    also: dict[str, Any] = {}
     if first is not None and required:
         name = next(iter(required))
         unsaid = name.lower() in (
@@ -383,7 +385,11 @@ def example_of(
             "img",
         )
         if unsaid and isinstance(required[name], TensorSpec) and guess.from_jaxtyping(hints.get(name)) is None:
-            required[name] = first
+            if name in said and len(first.shape) != len(required[name].shape):
+                # What is written about it, or what the first layer takes: the one may be flattened to the other.
+                also = {name: first}
+            else:
+                required[name] = first
     required |= dict(start or optional_start(required, optional))
     if not required and (rest := rest_of(signed)):
         required[f"*{rest}"] = Several((first or guess.tensor_for("x", width),))
@@ -391,7 +397,7 @@ def example_of(
     function_of = (lambda made: getattr(made, method)) if method else (lambda made: made)
     making = (lambda: getattr(build(), method)) if method else build
     try:
-        inputs = search(build, function_of, required, optional, seconds, spare)
+        inputs = search(build, function_of, required, optional, seconds, spare, also)
     except NoInputs as missing:
         missing.partial = tuple(_called(source, making, near, partial=True) for near in missing.nearest)
         raise
@@ -498,6 +504,11 @@ def _source(function: Any) -> str:
     doc = function.__doc__ or ""
     first_body = text.find(doc[:40]) + len(doc) if doc and doc[:40] in text else text.find("\n", text.find("):"))
     return text[:first_body] if first_body > 0 else text
+
+
+def _docs_above(target: Any) -> list[str]:
+    """What a class says of itself: of its arguments there, where its `forward` says nothing."""
+    return [target.__doc__] if isinstance(target, type) and target.__doc__ else []
 
 
 def optional_start(required: Mapping[str, Any], optional: Mapping[str, Any]) -> dict[str, Any]:

@@ -78,10 +78,11 @@ def search(
     optional: Mapping[str, Any],
     seconds: float = SECONDS,
     spare: Sequence[str] = (),
+    also: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Arguments by name with which the target runs. Raises NoInputs with the last error where none were found.
 
-    `spare` names those of `start` that the target asks whether they are None.
+    `spare` names those of `start` that the target asks whether they are None, `also` is as likely as what `start` has.
     """
     model = build()
     if isinstance(model, nn.Module):
@@ -91,7 +92,11 @@ def search(
     real = function_of(model)
     meta = _on_meta(model, function_of)
     end = time.thread_time() + seconds
-    waiting = [_Try(0, dict(start)), *_later(model, start, optional, spare)]
+    waiting = [
+        _Try(0, dict(start)),
+        *([_Try(1, {**start, **also})] if also else []),
+        *_later(model, start, optional, spare),
+    ]
     same = 0
     seen = {repr(sorted(start.items(), key=str))}
     count = 0
@@ -138,9 +143,7 @@ def search(
     )
 
 
-def _later(
-    model: Any, start: Mapping[str, Any], optional: Mapping[str, Any], absent: Sequence[str] = ()
-) -> list[_Try]:
+def _later(model: Any, start: Mapping[str, Any], optional: Mapping[str, Any], absent: Sequence[str] = ()) -> list[_Try]:
     """What is tried when errors lead nowhere: nothing, where that is asked for; what kinds of modules take, optional tensors
     that no error asks for by name, square matrices for functions, which often want them all alike."""
     found = [_Try(1, {**start, **dict.fromkeys(absent)})] if absent else []
