@@ -160,6 +160,11 @@ def alike_families(inputs: Inputs, width: int) -> Iterator[dict[str, Any]]:
     if len(given) < 2:
         return
     floats: tuple[tuple[int, ...], ...] = ((BATCH, width), (BATCH, SEQUENCE, width), (BATCH, 3, SIDE, SIDE), (BATCH,))
+    deep = (
+        (BATCH, width, SIDE // 2, SIDE // 2),
+        (BATCH, width, SIDE // 2),
+        (BATCH, width, SIDE // 4, SIDE // 4, SIDE // 4),
+    )
     whole: tuple[tuple[int, ...], ...] = ((BATCH,), (BATCH, SEQUENCE))
     for shape in floats:
         for label in whole:
@@ -167,6 +172,8 @@ def alike_families(inputs: Inputs, width: int) -> Iterator[dict[str, Any]]:
                 **inputs,
                 **{n: replace(s, shape=shape if s.dtype.startswith("float") else label) for n, s in given},
             }
+    if all(spec.dtype.startswith("float") for _, spec in given):
+        yield from ({**inputs, **{name: replace(spec, shape=shape) for name, spec in given}} for shape in deep)
     first, *rest = given
     # A prediction for each class, and the class.
     labels = {name: TensorSpec((BATCH,), "int64", 2) for name, _ in rest[:1]}

@@ -417,7 +417,10 @@ _RULES: tuple[tuple[str, Rule], ...] = (
         lambda m, i: together.longer(i),
     ),
     (r"(?i)(?:got|but found|received).{0,30}(?:\bint64|\bLong|\bint\b)", _floats),
-    (r"non-complex|(?<!point or )[Cc]omplex (?:tensor|input|dtype)|view_as_real", lambda m, i: together.complexes(i)),
+    (
+        r"non-complex|(?<!point or )[Cc]omplex (?:tensor|input|dtype)|view_as_real|ComplexFloat|c10::complex|complex<float>",
+        lambda m, i: together.complexes(i),
+    ),
     (r"dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]", _batched_pairs),
     (r"Expected (?:size )?(\d+) in dimension (\d) but got (?:size )?(\d+)", _axis_pair),
     (r"[Ee]xpected (?:input|hidden|hx) to be 1D or 2D", lambda m, i: rows(i)),

@@ -63,6 +63,9 @@ class Wanted:
 def values_for(wanted: Wanted) -> Iterator[Any]:
     """What to pass, likeliest first."""
     need = wanted.need()
+    if wanted.parameter.kind is Parameter.VAR_POSITIONAL:
+        yield from _several(wanted, need)
+        return
     annotation = plain(wanted.annotation)
     if typing.get_origin(annotation) is typing.Literal:
         yield from typing.get_args(annotation)
@@ -79,6 +82,15 @@ def values_for(wanted: Wanted) -> Iterator[Any]:
         yield from [value for value in need.values if type(value) is int][:3]
     yield from _used(wanted, need)
     yield from _named(wanted)
+
+
+def _several(wanted: Wanted, need: Need) -> Iterator[Any]:
+    """For a parameter that takes all further arguments: parts of a model, or the sizes of a shape."""
+    if need.element is not None:
+        yield from ([item] * 2 for item in islice(_used(wanted, need.element), 2))
+    yield [Through(), Through()]
+    yield [guess.BATCH, -1]
+    yield [WIDTH, WIDTH]
 
 
 def _docs(target: type) -> Iterator[str | None]:
@@ -308,7 +320,9 @@ def _sequence(wanted: Wanted, items: list[Any], length: int = 0) -> Iterator[Any
     if inner is float or (isinstance(number, float) and number < 1):
         size = float(number if number is not None else 1.0)
     elif inner is str:
-        size = guess.word_for(name) or "x"
+        size = guess.word_for(name.removesuffix("s")) or "x"
+    elif inner is None and number is None and (word := guess.word_for(name.removesuffix("s"))):
+        size = word
     elif inner is bool:
         size = False
     elif isinstance(inner, type) and inner not in (int, list, tuple, dict):

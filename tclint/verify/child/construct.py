@@ -21,7 +21,7 @@ from tclint.verify.child.limits import within
 from tclint.verify.child.shrink import PARAMETERS
 from tclint.verify.child.shrink import parameters_of as sizes_of
 from tclint.verify.child.shrunk import is_config, shrunk
-from tclint.verify.child.signatures import Parameter, hints_of, maker_of, own_parameters, parameters_of
+from tclint.verify.child.signatures import Parameter, hints_of, maker_of, own_parameters, parameters_of, rest_parameter
 
 DEPTH = 3
 """How deep an argument may be an instance that has to be made itself."""
@@ -65,7 +65,7 @@ class Making:
             made, self.arguments = _constructed(self.target, 0, self.root, self.rich, channels=self.channels)
             return made
         torch.manual_seed(0)
-        return self.target(**copy.deepcopy(self.arguments))
+        return _made(self.target, copy.deepcopy(self.arguments))
 
     def revised(self, error: Exception) -> Iterator[Making]:
         """Others, with arguments that an error suggests which what was made raised when it was called."""
@@ -80,7 +80,8 @@ class Making:
         """Others, with one argument otherwise: where no error says which of them is at fault, each in its turn."""
         if self.arguments is not None:
             think = _thinker(self.target, self.root, self.rich, time.thread_time() + SECONDS)
-            yield from self._others(variations(self.arguments, parameters_of(self.target), _some(think)))
+            parameters = [*parameters_of(self.target), *_rest(self.target)]
+            yield from self._others(variations(self.arguments, parameters, _some(think)))
 
     def _others(self, changed: Iterable[Arguments]) -> Iterator[Making]:
         seen = {repr(sorted((self.arguments or {}).items()))}
@@ -91,6 +92,22 @@ class Making:
             if key not in seen:
                 seen.add(key)
                 yield other
+
+
+def _rest(target: type) -> list[Parameter]:
+    found = rest_parameter(target)
+    return [found] if found is not None else []
+
+
+def _made(target: type, given: Arguments) -> Any:
+    """An instance. What stands under `*name` is handed over by position, behind all that comes before it."""
+    rest = next((name for name in given if name.startswith("*")), "")
+    if not rest:
+        return target(**given)
+    before = [p for p in parameters_of(target) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    args = [given.get(p.name, p.default) for p in before]
+    named = {name: value for name, value in given.items() if name != rest and name not in {p.name for p in before}}
+    return target(*args, *given[rest], **named)
 
 
 def construct(target: type, depth: int = 0, root: str = "", rich: bool = False) -> Any:
@@ -185,7 +202,9 @@ def _constructed(
         # A field whose default is only a mark that somebody must give it.
         choices |= {p.name: think(p) for p in parameters if p.name not in choices and _is_unset(p, hints)}
     first: Exception | None = None
-    rest = _combinations(_first(choices), choices, depth)
+    picks = _first(choices)
+    further = [{**picks, f"*{p.name}": value} for p in _rest(target) for value in think(p).some(0, FEW)]
+    rest = chain([picks], further, _combinations(picks, choices, depth))
     some = _some(think)
     waiting: list[_Try] = []
     seen: set[str] = set()
@@ -208,7 +227,7 @@ def _constructed(
             given = copy.deepcopy(now.arguments)
             torch.manual_seed(0)
             with within(SLOW):
-                made = target(**given)
+                made = _made(target, given)
             if (count := sizes_of(made)) <= PARAMETERS:
                 return made, now.arguments
             del made
@@ -230,7 +249,7 @@ def _constructed(
     if large is not None:
         # Nothing smaller was found.
         torch.manual_seed(0)
-        return target(**copy.deepcopy(large)), large
+        return _made(target, copy.deepcopy(large)), large
     needed = ", ".join(p.name for p in required) or "nothing"
     raise NoInputs(f"{target.__name__}({needed}) cannot be made: {type(first).__name__}: {str(first)[:200]}")
 

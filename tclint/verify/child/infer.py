@@ -128,6 +128,9 @@ _KNOWN = ("torch", "builtins", "typing", "collections", "numpy", "inspect", "jax
 """Whose classes are not made by guessing."""
 
 
+_MAPPINGS = ("dict", "Mapping", "OrderedDict", "defaultdict", "MutableMapping")
+
+
 def _block_mask() -> Any:
     """The mask of flex attention that most models use."""
     from torch.nn.attention.flex_attention import create_block_mask
@@ -456,7 +459,7 @@ def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, wid
     need: Need = need_of(function, name, model)
     if need.keys:
         return {f"{name}[{key}]": guess.value_for(key, width) for key in need.keys}
-    if need.is_mapping:
+    if need.is_mapping or wanted is dict or getattr(typing.get_origin(wanted), "__name__", "") in _MAPPINGS:
         return {f"{name}[x]": guess.tensor_for("x", width)}
     if need.is_called:
         return {name: Through()}

@@ -82,6 +82,14 @@ def parameters_of(target: type) -> list[Parameter]:
     return list(found.values())
 
 
+def rest_parameter(target: type) -> Parameter | None:
+    """The parameter of a constructor that takes all further positional arguments, where it keeps them for itself."""
+    maker = maker_of(target)
+    given = list(inspect.signature(maker).parameters.values()) if inspect.isfunction(maker) else []
+    handed_on = any(p.kind is p.VAR_KEYWORD for p in given)
+    return next((p for p in given if p.kind is p.VAR_POSITIONAL and not handed_on), None)
+
+
 def maker_of(target: type) -> Any:
     """The function that says what a class is made with."""
     maker = inspect.getattr_static(target, "__init__")
