@@ -121,6 +121,14 @@ def _channels(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     want, had = int(found[1]), int(found[2])
     yield from _dims(inputs, had, want, axis=1)
     yield from _dims(inputs, had, want)
+    for name, spec in tensors(inputs):
+        for axis in range(len(spec.shape) - 1):
+            if spec.shape[axis] * spec.shape[axis + 1] == had:
+                # Two axes became one: frames and channels, steps and features.
+                for both in ((want, 1), (1, want)):
+                    shape = (*spec.shape[:axis], *both, *spec.shape[axis + 2 :])
+                    yield _change(inputs, name, replace(spec, shape=shape))
+    yield from computed(inputs, had, want)
 
 
 def _conv_rank(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -197,8 +205,21 @@ def _batched_pairs(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, A
 
 def _axis_pair(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     want, axis, had = (int(number) for number in found.groups())
+    if axis > 1:
+        yield from _resized(inputs, want, had, axis)
+        yield from _resized(inputs, had, want, axis)
     yield from _dims(inputs, had, want, axis)
     yield from _dims(inputs, want, had, axis)
+
+
+def _resized(inputs: Inputs, had: int, want: int, axis: int) -> Iterator[dict[str, Any]]:
+    """An image or a volume that is larger or smaller by the same factor on every side."""
+    for name, spec in tensors(inputs):
+        sides = spec.shape[2:]
+        if len(spec.shape) > max(axis, 3) and spec.shape[axis] == had:
+            scaled = tuple(side * want // had for side in sides)
+            if min(scaled) > 0 and max(scaled) <= 256:
+                yield _change(inputs, name, replace(spec, shape=(*spec.shape[:2], *scaled)))
 
 
 def _split(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -296,6 +317,18 @@ def _axis(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
             yield _change(inputs, name, high)
 
 
+def _same_rank(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Tensors that are joined: those of either rank as those of the other."""
+    first, second = (int(number) for number in found.groups() if number)
+    for had, want in ((first, second), (second, first)):
+        model = next((spec for _, spec in tensors(inputs) if len(spec.shape) == want), None)
+        for name, spec in tensors(inputs):
+            if len(spec.shape) == had:
+                if model is not None:
+                    yield _change(inputs, name, replace(spec, shape=model.shape))
+                yield _change(inputs, name, spec.with_rank(want))
+
+
 def _scalar_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A tensor of one element where a larger one was given."""
     for name, spec in tensors(inputs):
@@ -370,6 +403,7 @@ def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 _RULES: tuple[tuple[str, Rule], ...] = (
     (r"KeyError: '(\w+)'", _key),
+    (r"Expected (\d)-D tensors, but got (\d)-D|same number of dimensions: got (\d) and (\d)", _same_rank),
     (r"'(Tensor|types\.SimpleNamespace)' object has no attribute '(\w+)'", _part),
     (r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", _absent),
     (r"had torch\.Size\(\[([\d, ]*)\]\).*?broadcastable to \[([\d, ]+)\]", _broadcast),
