@@ -176,7 +176,37 @@ def tensor_for(name: str, width: int = WIDTH) -> TensorSpec:
         return TensorSpec((SEQUENCE,), "int64", 2)
     if _TIME.search(lowered):
         return TensorSpec((BATCH,))
+    if re.search(r"^adj(_?mat\w*|acency\w*)?$", lowered):
+        return TensorSpec((BATCH, SEQUENCE, SEQUENCE), unit=True)
     return TensorSpec((BATCH, SEQUENCE, width))
+
+
+_EDGES = re.compile(r"edge_?(index|indices|list)$|^edges$")
+
+
+def as_graph(inputs: dict[str, Any], width: int = WIDTH) -> dict[str, Any]:
+    """Inputs as graph networks take them, where one of them lists edges: a row for each node, and for each edge."""
+    names = {name: name.lower().rpartition(".")[2].rpartition("[")[2].rstrip("]") for name in inputs}
+    if not any(_EDGES.search(last) for last in names.values()):
+        return inputs
+    found = dict(inputs)
+    for name, value in inputs.items():
+        if not isinstance(value, TensorSpec):
+            continue
+        last = names[name]
+        if _EDGES.search(last):
+            found[name] = TensorSpec((2, SEQUENCE), "int64", 2)
+        elif last.startswith("edge") and re.search(r"type|label|id", last):
+            found[name] = TensorSpec((SEQUENCE,), "int64", 2)
+        elif last.startswith("edge") and "weight" in last:
+            found[name] = TensorSpec((SEQUENCE,))
+        elif last.startswith("edge"):
+            found[name] = TensorSpec((SEQUENCE, value.shape[-1] if value.shape else width))
+        elif last in ("batch", "batch_index", "batch_idx", "ptr"):
+            found[name] = TensorSpec((SEQUENCE,), "int64", 1)
+        elif len(value.shape) == 3 or value.dtype == "int64" and len(value.shape) == 2:
+            found[name] = replace(value, shape=value.shape[1:])
+    return found
 
 
 def is_mask(name: str) -> bool:

@@ -122,7 +122,7 @@ def _channels(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _dims(inputs, had, want, axis=1)
     yield from _dims(inputs, had, want)
     for name, spec in tensors(inputs):
-        for axis in range(len(spec.shape) - 1):
+        for axis in range(1, len(spec.shape) - 1):
             if spec.shape[axis] * spec.shape[axis + 1] == had:
                 # Two axes became one: frames and channels, steps and features.
                 for both in ((want, 1), (1, want)):

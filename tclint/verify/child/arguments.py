@@ -279,9 +279,17 @@ def _with_attributes(wanted: Wanted, attributes: set[str], need: Need) -> Iterat
     if attributes <= {"weight", "bias", "in_features", "out_features"}:
         yield nn.Linear(WIDTH, WIDTH)
     for path, name in usage.classes_with(attributes, wanted.root)[:SUBCLASSES] if wanted.root else ():
-        made = getattr(load(path, wanted.root), name, None)
+        made = _class_of(path, name, wanted.root)
         if isinstance(made, type) and (issubclass(made, nn.Module) or not need.is_applied):
             yield from wanted.make(made)
+
+
+def _class_of(path: str, name: str, root: str) -> Any:
+    """What a file of the program calls so; None where the file cannot be imported."""
+    try:
+        return getattr(load(path, root), name, None)
+    except (Exception, SystemExit):
+        return None
 
 
 def _tensors(name: str) -> Iterator[torch.Tensor]:
@@ -380,7 +388,7 @@ def _configs_like(target: type, name: str, root: str) -> Iterator[type]:
     """Classes of the project that have every field that the constructor reads from its configuration."""
     read = attributes_read(inspect.getattr_static(target, "__init__"), name)
     for path, found in usage.classes_with(read, root)[:2] if root else ():
-        made = getattr(load(path, root), found, None)
+        made = _class_of(path, found, root)
         if isinstance(made, type):
             yield made
 

@@ -393,7 +393,7 @@ def example_of(
                 also = {name: first}
             else:
                 required[name] = first
-    required |= dict(start or optional_start(required, optional))
+    required = {**guess.as_graph(required, width), **(start or optional_start(required, optional))}
     if not required and (rest := rest_of(signed)):
         required[f"*{rest}"] = Several((first or guess.tensor_for("x", width),))
     spare = [p.name for p in parameters if p.name in required and need_of(signed, p.name, model).may_be_none]
