@@ -293,6 +293,8 @@ def _class_of(path: str, name: str, root: str) -> Any:
 
 
 def _tensors(name: str) -> Iterator[torch.Tensor]:
+    if guess.is_mask(name):
+        yield torch.ones(guess.BATCH, guess.SEQUENCE, dtype=torch.bool)
     if guess.tensor_for(name).dtype == "int64":
         yield torch.zeros(WIDTH, dtype=torch.int64)
     yield torch.ones(WIDTH)
@@ -329,7 +331,7 @@ def _sequence(wanted: Wanted, items: list[Any], length: int = 0) -> Iterator[Any
         size = float(number if number is not None else 1.0)
     elif inner is str:
         size = guess.word_for(name.removesuffix("s")) or "x"
-    elif inner is None and number is None and (word := guess.word_for(name.removesuffix("s"))):
+    elif inner is not int and number is None and (word := guess.word_for(name.removesuffix("s"))):
         size = word
     elif inner is bool:
         size = False
@@ -362,6 +364,9 @@ def _named(wanted: Wanted) -> Iterator[Any]:
     if number is not None:
         yield number
         yield [number if isinstance(number, float) and number < 1 else int(number) or 2] * 2
+    each = guess.number_for(name.removesuffix("s"))
+    if number is None and each is not None and each >= 1:
+        yield [int(each)] * 2
     if guess.is_flag(name):
         yield False
     if any(part in name for part in _PARTS):

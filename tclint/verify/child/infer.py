@@ -109,8 +109,6 @@ def _argument(parameter: Parameter, annotation: Any, width: int) -> Any:
             return Several((one,) * max(2, len(items)), kind)
         if items and items[0] is int:
             return [4] * max(2, len(items)) if kind == "list" else (4,) * max(2, len(items))
-    if isinstance(wanted, type) and (dataclasses.is_dataclass(wanted) or is_settings(wanted)):
-        return construct(wanted)
     if isinstance(wanted, type) and issubclass(wanted, enum.Enum):
         return next(iter(wanted))
     if isinstance(wanted, type) and wanted.__module__.partition(".")[0] not in _KNOWN:
@@ -364,7 +362,9 @@ def example_of(
         if own and not isinstance(value, Several) and not is_tensor(plain(annotation)):
             # What the program passes says more than a name.
             value = own[0]
-        if parameter.default is parameter.empty and (parts := _parts(signed, parameter, annotation, model, width)):
+        if parameter.default is parameter.empty and (
+            parts := _parts(signed, parameter, annotation, value, model, width)
+        ):
             required |= parts
         elif parameter.default is parameter.empty:
             required[parameter.name] = value
@@ -447,7 +447,7 @@ def _layer_spec(function: Any, parameter: Parameter, model: Any) -> TensorSpec |
     return next((spec for layer in layers if (spec := _first_spec(layer)) is not None), None)
 
 
-def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, width: int) -> dict[str, Any]:
+def _parts(function: Any, parameter: Parameter, annotation: Any, value: Any, model: Any, width: int) -> dict[str, Any]:
     """What a dict or an object must hold, where a target looks into one of its arguments by name; something to call, where
     it calls it."""
     wanted = plain(annotation)
@@ -464,7 +464,8 @@ def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, wid
     if need.is_called:
         return {name: Through()}
     own = [part for part in need.attributes if not hasattr(torch.Tensor, part)]
-    if own and not (isinstance(wanted, type) and wanted is not parameter.empty):
+    made = isinstance(wanted, type) and wanted is not parameter.empty and not isinstance(value, TensorSpec)
+    if own and not made:
         return {
             f"{name}.{part}": Through() if part in need.methods else guess.value_for(part, width)
             for part in need.attributes

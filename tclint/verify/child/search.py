@@ -98,6 +98,7 @@ def search(
         *_later(model, start, optional, spare),
     ]
     same = 0
+    heard: set[str] = set()
     seen = {repr(sorted(start.items(), key=str))}
     count = 0
     last: Exception | None = None
@@ -122,7 +123,8 @@ def search(
         first = first or error
         far = reached(error)
         ends.setdefault(far, now.inputs)
-        if same >= SAME and isinstance(error, _NOT_INPUTS):
+        heard.add(_complaint(error))
+        if same >= SAME and len(heard) == 1 and isinstance(error, _NOT_INPUTS):
             # It fails whatever it is given: something must be done before it is called.
             break
         furthest = error if furthest is None or far > reached(furthest) else furthest
