@@ -119,6 +119,10 @@ def _matmul(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 def _channels(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     want, had = int(found[1]), int(found[2])
+    joined = [(name, spec) for name, spec in tensors(inputs) if len(spec.shape) > 2 and spec.dtype.startswith("float")]
+    if len(joined) > 1 and sum(spec.shape[1] for _, spec in joined) == had and want % len(joined) == 0:
+        each = want // len(joined)
+        yield {**inputs, **{n: replace(s, shape=(s.shape[0], each, *s.shape[2:])) for n, s in joined}}
     yield from _dims(inputs, had, want, axis=1)
     yield from _dims(inputs, had, want)
     for name, spec in tensors(inputs):
@@ -403,6 +407,7 @@ def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 
 _RULES: tuple[tuple[str, Rule], ...] = (
     (r"KeyError: '(\w+)'", _key),
+    (r"Padding size (\d+) is not supported", lambda m, i: _ranks(i, int(m[1]) // 2 + 2)),
     (r"Expected (\d)-D tensors, but got (\d)-D|same number of dimensions: got (\d) and (\d)", _same_rank),
     (r"'(Tensor|types\.SimpleNamespace)' object has no attribute '(\w+)'", _part),
     (r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", _absent),
@@ -469,7 +474,10 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"not enough values to unpack \(expected (\d+), got (\d+)\)", _unpack),
     (r"too many values to unpack \(expected (\d+)", _unpack),
     (r"Dimension out of range|dimension specified as|tuple index out of range|permute\(", _fewer_dims),
-    (r"number of dims don't match|too many indices for tensor|dimensions of freedom", _fewer_dims),
+    (
+        r"number of dims don't match|too many indices for tensor|dimensions of freedom|number of sizes provided|repeat dims",
+        _fewer_dims,
+    ),
     (
         r"scalar types: Long, Int|expected scalar type Long|LongTensor|index tensor|must be (?:Long|an? integer)|used as ind\w+ must|dtype int\d+(?:/int\d+)? for index",
         _integers,

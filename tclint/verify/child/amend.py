@@ -14,7 +14,7 @@ from torch import nn
 
 from tclint.verify import guess
 from tclint.verify.assertions import solved
-from tclint.verify.child.blame import blamed, failing, is_plain, looked_up
+from tclint.verify.child.blame import blamed, compared_with, failing, is_plain, looked_up
 from tclint.verify.child.made_up import Settings, Through
 from tclint.verify.child.signatures import Parameter
 from tclint.verify.child.wishes import wishes
@@ -187,6 +187,9 @@ def _offered(failed: Failed) -> Iterator[Arguments]:
                 # `norm must be either L1 or L2, got layer`
                 for word in re.findall(r"\b(?:either|one of|in|or|be)\W+(\w+)", text)[:4]:
                     yield {**failed.attempt, name: word}
+        if isinstance(given, str) and not words:
+            for word in compared_with(failed.error, given)[:6]:
+                yield {**failed.attempt, name: [word] * len(value) if many else word}
     numbers = [key for key in keys if type(key) is int] or [int(number) for number in _NUMBER.findall(text)]
     for name, value in failed.attempt.items():
         if type(value) is int and value not in numbers and (keys or re.search(rf"\b{re.escape(name)}\b", text)):
@@ -225,6 +228,8 @@ def _of_kind(text: str, value: Any, thought: list[Any]) -> list[Any]:
     """Those values that are of the kind which the error asks for: all but the one there was, where it names none."""
     if _COUNTED.search(text):
         made = [[value] * length for length in (2, 4, 3)] if type(value) in (int, float) else []
+        if isinstance(value, (list, tuple)) and value and type(value[0]) in (int, float):
+            made = [[[value[0]] * length] * len(value) for length in (2, 4, 3)]
         return [*(other for other in thought if isinstance(other, (list, tuple)))][:3] + made
     if _MAPPED.search(text):
         return [other for other in thought if isinstance(other, Mapping)][:2] or [{}]

@@ -19,7 +19,7 @@ from torch import nn
 
 from tclint.verify import guess
 from tclint.verify.child import alone
-from tclint.verify.child.blame import blamed, reached
+from tclint.verify.child.blame import blamed, looked_into, reached
 from tclint.verify.child.inputs import NoInputs, consumed
 from tclint.verify.child.nested import call_of, parts_of
 from tclint.verify.child.wishes import Wish, wishes
@@ -206,9 +206,18 @@ def _changes(failure: _Failure, inputs: dict[str, Any], optional: Mapping[str, A
     guilty = blamed(failure.error, failure.given)
     # What is said of the elements of a list is said of each of them.
     each = {**inputs, **{name: value.items[0] for name, value in lists.items()}}
-    found = [changed for wish in wishes(failure.error) for changed in _wished(wish, each, guilty)]
+    words = dict.fromkeys(looked_into(failure.error, failure.given))
+    found: list[dict[str, Any]] = []
+    for name, word in words:
+        rest = {other: value for other, value in each.items() if other != name}
+        found.append({**rest, f"{name}[{word}]": guess.value_for(word)})
+    found += [changed for wish in wishes(failure.error) for changed in _wished(wish, each, guilty)]
     found += repairs(_complaint(failure.error), each, optional)
-    found.sort(key=lambda changed: not any(changed.get(name) is not each[name] for name in guilty))
+    found.sort(
+        key=lambda changed: not any(
+            changed.get(name) is not each[name] for name in {*guilty, *(name for name, _ in words)}
+        )
+    )
     found += (changed for name in guilty[:2] for changed in otherwise(each, name))
     if not lists:
         return found

@@ -24,17 +24,27 @@ def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exam
         return
     # Somebody who wrote an example may mean the weights that it fetches; what follows is only found.
     do_without()
-    for example in replayed(job, candidate, module):
-        leave_if_copy()
-        yield example
-    for example in overheard(job, candidate, module):
-        leave_if_copy()
-        yield example
+    yield from _all(replayed(job, candidate, module), "repeated")
+    yield from _all(overheard(job, candidate, module), "overheard")
     yield from _each(job, candidate, module, (inferred,))
-    for example in in_owners(job, candidate, module):
+    yield from _all(in_owners(job, candidate, module), "as a part")
+    yield from _each(job, candidate, module, (inferred_with_parts,))
+
+
+def _all(found: Iterator[Example | NoInputs], source: str) -> Iterator[Example | NoInputs]:
+    """What a source has, up to where the target's own code ends it."""
+    while True:
+        try:
+            example = next(found)
+        except StopIteration:
+            return
+        except BadFactory:
+            raise
+        except (Exception, SystemExit) as error:
+            yield NoInputs(f"{source}: {type(error).__name__}: {str(error)[:200]}")
+            return
         leave_if_copy()
         yield example
-    yield from _each(job, candidate, module, (inferred_with_parts,))
 
 
 def _each(
