@@ -108,7 +108,7 @@ def scaled(inputs: Inputs, had: int, want: int) -> Iterator[dict[str, Any]]:
     """Inputs with a size changed that a number was computed from: by the same factor, as when it was divided or multiplied."""
     for name, spec in tensors(inputs):
         for axis, old in enumerate(spec.shape):
-            new = old * want // had if had > 1 and old > 1 and (old % had == 0 or had % old == 0) else old
+            new = old * want // had if had > 0 and old > 1 and (old % had == 0 or had % old == 0) else old
             if old not in (had, new) and 0 < new <= 4096:
                 yield {**inputs, name: replace(spec, shape=(*spec.shape[:axis], new, *spec.shape[axis + 1 :]))}
 

@@ -396,7 +396,8 @@ def example_of(
     required = {**guess.as_graph(required, width), **(start or optional_start(required, optional))}
     if not required and (rest := rest_of(signed)):
         required[f"*{rest}"] = Several((first or guess.tensor_for("x", width),))
-    spare = [p.name for p in parameters if p.name in required and need_of(signed, p.name, model).may_be_none]
+    given = [p for p in parameters if p.default is p.empty]
+    spare = [p.name for p in given if need_of(signed, p.name, model).may_be_none]
     function_of = (lambda made: getattr(made, method)) if method else (lambda made: made)
     making = (lambda: getattr(build(), method)) if method else build
     try:

@@ -148,8 +148,8 @@ def search(
 def _later(model: Any, start: Mapping[str, Any], optional: Mapping[str, Any], absent: Sequence[str] = ()) -> list[_Try]:
     """What is tried when errors lead nowhere: nothing, where that is asked for; what kinds of modules take, optional tensors
     that no error asks for by name, square matrices for functions, which often want them all alike."""
-    found = [_Try(1, {**start, **dict.fromkeys(absent)})] if absent else []
-    found += [_Try(2, {**start, name: None}) for name in absent if len(absent) > 1]
+    found = [_Try(0, _without(start, absent))] if absent else []
+    found += [_Try(2, _without(start, [name])) for name in absent if len(absent) > 1]
     found += [_Try(KINDS + index // 6, item) for index, item in enumerate(families(start, widths_of(model)))]
     spare = [name for name, value in optional.items() if isinstance(value, TensorSpec) and name not in start]
     found += [_Try(5, {**start, name: optional[name]}) for name in spare[:4]]
@@ -163,6 +163,12 @@ def _later(model: Any, start: Mapping[str, Any], optional: Mapping[str, Any], ab
             if floats
         ]
     return sorted(found, key=lambda one: one.depth)
+
+
+def _without(inputs: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The inputs with nothing in place of some of them, and of their parts."""
+    kept = {name: value for name, value in inputs.items() if re.split(r"[.\[]", name)[0] not in names}
+    return {**kept, **dict.fromkeys(names)}
 
 
 def _on_meta(model: Any, function_of: Callable[[Any], Any]) -> Any:
