@@ -197,18 +197,20 @@ def _of_class(job: Job, candidate: Candidate, target: type, method: str, rich: b
     except NoInputs as missing:
         first = missing
     heard = [error for error in first.heard if not isinstance(error, ImportError)]
+    if first.heard and not heard:
+        # A package is missing, whatever the arguments are.
+        raise first
     revised = [other for error in heard for other in islice(making.revised(error), REVISED)]
     counted = [p for p in parameters_of(target) if p.default is p.empty and guess.is_channels(p.name)]
     for channels in (3, WIDTH) if counted and not rich else ():
         revised.append(Making(target, job.root, rich, channels))
-    # The inputs that got furthest are near those that run what differs in one argument.
-    near = first.nearest[0] if first.nearest else None
-    found = _that_runs(revised, job, target, method, source) or _that_runs(
-        making.varied() if not rich else (), job, target, method, source, near
-    )
-    if found is None:
-        raise first
-    return found
+    if (found := _that_runs(revised, job, target, method, source)) is not None:
+        return found
+    if not rich:
+        # The inputs that got furthest are near those that run what differs in one argument.
+        near = first.nearest[0] if first.nearest else None
+        first.further = lambda: _that_runs(making.varied(), job, target, method, source, near)
+    raise first
 
 
 def _that_runs(

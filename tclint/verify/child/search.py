@@ -11,6 +11,7 @@ import math
 import re
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -98,7 +99,7 @@ def search(
         *_later(model, start, optional, spare),
     ]
     same = 0
-    heard: set[str] = set()
+    heard: Counter[str] = Counter()
     seen = {repr(sorted(start.items(), key=str))}
     count = 0
     last: Exception | None = None
@@ -123,7 +124,10 @@ def search(
         first = first or error
         far = reached(error)
         ends.setdefault(far, now.inputs)
-        heard.add(_complaint(error))
+        heard[_complaint(error)] += 1
+        if isinstance(error, ImportError) and heard[_complaint(error)] > SAME:
+            # A package is missing.
+            break
         if same >= SAME and len(heard) == 1 and isinstance(error, _NOT_INPUTS):
             # It fails whatever it is given: something must be done before it is called.
             break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 
 from tclint.verify.child.infer import inferred, inferred_with_parts
@@ -26,8 +26,13 @@ def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exam
     do_without()
     yield from _all(replayed(job, candidate, module), "repeated")
     yield from _all(overheard(job, candidate, module), "overheard")
-    yield from _each(job, candidate, module, (inferred,))
+    left: list[Callable[[], Example | None]] = []
+    for example in _each(job, candidate, module, (inferred,)):
+        if isinstance(example, NoInputs) and example.further is not None:
+            left.append(example.further)
+        yield example
     yield from _all(in_owners(job, candidate, module), "as a part")
+    yield from _all((found for further in left if (found := further()) is not None), "inferred")
     yield from _each(job, candidate, module, (inferred_with_parts,))
 
 
