@@ -125,6 +125,10 @@ def _channels(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
         yield {**inputs, **{n: replace(s, shape=(s.shape[0], each, *s.shape[2:])) for n, s in joined}}
     yield from _dims(inputs, had, want, axis=1)
     yield from _dims(inputs, had, want)
+    for name, spec in reversed(joined) if len(joined) > 1 else ():
+        if 0 < (left := spec.shape[1] + want - had) != spec.shape[1]:
+            # The others stay as they are, of what is joined.
+            yield _change(inputs, name, replace(spec, shape=(spec.shape[0], left, *spec.shape[2:])))
     for name, spec in tensors(inputs):
         for axis in range(1, len(spec.shape) - 1):
             if spec.shape[axis] * spec.shape[axis + 1] == had:
