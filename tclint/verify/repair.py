@@ -400,6 +400,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"expecting (?:an )?embed(?:ding)? dim(?:ension)? of (\d+), but got (\d+)", _wanted_had),
     (r"[Ii]nput (?:image )?(?:height|width|size)\D*?(\d+).*?doesn't match model\D*?(\d+)", _side),
     (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pairs),
+    (r"has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)", _pairs),
     (r"Expected size (\d+) but got size (\d+)", _pairs),
     (r"[Ee]xpected .*?size (?:to be )?\[?(\d+).*?but got:? \[?(\d+)", _pairs),
     (r"not enough values to unpack \(expected (\d+), got (\d+)\)", _unpack),
